@@ -10,7 +10,7 @@
     │   ├── StoreError         what it keeps cannot be read or written
     │   └── WebError           a request over HTTP that is not answered as asked
     ├── JoinError              a server does not take a bot
-    ├── ServerLostError        the connection to a server has broken; never leaves `dealer.joining`
+    ├── ServerLostError        the connection to a server has broken; never leaves `dealer.server.joining`
     ├── StartError             a run cannot start or go on
     │   ├── FolderTakenError   its folder holds something already
     │   ├── FolderBusyError    another process is running in its folder

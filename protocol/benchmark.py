@@ -31,7 +31,7 @@ from typing import TypeAlias
 
 from protocol.errors import LocalProtocolError, RemoteProtocolError
 from protocol.framing import LineReader
-from protocol.joining import JoiningRequest, Refused, SeatClaim, is_claim, read_claim, read_request
+from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, read_claim, read_request
 from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint32
 
 __all__ = [
@@ -87,7 +87,6 @@ RUNMATCHES game #runs tag rngSeed player ... - submit match request
 MOST_TAG_BYTES = 250
 """So long may a user's name and the tag together be."""
 
-_BLANKS = re.compile(r"[ \t\n\v\f\r]+")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -271,7 +270,7 @@ def _read_claim(text: str) -> SeatClaim | Login:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _BLANKS.split(text) if word]
+    return [word for word in BLANKS.split(text) if word]
 
 
 def _read_login(text: str) -> Login:
@@ -365,9 +364,9 @@ def queue_line(user: str, tag: str, game: str, remaining: int, *, is_running: bo
     return f"{user} {tag} {game} * {remaining} {'R' if is_running else 'Q'}\n"
 
 
-def run_text(user: str, tag: str, host: str, port: int) -> str:
-    """What makes a client start its agent for one seat."""
-    return f"# RUNNING {user}.{tag}\nRUN {host} {port}\n"
+def run_text(match: str, host: str, port: int) -> str:
+    """What makes a client start its agent for one seat of a match: a user, a dot and a tag."""
+    return f"# RUNNING {match}\nRUN {host} {port}\n"
 
 
 def remark(text: str) -> str:

@@ -24,18 +24,21 @@ the reference's server does not say: clients that know nothing of it print it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, Final, TypeAlias
 
-from protocol.messages import BLANKS, COUNT, FLAG, REAL_NUMBER, REST, WORD, about, format_fields, read_fields
+from protocol.errors import LocalProtocolError, RemoteProtocolError
 
 __all__ = [
+    "BLANKS",
     "Again",
     "AskOutcome",
     "Challenge",
     "ChallengeOver",
     "Challenged",
+    "ContestTerms",
     "GameLine",
     "GiveUp",
     "Join",
@@ -57,9 +60,143 @@ __all__ = [
     "read_told",
 ]
 
+BLANKS = re.compile(r"[ \t\n\v\f\r]+")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_REAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_MOST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+
+
+def _read_word(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("it has a character that cannot be printed")
+    return text
+
+
+def _read_number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("it is not a whole number")
+    return int(text)
+
+
+def _read_real(text: str) -> float:
+    if not _REAL.fullmatch(text):
+        raise ValueError("it is not a number")
+    return float(text)
+
+
+def _read_flag(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise ValueError("it is neither yes nor no")
+    return text == "yes"
+
+
+def _write_word(value: str) -> str:
+    if not value or not value.isprintable() or " " in value:
+        raise LocalProtocolError(f"{value[:_MOST_SHOWN]!r} is not a word")
+    return value
+
+
+def _write_rest(value: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in value).strip()
+
+
+_WORD = _Kind(_read_word, _write_word)
+_COUNT = _Kind(_read_number, str)
+_REAL_NUMBER = _Kind(_read_real, lambda value: f"{value:.3f}")
+_FLAG = _Kind(_read_flag, lambda value: "yes" if value else "no")
+_REST = _Kind(_read_word, _write_rest)
+
+
+def _field(kind: _Kind, name: str = "", *, is_many: bool = False, least: int | None = None, **more: Any) -> Any:
+    """A field of a message.
+
+    Args:
+        kind: how its value is written.
+        name: how the field is called in a line, where that is not its name.
+        is_many: whether it is a tuple, each of whose values is written by itself.
+        least: the least number it can be.
+        more: as in `dataclasses.field`.
+    """
+    return field(metadata={"kind": kind, "name": name, "is_many": is_many, "least": least}, **more)
+
+
+def _name(one: Field[Any]) -> str:
+    return one.metadata["name"] or one.name
+
+
+def _fields(kind: Any) -> list[Field[Any]]:
+    """The fields of a message in the order of its line: terms of a contest, which are left to the server, come last."""
+    return sorted(fields(kind), key=lambda one: bool(one.kw_only))
+
+
+def _format_fields(message: Any) -> list[str]:
+    words = []
+    for one in _fields(message):
+        value, kind = getattr(message, one.name), one.metadata["kind"]
+        if kind is _REST:
+            rest = kind.write(value)
+            words += [f"{_name(one)}={rest}"] if rest else []
+        elif value is not None and not (one.kw_only and value == one.default):
+            values = value if one.metadata["is_many"] else (value,)
+            words += [f"{_name(one)}={kind.write(each)}" for each in values]
+    return words
+
+
+def _read_fields(kind: type, verb: str, text: str) -> Any:
+    known = {_name(one): one for one in _fields(kind)}
+    found: dict[str, Any] = {}
+    while text := text.strip(" \t\r\n\v\f"):
+        name, is_there, value = text.partition("=")
+        one = known.get(name)
+        if not is_there or one is None:
+            word = BLANKS.split(text)[0]
+            raise _error(f"{verb} has no {_shown(word)}; it has {', '.join(f'{name}=' for name in known)}")
+        if one.metadata["kind"] is _REST:
+            value, text = value, ""
+        else:
+            value, *others = BLANKS.split(value, maxsplit=1)
+            text = "".join(others)
+        _take(found, one, verb, value)
+    for name, one in known.items():
+        if one.name not in found and one.default is MISSING:
+            raise _error(f"{verb} needs {name}=")
+    return kind(**found)
+
+
+def _take(found: dict[str, Any], one: Field[Any], verb: str, text: str) -> None:
+    name = f"{verb}: {_name(one)}={_shown(text)}"
+    if not text:
+        raise _error(f"{name}: it is empty")
+    try:
+        value = one.metadata["kind"].read(text)
+    except ValueError as error:
+        raise _error(f"{name}: {error}") from None
+    least = one.metadata["least"]
+    if least is not None and value < least:
+        raise _error(f"{name}: it must be at least {least}")
+    if one.metadata["is_many"]:
+        found[one.name] = (*found.get(one.name, ()), value)
+    elif one.name in found:
+        raise _error(f"{name}: it is there twice")
+    else:
+        found[one.name] = value
+
+
+def _error(problem: str) -> RemoteProtocolError:
+    return RemoteProtocolError(problem, b"")
+
+
+def _shown(text: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in text[:_MOST_SHOWN])
+
+
 # ---- what the client says
-
-
 @dataclass(frozen=True, slots=True)
 class Join:
     """Bring a bot.
@@ -73,66 +210,75 @@ class Join:
         games: the games that it plays; empty for all that the server has.
     """
 
-    bot: str = about(WORD)
-    session: str = about(WORD)
-    version: str = about(WORD, default="1")
-    at_once: int = about(COUNT, "at-once", least=1, default=1)
-    is_on_ladder: bool = about(FLAG, "ladder", default=False)
-    games: tuple[str, ...] = about(WORD, "game", is_many=True, default=())
+    bot: str = _field(_WORD)
+    session: str = _field(_WORD)
+    version: str = _field(_WORD, default="1")
+    at_once: int = _field(_COUNT, "at-once", least=1, default=1)
+    is_on_ladder: bool = _field(_FLAG, "ladder", default=False)
+    games: tuple[str, ...] = _field(_WORD, "game", is_many=True, default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestTerms:
+    """How a contest is played, in the words of `arena play`; a request means these defaults where it says nothing.
+
+    Attributes:
+        hands: the most deals of a run; None for as many as the server has set.
+        stop: the rule that may end a run before; None for none.
+        seating: ``single``, ``rotations`` or ``permutations``: in which seatings each deal is played.
+        seed: of the cards; 0 has the server draw a key, and only then can the result count in the standings.
+        on_fault: ``end``, ``forfeit`` or ``restart``: what becomes of a player that times out, disconnects or floods.
+    """
+
+    hands: int | None = _field(_COUNT, least=1, default=None)
+    stop: str | None = _field(_WORD, default=None)
+    seating: str = _field(_WORD, default="rotations")
+    seed: int = _field(_COUNT, least=0, default=0)
+    on_fault: str = _field(_WORD, "on-fault", default="end")
 
 
 @dataclass(frozen=True, slots=True)
-class Challenge:
-    """Have a contest played; what is None is left to the server.
+class Challenge(ContestTerms):
+    """Have a contest played.
 
     Attributes:
         tag: what the client calls it.
         game: its name.
         players: by seat: the client's bot, the server's own bots, bots of others.
-        hands: the most deals to play.
-        stop: the rule that may end it before, as `arena play` takes it.
-        seating: ``single``, ``rotations`` or ``permutations``.
-        seed: of the cards; None for one that nobody knows before.
-        on_fault: ``end``, ``forfeit`` or ``restart``.
     """
 
-    tag: str = about(WORD)
-    game: str = about(WORD)
-    players: tuple[str, ...] = about(WORD, "player", is_many=True)
-    hands: int | None = about(COUNT, least=1, default=None)
-    stop: str | None = about(WORD, default=None)
-    seating: str | None = about(WORD, default=None)
-    seed: int | None = about(COUNT, least=0, default=None)
-    on_fault: str | None = about(WORD, "on-fault", default=None)
+    tag: str = _field(_WORD)
+    game: str = _field(_WORD)
+    players: tuple[str, ...] = _field(_WORD, "player", is_many=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
     """The connection of a seat has broken: offer it once more."""
 
-    seat: int = about(COUNT, least=0)
+    seat: int = _field(_COUNT, least=0)
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
     """The bot has left its seat and does not come back to it."""
 
-    seat: int = about(COUNT, least=0)
-    reason: str = about(REST, default="")
+    seat: int = _field(_COUNT, least=0)
+    reason: str = _field(_REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
     """Tell once more what has become of a challenge; a client that was away has not heard it."""
 
-    tag: str = about(WORD)
+    tag: str = _field(_WORD)
 
 
 @dataclass(frozen=True, slots=True)
 class ShowGame:
     """Show the definition of a game."""
 
-    game: str = about(WORD)
+    game: str = _field(_WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +290,14 @@ class SeatClaim:
         received: how many bytes of the dealer's have come to the client in earlier connections.
     """
 
-    secret: str = about(WORD)
-    received: int = about(COUNT, least=0, default=0)
+    secret: str = _field(_WORD)
+    received: int = _field(_COUNT, least=0, default=0)
 
 
 JoiningRequest: TypeAlias = Join | Challenge | Again | GiveUp | AskOutcome | ShowGame
 
 
 # ---- what the client is told
-
-
 @dataclass(frozen=True, slots=True)
 class Joined:
     """The bot is known, and awaited where it is wanted.
@@ -163,8 +307,8 @@ class Joined:
         seats: those of the same session that go on.
     """
 
-    bot: str = about(WORD)
-    seats: tuple[int, ...] = about(COUNT, "seat", is_many=True, least=0, default=())
+    bot: str = _field(_WORD)
+    seats: tuple[int, ...] = _field(_COUNT, "seat", is_many=True, least=0, default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +321,9 @@ class Refused:
         reason: why, in a sentence.
     """
 
-    verb: str = about(WORD)
-    tag: str | None = about(WORD, default=None)
-    reason: str = about(REST, default="")
+    verb: str = _field(_WORD)
+    tag: str | None = _field(_WORD, default=None)
+    reason: str = _field(_REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,21 +340,21 @@ class SeatOffer:
         expires_s: how long the secret is good, in seconds.
     """
 
-    seat: int = about(COUNT, least=0)
-    secret: str = about(WORD)
-    game: str = about(WORD)
-    match: str = about(WORD)
-    player: str = about(WORD)
-    hands: int = about(COUNT, least=0, default=0)
-    expires_s: int = about(COUNT, "expires", least=0, default=0)
+    seat: int = _field(_COUNT, least=0)
+    secret: str = _field(_WORD)
+    game: str = _field(_WORD)
+    match: str = _field(_WORD)
+    player: str = _field(_WORD)
+    hands: int = _field(_COUNT, least=0, default=0)
+    expires_s: int = _field(_COUNT, "expires", least=0, default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class SeatOver:
     """Nobody awaits the bot at a seat any more."""
 
-    seat: int = about(COUNT, least=0)
-    reason: str = about(REST, default="")
+    seat: int = _field(_COUNT, least=0)
+    reason: str = _field(_REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +365,7 @@ class Seated:
         received: how many bytes of the bot's have come to the server in earlier connections.
     """
 
-    received: int = about(COUNT, least=0)
+    received: int = _field(_COUNT, least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +377,8 @@ class Challenged:
         seed: of its cards; None where only the server knows.
     """
 
-    tag: str = about(WORD)
-    seed: int | None = about(COUNT, least=0, default=None)
+    tag: str = _field(_WORD)
+    seed: int | None = _field(_COUNT, least=0, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,17 +391,17 @@ class ChallengeOver:
         reason: why it was cancelled.
     """
 
-    tag: str = about(WORD)
-    state: str = about(WORD)
-    reason: str = about(REST, default="")
+    tag: str = _field(_WORD)
+    state: str = _field(_WORD)
+    reason: str = _field(_REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
 class GameLine:
     """A line of the definition of a game; the last is ``END GAMEDEF``."""
 
-    game: str = about(WORD)
-    line: str = about(REST, default="")
+    game: str = _field(_WORD)
+    line: str = _field(_REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,10 +414,10 @@ class RunStands:
         rate: what the first player has won so far, in words; empty while there is nothing to say.
     """
 
-    match: str = about(WORD)
-    hands: int = about(COUNT, least=0)
-    planned: int = about(COUNT, least=0)
-    rate: str = about(REST, default="")
+    match: str = _field(_WORD)
+    hands: int = _field(_COUNT, least=0)
+    planned: int = _field(_COUNT, least=0)
+    rate: str = _field(_REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,21 +435,20 @@ class RunOver:
         reason: why the run ended.
     """
 
-    match: str = about(WORD)
-    run: int = about(COUNT, least=0)
-    runs: int = about(COUNT, least=0)
-    state: str = about(WORD)
-    player: str | None = about(WORD, default=None)
-    hands: int = about(COUNT, least=0, default=0)
-    mbb_per_game: float | None = about(REAL_NUMBER, "mbb", default=None)
-    half_width_95: float | None = about(REAL_NUMBER, "half-width", default=None)
-    reason: str = about(REST, default="")
+    match: str = _field(_WORD)
+    run: int = _field(_COUNT, least=0)
+    runs: int = _field(_COUNT, least=0)
+    state: str = _field(_WORD)
+    player: str | None = _field(_WORD, default=None)
+    hands: int = _field(_COUNT, least=0, default=0)
+    mbb_per_game: float | None = _field(_REAL_NUMBER, "mbb", default=None)
+    half_width_95: float | None = _field(_REAL_NUMBER, "half-width", default=None)
+    reason: str = _field(_REST, default="")
 
 
 JoiningTold: TypeAlias = (
     Joined | Refused | SeatOffer | SeatOver | Seated | Challenged | ChallengeOver | GameLine | RunStands | RunOver
 )
-
 _REQUESTS: Final[Mapping[str, type]] = {
     "JOIN": Join,
     "CHALLENGE": Challenge,
@@ -339,7 +482,7 @@ def format_message(message: JoiningRequest | SeatClaim | JoiningTold) -> str:
     """
     told = _TOLD_VERBS.get(type(message))
     verb = _VERBS[type(message)] if told is None else f"# {told}"
-    return " ".join([verb, *format_fields(message)]) + "\n"
+    return " ".join([verb, *_format_fields(message)]) + "\n"
 
 
 def read_request(text: str) -> JoiningRequest | None:
@@ -352,7 +495,7 @@ def read_request(text: str) -> JoiningRequest | None:
     kind = None if text[:1].isspace() else _REQUESTS.get(verb.upper())
     if kind is None:
         return None
-    request: JoiningRequest = read_fields(kind, verb.upper(), "".join(rest))
+    request: JoiningRequest = _read_fields(kind, verb.upper(), "".join(rest))
     return request
 
 
@@ -367,7 +510,7 @@ def read_claim(text: str) -> SeatClaim:
     Raises:
         RemoteProtocolError: something is wrong with it.
     """
-    claim: SeatClaim = read_fields(SeatClaim, _CLAIM, text.strip().partition(" ")[2])
+    claim: SeatClaim = _read_fields(SeatClaim, _CLAIM, text.strip().partition(" ")[2])
     return claim
 
 
@@ -383,5 +526,5 @@ def read_told(text: str) -> JoiningTold | None:
     kind = _TOLD.get(verb)
     if kind is None or "=" not in rest.partition(" ")[0]:
         return None
-    told: JoiningTold = read_fields(kind, verb, rest)
+    told: JoiningTold = _read_fields(kind, verb, rest)
     return told

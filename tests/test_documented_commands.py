@@ -26,8 +26,8 @@ from typer.main import get_command
 from dealer import play
 from dealer.cli import COMMANDS as COMMAND_NAMES
 from dealer.cli.app import application
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.toml_settings import example
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.settings import example
 from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
 from tests.dealer.helpers import ARENA, DEALER, PATIENCE_S, ROOT, free_ports, program_env

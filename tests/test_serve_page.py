@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from dealer.server.toml_settings import reference_page
+from dealer.server.settings import reference_page
 from tests.scripts import script
 
 

@@ -31,7 +31,7 @@ DEALER_ROOMS = (
     {"results"},
     {"runs"},
     {"library", "seat"},
-    {"reference", "doctor", "server", "joining", "terminal_seat", "watching"},
+    {"reference", "doctor", "server", "terminal_seat", "watching"},
     {"web", "bench"},
     {"cli"},
 )

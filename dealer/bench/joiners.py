@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dealer.bench.served import ANSWER_S
-from dealer.joining.client import Joining
-from dealer.joining.settings import JoinedServer, JoinSettings, News
+from dealer.server.joining.client import Joining
+from dealer.server.joining.connection import JoinedServer, JoinSettings, News
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 

@@ -26,7 +26,7 @@ from dealer.bench.rows import Row
 from dealer.bench.served import Caller, Served, served, until
 from dealer.bench.usage import Spent, machine_s, spent_by, spent_by_all
 from dealer.server.accounts import add_token, add_user
-from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.db.store import DATABASE_NAME, Store
 from protocol import find_game
 
 __all__ = ["ServerBench", "measure", "serving"]

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import os
 import re
+import secrets
 import shlex
 import signal
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,29 +22,29 @@ from dealer.cli.options import Quiet, Verbose, takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.cli.working import live_line
 from dealer.contest.schedule import Seating
-from dealer.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
-from dealer.joining.settings import (
+from dealer.match.faults import FaultPolicy
+from dealer.record.folder import empty_folder, new_folder
+from dealer.server.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
+from dealer.server.joining.connection import (
     ALL_GAMES,
     BotFailed,
-    Challenge,
     ChallengeRefused,
     ConnectionLost,
     JoinedServer,
     JoinSettings,
     News,
 )
-from dealer.match.faults import FaultPolicy
-from dealer.record.folder import empty_folder, new_folder
 from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, parse_player
 from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
-from protocol.joining import RunOver, RunStands, SeatOffer
+from protocol.joining import Challenge, ContestTerms, RunOver, RunStands, SeatOffer
 
 __all__ = ["join"]
 
 _TOKEN_VARIABLE = "ARENA_TOKEN"
 _DEFAULT_USER = "player"
+_TERMS = ContestTerms()
 
 
 def _login(*flags: str, **more: Any) -> Any:
@@ -123,7 +124,7 @@ class _Challenges:
         str | None, _asked("--stop", metavar="RULE", help="When to stop, as for 'arena play'.", show_default=False)
     ] = None
     seating: Annotated[
-        Seating | None, _asked("--seating", help="Seatings of each deal.", show_default=Seating.ROTATIONS.value)
+        Seating | None, _asked("--seating", help="Seatings of each deal.", show_default=_TERMS.seating)
     ] = None
     cards: Annotated[
         int | None,
@@ -136,7 +137,7 @@ class _Challenges:
         ),
     ] = None
     on_fault: Annotated[
-        FaultPolicy | None, _asked("--on-fault", help="As for 'arena play'.", show_default=FaultPolicy.END.value)
+        FaultPolicy | None, _asked("--on-fault", help="As for 'arena play'.", show_default=_TERMS.on_fault)
     ] = None
 
 
@@ -175,26 +176,26 @@ def join(
     games = tuple(word for word in about.games.split(",") if word)
     if not games:
         abort(f"--games: name at least one game, or '{ALL_GAMES}'")
-    wanted = _wanted(challenges, games)
+    wanted = _wanted(challenges, games, player.name)
     is_there = out is not None and out.is_dir()
     has_runs = Path("runs").is_dir()
     folder = new_folder(out, (f"{player.name}-joined",))
     settings = JoinSettings(
-        host,
-        port,
-        user,
-        token,
-        player,
-        folder,
-        about.version,
-        games,
-        about.at_once,
-        about.ladder,
-        wanted,
-        about.jobs,
-        about.seed,
-        login.tls,
-        login.ca,
+        host=host,
+        port=port,
+        user=user,
+        token=token,
+        player=player,
+        folder=folder,
+        version=about.version,
+        games=games,
+        at_once=about.at_once,
+        is_on_ladder=about.ladder,
+        challenges=wanted,
+        most_runs=about.jobs,
+        seed=about.seed,
+        uses_tls=login.tls,
+        ca=login.ca,
     )
     try:
         with live_line(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -270,7 +271,7 @@ def _player(words: list[str], name: str | None) -> Player:
     return player
 
 
-def _wanted(options: _Challenges, games: tuple[str, ...]) -> tuple[Challenge, ...]:
+def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Challenge, ...]:
     """The contests that are asked for."""
     if not options.challenge:
         for about in fields(options):
@@ -284,10 +285,15 @@ def _wanted(options: _Challenges, games: tuple[str, ...]) -> tuple[Challenge, ..
         except StopRuleError as error:
             abort(f"--stop: {error}")
     game = options.game or next((one for one in games if one != ALL_GAMES), "limit")
-    seating = None if options.seating is None else options.seating.value
-    on_fault = None if options.on_fault is None else options.on_fault.value
+    terms = ContestTerms(
+        hands=options.hands,
+        stop=options.stop,
+        seating=options.seating or _TERMS.seating,
+        seed=options.cards or _TERMS.seed,
+        on_fault=_TERMS.on_fault if options.on_fault is None else options.on_fault.value,
+    )
     return tuple(
-        Challenge(tuple(one.split(",")), game, options.hands, options.stop, seating, options.cards, on_fault)
+        Challenge(f"{name[:40]}-{secrets.token_hex(4)}", game, (name, *one.split(",")), **asdict(terms))
         for one in options.challenge
     )
 

@@ -10,42 +10,58 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeAlias
 
 import typer
+from typer.core import TyperGroup
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.web_extra import has_web
 from dealer.errors import ConfigError
 from dealer.results.sentences import count_of
-from dealer.server.accounts import Scope, add_token, add_user, revoke_tokens
-from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, set_password
+from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
+from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace, is_reserved
 from dealer.server.server import serve as serve_until_cancelled
-from dealer.server.settings import ServerSettings, default_settings
-from dealer.server.store import DATABASE_NAME, Store, back_up
-from dealer.server.toml_settings import example, read_toml_settings
+from dealer.server.settings import ServerSettings, default_settings, example, read_toml_settings
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 
-__all__ = ["serve"]
+__all__ = ["app"]
 
 _CONFIG_NAME = "arena-server.toml"
 _MOST_NAME_LETTERS = 64
 
 
-def serve(
+class _ServeGroup(TyperGroup):
+    """`arena serve CONFIG` is short for `arena serve start CONFIG`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args if args and args[0] in self.commands else ["start", *args])
+
+
+app = typer.Typer(
+    cls=_ServeGroup,
+    help="Run a server: programs connect and have matches played against its bots; everything is kept.",
+)
+_Data: TypeAlias = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")]
+_Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Of the user.")]
+_DATA = Path("arena-server")
+
+
+@app.command(
+    epilog="'arena serve' has more commands, each with --help: user, password, revoke and backup. A configuration "
+    "with one of these names is given as ./NAME."
+)
+def start(
     context: typer.Context,
-    words: Annotated[
-        list[str] | None,
+    config: Annotated[
+        Path | None,
         typer.Argument(
-            metavar="[CONFIG]",
+            metavar="CONFIG",
             help="A configuration: FILE.toml, or a configuration file of the ACPC's benchmark server. Without one, all "
-            "games and all built-in bots are there. Or 'backup FILE': copy the database to a new file, also while the "
-            "server runs. Or 'user NAME': make a user and print its token, also before the first start; a user who is "
-            "there gets one more. Or 'password NAME': give a user a password for the pages. Or "
-            "'revoke NAME': end all tokens of a user.",
+            "games and all built-in bots are there.",
             show_default=False,
         ),
     ] = None,
@@ -67,20 +83,10 @@ def serve(
             "--web-port", min=0, max=65535, help="Port of the pages; 0 means any.", show_default="as configured; 8080"
         ),
     ] = None,
-    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")] = Path(
-        "arena-server"
-    ),
+    data: _Data = _DATA,
     init: Annotated[
         bool, typer.Option("--init", help=f"Write a configuration with all settings, {_CONFIG_NAME}, and end.")
     ] = False,
-    scopes: Annotated[
-        str,
-        typer.Option(
-            "--scopes",
-            metavar="LIST",
-            help="For 'user': what the token is good for: read, play, admin (sees and cancels everything).",
-        ),
-    ] = "read,play",
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Log connections, faults and runs to standard error.")
     ] = False,
@@ -91,33 +97,80 @@ def serve(
     Ctrl-C ends it; what was going on goes on at the next start.
     """
     terminal = context.ensure_object(Terminal)
-    match words or []:
-        case [] if init:
-            _write_example(terminal)
-        case ["backup", file]:
-            back_up(data / DATABASE_NAME, Path(file))
-            terminal.sentence(f"The database is copied to {file}; the files of the runs are in {data / 'runs'}")
-        case ["user", name]:
-            _add_user(terminal, data, name, _scopes(scopes))
-        case ["password", name]:
-            _set_password(terminal, data, name)
-        case ["revoke", name]:
-            _revoke(terminal, data, name)
-        case [] | [_] if not init:
-            settings = _settings(Path(words[0]) if words else None)
-            if host == "":
-                abort("--host: an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines")
-            settings = replace(
-                settings,
-                host=settings.host if host is None else host,
-                port=settings.port if port is None else port,
-                web=settings.web if web_port is None else replace(settings.web, port=web_port),
-            )
-            _serve(terminal, settings, data, is_verbose=verbose)
-        case _:
-            abort(
-                "give a configuration, or 'backup FILE', 'user NAME', 'password NAME', 'revoke NAME', or --init alone"
-            )
+    if init and config is not None:
+        abort("--init writes a configuration of its own; give it alone")
+    if init:
+        _write_example(terminal)
+        return
+    settings = _settings(config)
+    if host == "":
+        abort("--host: an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines")
+    settings = replace(
+        settings,
+        host=settings.host if host is None else host,
+        port=settings.port if port is None else port,
+        web=settings.web if web_port is None else replace(settings.web, port=web_port),
+    )
+    _serve(terminal, settings, data, is_verbose=verbose)
+
+
+@app.command()
+def user(
+    context: typer.Context,
+    name: _Name,
+    data: _Data = _DATA,
+    scopes: Annotated[
+        str,
+        typer.Option("--scopes", metavar="LIST", help="Of the token: read, play, admin (sees and cancels everything)."),
+    ] = "read,play",
+) -> None:
+    """Make a user and print its token, also before the first start; a user who is there gets one more."""
+    terminal, wanted = context.ensure_object(Terminal), _scopes(scopes)
+    _checked_name(name)
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        abort(f"cannot make the folder {data}: {error.strerror}")
+    with contextlib.closing(Store(data / DATABASE_NAME)) as store:
+        token = store.write_now(lambda db: add_token(db, add_user(db, name), wanted))
+    terminal.print(f"{name} {token}")
+    terminal.say("This is the login. The token is not kept and cannot be shown again.")
+
+
+@app.command()
+def password(context: typer.Context, name: _Name, data: _Data = _DATA) -> None:
+    """Give a user a password for the pages, typed or from standard input."""
+    _checked_name(name)
+    with contextlib.closing(_store(data)) as store:
+        if not _is_known(store, name):
+            abort(f"there is no user {name}; make one with 'arena serve user {name}'")
+        given = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+        if not LEAST_LETTERS <= len(given) <= MOST_LETTERS:
+            abort(f"a password has {LEAST_LETTERS} to {MOST_LETTERS} letters")
+        store.write_now(lambda db: set_password(db, add_user(db, name), given))
+    context.ensure_object(Terminal).sentence(f"{name} has a new password, and is logged out everywhere.")
+
+
+@app.command()
+def revoke(context: typer.Context, name: _Name, data: _Data = _DATA) -> None:
+    """End all tokens of a user."""
+    with contextlib.closing(_store(data)) as store:
+        if not _is_known(store, name):
+            abort(f"there is no user {name} in {data}")
+        count = store.write_now(lambda db: revoke_tokens(db, name))
+    context.ensure_object(Terminal).sentence(f"{count_of(count, 'token')} of {name} revoked.")
+
+
+@app.command()
+def backup(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
+    data: _Data = _DATA,
+) -> None:
+    """Copy the database to a new file, also while the server runs."""
+    back_up(data / DATABASE_NAME, file)
+    sentence = f"The database is copied to {file}; the files of the runs are in {data / 'runs'}"
+    context.ensure_object(Terminal).sentence(sentence)
 
 
 def _settings(path: Path | None) -> ServerSettings:
@@ -156,36 +209,8 @@ def _checked_name(name: str) -> None:
         abort(f"no user can be called {name}: the server uses this name itself; choose another")
 
 
-def _set_password(terminal: Terminal, data: Path, name: str) -> None:
-    _checked_name(name)
-    with contextlib.closing(_store(data)) as store:
-        if not store.read("SELECT 1 FROM users WHERE name = ?", name):
-            abort(f"there is no user {name}; make one with 'arena serve user {name}'")
-        password = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
-        if not LEAST_LETTERS <= len(password) <= MOST_LETTERS:
-            abort(f"a password has {LEAST_LETTERS} to {MOST_LETTERS} letters")
-        store.write_now(lambda db: set_password(db, add_user(db, name), password))
-    terminal.sentence(f"{name} has a new password, and is logged out everywhere.")
-
-
-def _add_user(terminal: Terminal, data: Path, name: str, scopes: frozenset[Scope]) -> None:
-    _checked_name(name)
-    try:
-        data.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        abort(f"cannot make the folder {data}: {error.strerror}")
-    with contextlib.closing(Store(data / DATABASE_NAME)) as store:
-        token = store.write_now(lambda db: add_token(db, add_user(db, name), scopes))
-    terminal.print(f"{name} {token}")
-    terminal.say("This is the login. The token is not kept and cannot be shown again.")
-
-
-def _revoke(terminal: Terminal, data: Path, name: str) -> None:
-    with contextlib.closing(_store(data)) as store:
-        if not store.read("SELECT 1 FROM users WHERE name = ?", name):
-            abort(f"there is no user {name} in {data}")
-        count = store.write_now(lambda db: revoke_tokens(db, name))
-    terminal.sentence(f"{count} {'token' if count == 1 else 'tokens'} of {name} revoked.")
+def _is_known(store: Store, name: str) -> bool:
+    return bool(store.read("SELECT 1 FROM users WHERE name = ?", name))
 
 
 def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbose: bool) -> None:

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dealer.match.sentences import without_output
-from dealer.server import records
 from dealer.server.accounts import User
-from dealer.server.ledger import JobRow, JobState
-from dealer.server.records import BotRecord, FaultRecord, RunRecord
-from dealer.server.store import Store
+from dealer.server.db import records
+from dealer.server.db.records import Bot, Fault, Job, Run
+from dealer.server.db.store import Store
 
 __all__ = ["Access", "Person", "Sight", "access_to", "faults", "manages", "reason", "sight", "sight_of_table"]
 
@@ -47,12 +46,10 @@ class Person:
     is_admin: bool = False
 
 
-def sight(store: Store, job: JobRow, person: Person) -> Sight:
+def sight(store: Store, job: Job, person: Person) -> Sight:
     """What somebody may see of a job and all of its runs."""
     # A table is closed as a job a moment before its run, and a cancelled job while its run is being stopped.
-    is_going = job.state is JobState.QUEUED or store.read(
-        "SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id
-    )
+    is_going = job.is_open or store.read("SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id)
     if not is_going:
         return Sight.EVERYTHING
     knows_seed = job.user == person.user and not job.is_seed_drawn
@@ -71,7 +68,7 @@ def sight_of_table(owner: str, asking: str) -> Sight:
     return Sight.OWN if asking and asking == owner else Sight.NOTHING
 
 
-def manages(job: JobRow, person: Person) -> bool:
+def manages(job: Job, person: Person) -> bool:
     """Whether a job is somebody's to cancel and to look into: its user's, or any to an admin."""
     return person.is_admin or (person.user is not None and person.user == job.user)
 
@@ -113,7 +110,7 @@ class Access:
         return text if self.reads_output else without_output(text)
 
 
-def access_to(store: Store, run: RunRecord, job: JobRow, person: Person) -> Access:
+def access_to(store: Store, run: Run, job: Job, person: Person) -> Access:
     """What somebody may see of a run of a job."""
     bots = [None if seat.version is None else records.bot(store, seat.version) for seat in run.seats]
     own = frozenset(
@@ -122,7 +119,7 @@ def access_to(store: Store, run: RunRecord, job: JobRow, person: Person) -> Acce
     return Access(sight(store, job, person), manages(job, person), own)
 
 
-def _is_whose(bot: BotRecord, person: Person) -> bool:
+def _is_whose(bot: Bot, person: Person) -> bool:
     return bot.owner is not None and bot.owner == person.user
 
 
@@ -135,7 +132,7 @@ def reason(store: Store, job: int, person: Person, text: str) -> str:
 
 def faults(
     store: Store, person: Person, *, run: int | None = None, before: int | None = None, most: int = 50
-) -> tuple[FaultRecord, ...]:
+) -> tuple[Fault, ...]:
     """The faults that somebody may read, the latest first: of the user's bots, and of all players where one manages.
 
     A line of somebody else's bot may hold its cards: it is empty as long as these are secret.
@@ -156,7 +153,7 @@ def faults(
     return _without_secrets(store, person, found) if is_all else found
 
 
-def _without_secrets(store: Store, person: Person, found: Sequence[FaultRecord]) -> tuple[FaultRecord, ...]:
+def _without_secrets(store: Store, person: Person, found: Sequence[Fault]) -> tuple[Fault, ...]:
     is_open = {}
     for number in {fault.run for fault in found}:
         job = _job_of(store, number)
@@ -165,10 +162,10 @@ def _without_secrets(store: Store, person: Person, found: Sequence[FaultRecord])
     for fault in found:
         bot = None if is_open[fault.run] or fault.version is None else records.bot(store, fault.version)
         is_told = is_open[fault.run] or (bot is not None and _is_whose(bot, person))
-        shown.append(fault if is_told else replace(fault, line=b""))
+        shown.append(fault if is_told else fault.model_copy(update={"line": b""}))
     return tuple(shown)
 
 
-def _job_of(store: Store, run: int) -> JobRow | None:
+def _job_of(store: Store, run: int) -> Job | None:
     found = records.run(store, run)
     return None if found is None else records.job(store, found.job)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FEWEST_UNITS_TO_RATE", "Rating", "TableScores", "fit_ratings"]
+__all__ = ["FEWEST_UNITS_TO_RATE", "FittedRating", "TableScores", "fit_ratings"]
 
 FEWEST_UNITS_TO_RATE: Final = 1000
 """A rating made of fewer units is provisional: too little to go by, whatever its interval says."""
@@ -55,7 +55,7 @@ class TableScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class FittedRating:
     """A player's rating.
 
     Attributes:
@@ -73,7 +73,7 @@ class Rating:
     is_provisional: bool
 
 
-def fit_ratings(tables: Sequence[TableScores], bounds: Bounds) -> list[Rating]:
+def fit_ratings(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
     """The ratings of all players, in the order of their numbers.
 
     Args:
@@ -122,7 +122,7 @@ def _squares(scores: Moments) -> float:
     return max(0.0, scores.squares - scores.total * scores.total / scores.hands)
 
 
-def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[Rating]:
+def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
     """The ratings of one field."""
     import numpy as np
 
@@ -149,7 +149,7 @@ def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[Rating]:
         if units >= FEWEST_UNITS:
             half_width = _half_width(tables, variances, shares[number], bounds)
         is_provisional = units < FEWEST_UNITS_TO_RATE
-        found.append(Rating(player, float(ratings[number]), half_width, players[0], is_provisional))
+        found.append(FittedRating(player, float(ratings[number]), half_width, players[0], is_provisional))
     return found
 
 

@@ -1,6 +1,6 @@
 """A whole server: its folder, locked while it runs; its store, service and text port, started and ended together.
 
-server.sqlite3      everything that is known (`dealer.server.store`)
+server.sqlite3      everything that is known (`dealer.server.db.store`)
 runs/00000001/      the files of every run, as `arena play` leaves them
 run.lock            taken by the server that is running
 """
@@ -22,14 +22,13 @@ from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.record.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
-from dealer.server.descriptors import has_too_few, raise_limit, without_flood
-from dealer.server.disk import make_private
-from dealer.server.ladder import LADDER_USER
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.tables import GUEST_NAME
+from dealer.server.queue.ladder import LADDER_USER
+from dealer.server.resources import has_too_few, make_private, raise_limit, without_flood
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.tables import GUEST_NAME
-from dealer.server.text_port import TextPort
+from dealer.server.textport.port import TextPort
 from protocol.benchmark import OWN_SEAT
 
 __all__ = ["FIRST_USER", "ServerParts", "Started", "WebFace", "is_reserved", "serve"]

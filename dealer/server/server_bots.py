@@ -14,15 +14,14 @@ from pathlib import Path
 
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.contest.config import BotSettings, RunConfig, read_config, validated
-from dealer.contest.schedule import Seating
 from dealer.errors import ConfigError
-from dealer.match.faults import FaultPolicy
 from dealer.record.folder import CONFIG_NAME
+from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
-from dealer.server.store import Store
 from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import ContestTerms
 
 __all__ = ["confine_again", "listener_host", "process_environment", "process_settings", "run_config"]
 
@@ -95,16 +94,13 @@ def run_config(
     settings: ServerSettings,
     game: ServerGame,
     players: Sequence[str],
+    terms: ContestTerms,
     *,
     user: str,
     seed: Seed,
     key: str | None = None,
     addresses: Mapping[str, str | None] | None = None,
     environment: Mapping[str, str] | None = None,
-    hands: int | None = None,
-    seating: Seating = Seating.SINGLE,
-    stop: str | None = None,
-    on_fault: FaultPolicy = FaultPolicy.END,
 ) -> RunConfig:
     """What `arena play` would be asked for to play one run of a request.
 
@@ -112,15 +108,12 @@ def run_config(
         settings: of the server.
         game: which game.
         players: by seat, names of the server's own bots, of users' bots, or `OWN_SEAT`.
+        terms: how it is played; the seed in it does not count.
         user: whose request it is.
         seed: of the cards, a number or a key.
         key: what has to be said for the seats of users' bots.
         addresses: by player that the server does not start, from where it has to come; None, or left out, for anywhere.
         environment: variables that the processes of the server's own bots get.
-        hands: the most deals; None for as many as are set for the game.
-        seating: in which seatings they are played.
-        stop: the rule that may end the run before.
-        on_fault: what becomes of a player that fails.
 
     Raises:
         ConfigError: a setting cannot be had.
@@ -140,13 +133,13 @@ def run_config(
         {
             "games": [game.path],
             "bots": [bot.model_dump() for bot in bots],
-            "hands": most_hands(game, hands, stop),
+            "hands": most_hands(game, terms),
             "seed": seed,
-            "seating": seating,
-            "stop": stop,
+            "seating": terms.seating,
+            "stop": terms.stop,
             "workers": 1,
             "coalesce_ms": None if is_here else _COALESCE_MS,
-            "on_fault": on_fault,
+            "on_fault": terms.on_fault,
             "t_response_s": settings.t_response_s,
             "t_hand_s": settings.t_hand_s,
             "t_per_hand_s": settings.t_per_hand_s,

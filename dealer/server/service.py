@@ -4,7 +4,7 @@ Everything a client is told has been written before. A run is entered, played in
 `arena play`, and counted in one change; what was going on when the server ended is gone on with when it starts again,
 from the last whole hand, or from the first if there is none. Bots that a killed server has left behind are ended first.
 
-Bots of users play where they are (`dealer.server.lobby`); a job waits as long as one of its bots is away or busy.
+Bots of users play where they are; a job waits as long as one of its bots is away or busy.
 """
 
 from __future__ import annotations
@@ -14,35 +14,56 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from bots.sdk.program import end_programs_of
 from dealer.errors import RefusedError, StoreError
-from dealer.server import ledger
 from dealer.server.accounts import User, add_user
-from dealer.server.adjusting import Adjusting
-from dealer.server.disk import Disk, remove_old_logs
-from dealer.server.feed import BotChanged, Feed, JobChanged, RunChanged
-from dealer.server.forecasts import forecasts
-from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded, Running
-from dealer.server.ladder import LADDER_USER, Ladder, most_runs
-from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState
-from dealer.server.lobby import BotHost, BotOffer, Guest, Lobby
-from dealer.server.playing import Table, play_run
-from dealer.server.queue import Forecast, Job, has_idle_room, in_the_way, next_job, skipped
-from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
-from dealer.server.roster import enter_bots
+from dealer.server.db import records
+from dealer.server.db.bot_registry import enter_bots, owner_of
+from dealer.server.db.records import (
+    Job,
+    JobKind,
+    JobRequest,
+    JobState,
+    Run,
+    RunState,
+    new_job,
+    open_jobs,
+    runs_of,
+)
+from dealer.server.db.runs import (
+    RunReport,
+    add_job,
+    begin_run,
+    close_abandoned_runs,
+    end_job,
+    end_run,
+    last_stamp,
+    served_stamps,
+)
+from dealer.server.db.store import Store
+from dealer.server.queue.adjusting import Adjusting
+from dealer.server.queue.connected_bots import BotHost, BotOffer, Guest, Lobby, TableSeats
+from dealer.server.queue.fair_queue import Forecast, Slot, WaitingJob, has_idle_room, in_the_way, next_job, skipped
+from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
+from dealer.server.queue.jobs import (
+    ActiveJob,
+    Client,
+    JobEnded,
+    RunEnded,
+    check_contest,
+    check_request,
+    forecasts,
+)
+from dealer.server.queue.ladder import LADDER_USER, Ladder, Standings, most_runs
+from dealer.server.queue.playing import Table, Watchers, hosts_of, play_run
+from dealer.server.resources import Disk, remove_old_logs
 from dealer.server.server_bots import confine_again, process_environment
 from dealer.server.settings import ServerGame, ServerSettings
-from dealer.server.standings import Standings
-from dealer.server.store import Store
-from dealer.server.summons import hosts_of
-from dealer.server.table_seats import TableSeats
-from dealer.server.taking_up import take_up
-from dealer.server.watches import Watches
 from dealer.table.loop import Changes
 from engine import DealKey
 from protocol.benchmark import OWN_SEAT
@@ -50,7 +71,6 @@ from protocol.benchmark import OWN_SEAT
 __all__ = ["Service"]
 
 _log = logging.getLogger(__name__)
-
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
 
@@ -60,10 +80,10 @@ class Service:
 
     Attributes:
         settings: what it is.
-        store: its database; `dealer.server.records` asks it what pages show.
+        store: its database; `dealer.server.db.records` asks it what pages show.
         feed: what happens.
         lobby: the bots of users that are connected.
-        watches: who watches matches that go on.
+        watchers: who watchers matches that go on.
         standings: makes the ratings.
         table_seats: which bots of users sit at tables with people.
     """
@@ -80,25 +100,27 @@ class Service:
         self.store = store
         self.feed = Feed()
         self.lobby = Lobby(settings, store)
-        self.watches = Watches()
+        self.watchers = Watchers()
         self.standings = Standings(settings, store, self.feed)
         self._folder = folder
         self._mark = str(folder.absolute())
-        self._table = Table(settings, store, folder, self.lobby, self.watches, process_environment(folder))
+        self._table = Table(settings, store, folder, self.lobby, self.watchers, process_environment(folder))
         self._adjusting = Adjusting(settings, folder, store, self._table.environment)
         self._changes = Changes()
         self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
-        self._running = Running()
+        # What is being played, by the number of the job.
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._slots: dict[int, Slot] = {}
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
         self.table_seats = TableSeats(self.lobby, self.active, self._changes.notify)
         self._closing: set[asyncio.Task[None]] = set()
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
-        self._stamp = ledger.last_stamp(store)
-        self._served = ledger.served_stamps(store)
+        self._stamp = last_stamp(store)
+        self._served = served_stamps(store)
         ladder = settings.ladder
         self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.lobby, self._versions)
-        self._jobs = take_up(settings, store, self._versions)
+        self._jobs = _recovered(settings, store, self._versions)
         confine_again(settings, folder, store)
 
     # ---- the life of the service
@@ -118,7 +140,7 @@ class Service:
                 if chosen is None:
                     await self._changes.wait_for(self._can_start)
                     continue
-                for job in skipped(self._waiting(), self._running.slots, chosen):
+                for job in skipped(self._waiting(), self._slots, chosen):
                     self._jobs[job].skips += 1
                 await self._begin(self._jobs[chosen.id])
                 self._make_room()
@@ -131,13 +153,13 @@ class Service:
             for active in self._jobs.values():
                 active.interrupt()
             self._in_background(self.lobby.note_seen(self.lobby.guests))
-            while self._running.tasks or self._closing:
-                await asyncio.wait([*self._running.tasks.values(), *self._closing])
+            while self._tasks or self._closing:
+                await asyncio.wait([*self._tasks.values(), *self._closing])
 
-    def _next(self) -> Job | None:
+    def _next(self) -> WaitingJob | None:
         if not self._disk.has_room:
             return None
-        chosen = next_job(self._waiting(), self._running.slots, self.settings.limits)
+        chosen = next_job(self._waiting(), self._slots, self.settings.limits)
         return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
 
     def _can_start(self) -> bool:
@@ -148,13 +170,13 @@ class Service:
     def _is_idle(self) -> bool:
         most = 0 if self._ladder is None else most_runs(self._ladder.settings)
         return self._disk.has_room and has_idle_room(
-            self._waiting(), self._running.slots, most_idle=most, most=os.cpu_count() or 1
+            self._waiting(), self._slots, most_idle=most, most=os.cpu_count() or 1
         )
 
     def _make_room(self) -> None:
         """Interrupt the ladder where it is in a user's way, to be resumed when no request waits."""
         most = os.cpu_count() or 1
-        for number in in_the_way(self._waiting(), self._running.slots, self.settings.limits, most=most):
+        for number in in_the_way(self._waiting(), self._slots, self.settings.limits, most=most):
             self._jobs[number].make_room()
 
     async def _climb(self) -> None:
@@ -174,10 +196,10 @@ class Service:
 
     def _is_climbing(self) -> bool:
         """Whether something that the ladder has chosen is still to be started."""
-        waiting = (job for number, job in self._jobs.items() if number not in self._running.slots)
+        waiting = (job for number, job in self._jobs.items() if number not in self._slots)
         return any(job.slot.is_idle and self._is_ready(job) for job in waiting)
 
-    def _waiting(self) -> list[Job]:
+    def _waiting(self) -> list[WaitingJob]:
         jobs = [job for job in self._jobs.values() if job.runs_left]
         return [job.waiting(self._served.get(job.row.user.id, 0), is_ready=self._is_ready(job)) for job in jobs]
 
@@ -187,7 +209,7 @@ class Service:
             return False
         for name in job.guests:
             guest = self.lobby.find(job.row.game, name)
-            runs = sum(name in self._jobs[other].guests for other in self._running.slots) + self.table_seats.count(name)
+            runs = sum(name in self._jobs[other].guests for other in self._slots) + self.table_seats.count(name)
             if guest is None or runs >= guest.offer.most_runs:
                 return False
         return True
@@ -195,31 +217,31 @@ class Service:
     async def _begin(self, job: ActiveJob) -> None:
         """Enter the next run of a job and have it played."""
         number = job.row.id
-        self._running.slots[number] = job.slot
+        self._slots[number] = job.slot
         if job.is_resumed:
             job.is_resumed = False
         else:
             self._stamp += 1
-            versions = [self._version(job.row.game, player) for player in job.row.players]
+            versions = [self.version(job.row.game, player) for player in job.row.players]
             row, stamp = job.row, self._stamp
             try:
-                job.going = await self.store.write(lambda db: ledger.begin_run(db, row, versions, stamp))
+                job.going = await self.store.write(lambda db: begin_run(db, row, versions, stamp))
             except StoreError as error:
                 _log.error("no run can be entered: %s", error)
                 await asyncio.sleep(_RETRY_S)
-                del self._running.slots[number]
+                del self._slots[number]
                 if not job.runs_left:
                     await self._end(job)
                 return
-            job.row = replace(row, started=row.started + 1, stamp=stamp)
+            job.row = row.model_copy(update={"started": row.started + 1, "stamp": stamp})
             self._served[row.user.id] = stamp
         self._tell_run(job, RunState.RUNNING)
         job.skips = 0
         job.began_s = time.monotonic()
         task = asyncio.create_task(self._play(job, job.going))  # type: ignore[arg-type]
-        self._running.tasks[number] = task
+        self._tasks[number] = task
 
-    def _version(self, game: str, player: str) -> int | None:
+    def version(self, game: str, player: str) -> int | None:
         """The number of a player's version as it is now; None for a client's own agent."""
         guest = self.lobby.find(game, player)
         return self._versions.get((game, player)) if guest is None else guest.versions[game]
@@ -228,7 +250,7 @@ class Service:
         if job.going is not None:
             self.feed.publish(RunChanged(job.going.id, job.row.id, job.row.game, state))
 
-    async def _play(self, job: ActiveJob, run: RunRow) -> None:
+    async def _play(self, job: ActiveJob, run: Run) -> None:
         """Play a run to its end and count it."""
         try:
             report = await play_run(self._table, job, run)
@@ -243,17 +265,18 @@ class Service:
             job.is_interrupted = self._is_stopping
             if not job.is_resumed:
                 job.going = None
-            self.watches.closed(run.id)
-            del self._running.slots[job.row.id], self._running.tasks[job.row.id]
+            self.watchers.closed(run.id)
+            del self._slots[job.row.id], self._tasks[job.row.id]
             if not self._is_stopping and not job.runs_left:
                 await self._end(job)
             self._changes.notify()
 
-    async def _count(self, job: ActiveJob, run: RunRow, report: RunReport) -> None:
+    async def _count(self, job: ActiveJob, run: Run, report: RunReport) -> None:
         """Write how a run ended, however long that takes, and tell."""
         while not self._is_stopping:
             try:
-                await self.store.write(lambda db: ledger.end_run(db, run.id, report))
+                await self.store.write(lambda db: end_run(db, run.id, report))
+                ended = RunEnded(job.row, records.run(self.store, run.id) or run)
             except StoreError as error:
                 _log.error("run %d cannot be counted: %s", run.id, error)
                 await asyncio.sleep(_RETRY_S)
@@ -262,7 +285,6 @@ class Service:
                 self.standings.note(job.row.game)
                 if report.duplicates:
                     self._adjusting.note(job.row.game, run.id, run.folder)
-                ended = RunEnded(job.row, run, report)
                 for host in hosts_of(job, self.lobby):
                     host.tell(ended)
                 if job.client is not None:
@@ -275,7 +297,7 @@ class Service:
         if self._jobs.pop(job.row.id, None) is None:
             return
         try:
-            await self.store.write(lambda db: ledger.end_job(db, job.row.id, state, job.end))
+            await self.store.write(lambda db: end_job(db, job.row.id, state, job.end))
         except StoreError as error:
             # Nothing is left of it at the next start, either; it is closed then.
             _log.error("job %d cannot be closed: %s", job.row.id, error)
@@ -300,7 +322,7 @@ class Service:
         request: JobRequest,
         client: Client | None = None,
         note: Callable[[sqlite3.Connection, int], None] | None = None,
-    ) -> tuple[JobRow, Forecast | None]:
+    ) -> tuple[Job, Forecast | None]:
         """Take a request; it is on disk when this returns. Returns it, and when it will start if that is known.
 
         Args:
@@ -315,43 +337,24 @@ class Service:
         """
         game = self._checked(user, request, client)
         await asyncio.to_thread(check_contest, self.settings, game, request)
-        seed = request.seed or DealKey.new()
         self._stamp += 1
-        players = request.players[: game.game.num_players]
-        row = JobRow(
-            0,
-            user,
-            request.tag,
-            game.name,
-            players,
-            request.runs,
-            seed,
-            request.seed_index,
-            self._stamp,
-            kind=request.kind,
-            hands=request.hands,
-            seating=request.seating,
-            stop=request.stop,
-            on_fault=request.on_fault,
-            submitted_s=time.time(),
-        )
-        state = JobState.QUEUED if row.runs else JobState.DONE
+        request = replace(request, game=game.name, players=request.players[: game.game.num_players])
+        new = new_job(user, request, request.seed or DealKey.new(), self._stamp)
 
-        def enter(db: sqlite3.Connection) -> int:
-            number = ledger.add_job(db, replace(row, state=state))
+        def enter(db: sqlite3.Connection) -> Job:
+            job = add_job(db, new)
             if note is not None:
-                note(db, number)
-            return number
+                note(db, job.id)
+            return job
 
-        number = await self.store.write(enter)
-        row = replace(row, id=number)
-        self.feed.publish(JobChanged(number, user.name, game.name, state))
+        row = await self.store.write(enter)
+        number = row.id
+        self.feed.publish(JobChanged(number, user.name, game.name, row.state))
         if not row.runs:
             if client is not None:
-                client.tell(JobEnded(row, state, ""))
+                client.tell(JobEnded(row, row.state, ""))
             return row, None
-        at_once = matches_at_once(game, request.seating, request.stop)
-        self._jobs[number] = ActiveJob(row, game, client, at_once=at_once)
+        self._jobs[number] = ActiveJob(row, game, client)
         self._changes.notify()
         try:
             return row, (await self.forecasts()).get(number)
@@ -376,7 +379,7 @@ class Service:
         return game
 
     async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
-        """Have a user's bot there until `leave_bots`; see `dealer.server.lobby.Lobby.enter`."""
+        """Have a user's bot there until `leave_bots`; see `dealer.server.queue.connected_bots.Lobby.enter`."""
         guest = await self.lobby.enter(user, offer, host)
         self._left_s.pop(offer.name, None)
         self._tell_bot(guest, is_online=True)
@@ -409,7 +412,7 @@ class Service:
 
     async def forecasts(self) -> dict[int, Forecast]:
         """When each job that waits will start."""
-        return await forecasts(self.store, self._jobs, self._waiting(), self._running.slots, self.settings.limits)
+        return await forecasts(self.store, self._jobs, self._waiting(), self._slots, self.settings.limits)
 
     def active(self) -> list[ActiveJob]:
         """The jobs of which something is left, in the order in which they came."""
@@ -440,7 +443,7 @@ class Service:
 
         def change(db: sqlite3.Connection) -> None:
             for job in jobs:
-                ledger.end_job(db, job.row.id, JobState.CANCELLED, reason)
+                end_job(db, job.row.id, JobState.CANCELLED, reason)
 
         await self.store.write(change)
         for job in jobs:
@@ -477,7 +480,7 @@ class Service:
             # What was going on when the server ended does not go on.
             job.is_resumed = False
             self._in_background(self._drop(job))
-        elif job.row.id not in self._running.slots:
+        elif job.row.id not in self._slots:
             self._in_background(self._end(job))
         elif is_run_stopped:
             job.is_cancelled = True
@@ -495,6 +498,47 @@ class Service:
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    def log_paths(self, run: RunRow) -> list[Path]:
+    def log_paths(self, run: Run) -> list[Path]:
         """The logs of a run, in the order of their names."""
         return sorted((self._folder / run.folder).glob("match*.log"))
+
+
+def _recovered(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]]) -> dict[int, ActiveJob]:
+    """The jobs that go on after a start, by their numbers; those that cannot any more are closed.
+
+    Args:
+        settings: of the server.
+        store: the database.
+        own_bots: the server's own bots, by game and name.
+    """
+    store.write_now(close_abandoned_runs)
+    jobs = {}
+    for row in open_jobs(store):
+        game = settings.game(row.game)
+        going = next((run for run in runs_of(store, row) if run.state is RunState.RUNNING), None)
+        why = _why_not(settings, store, own_bots, row)
+        if why or game is None:
+            store.write_now(partial(_write_off, job=row.id, run=going, reason=why))
+        elif going is None and row.started >= row.runs:
+            store.write_now(partial(end_job, job=row.id, state=JobState.DONE))
+        else:
+            jobs[row.id] = ActiveJob(row, game, going=going, is_resumed=going is not None)
+    return jobs
+
+
+def _why_not(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]], row: Job) -> str:
+    """Why a job cannot go on, as a clause; empty if it can."""
+    if settings.game(row.game) is None:
+        return f"there is no {row.game} any more"
+    for player in row.players:
+        is_known = player == OWN_SEAT or (row.game, player) in own_bots
+        if not is_known and owner_of(store, row.game, player) is None:
+            return f"there is no {player} any more"
+    is_lost = row.kind is JobKind.LADDER and settings.ladder is None
+    return "there is no ladder any more" if is_lost else ""
+
+
+def _write_off(db: sqlite3.Connection, job: int, run: Run | None, reason: str) -> None:
+    if run is not None:
+        end_run(db, run.id, RunReport(RunState.CANCELLED, reason))
+    end_job(db, job, JobState.CANCELLED, reason)

@@ -22,9 +22,10 @@ from dealer.errors import DealerError, WebError
 from dealer.results.schema import ContestResult
 from dealer.runs import Run, new_table, reopen
 from dealer.seat.sitting import Sitting
+from dealer.server.db.tables import TableRow
 from engine import Seed
 
-__all__ = ["Book", "Guests", "Hall", "HallLimits", "LocalBook", "TableRow"]
+__all__ = ["Book", "Guests", "Hall", "HallLimits", "LocalBook"]
 
 _log = logging.getLogger(__name__)
 
@@ -53,31 +54,6 @@ class HallLimits:
     for_users: float = 0.5
     asleep_after_s: float = 600.0
     closed_after_s: float = 7 * 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A table.
-
-    Attributes:
-        id: its name in addresses.
-        owner: who sits there, as `Hall.open` was told.
-        game: the name of the game.
-        players: the names of the bots, by seat.
-        folder: of its run.
-        seen_s: when it was last looked at, in seconds since 1970.
-        run: the number of its run on a server; None elsewhere.
-        is_guests: whether a guest sits there, who has not logged in.
-    """
-
-    id: str
-    owner: str
-    game: str
-    players: tuple[str, ...]
-    folder: Path
-    seen_s: float
-    run: int | None = None
-    is_guests: bool = False
 
 
 class Book(Protocol):

@@ -13,10 +13,11 @@ from typing import Final
 from dealer.results.schema import ContestResult
 from dealer.runs import Run
 from dealer.seat.sitting import Sitting
+from dealer.server.db.tables import TableRow
 from dealer.server.settings import WebSettings
 from dealer.table.loop import new_event_loop
 from dealer.web.app import make_app
-from dealer.web.hall import Hall, HallLimits, LocalBook, TableRow
+from dealer.web.hall import Hall, HallLimits, LocalBook
 from dealer.web.play import LOCAL_OWNER, routes
 from dealer.web.serving import answering
 from dealer.web.site import Site

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.server.passwords import Passwords
+from dealer.server.accounts import Passwords
 from dealer.server.server import ServerParts
 from dealer.web.forms import read_form
 from dealer.web.gate import set_cookie

@@ -18,18 +18,25 @@ from starlette.routing import BaseRoute, Route
 from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError, WebError
 from dealer.match.faults import QUOTED_BYTES
-from dealer.server import access, records
+from dealer.server import access
 from dealer.server.access import Access
-from dealer.server.accounts import Scope, User, add_token, revoke_token, tokens_of
-from dealer.server.crosstable import RatingRecord, standings
-from dealer.server.disk import removed_on
-from dealer.server.ledger import JobRow, JobState
-from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, Passwords
-from dealer.server.records import FaultRecord, RunRecord
-from dealer.server.requests import JobRequest
+from dealer.server.accounts import (
+    LEAST_LETTERS,
+    MOST_LETTERS,
+    Passwords,
+    Scope,
+    User,
+    add_token,
+    revoke_token,
+    tokens_of,
+)
+from dealer.server.db import records
+from dealer.server.db.crosstable import Rating, standings
+from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
+from dealer.server.db.tables import TAG
+from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
-from dealer.server.tables import TAG
 from dealer.web.forms import read_form
 from dealer.web.gate import set_cookie
 from dealer.web.sessions import Sessions
@@ -95,7 +102,7 @@ class _Mine:
         forecasts = await self.server.service.forecasts()
         jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TAG]
         is_here = {guest.offer.name for guest in self.server.service.lobby.guests if guest.owner == user}
-        ratings: dict[int, RatingRecord] = {}
+        ratings: dict[int, Rating] = {}
         own_bots = records.bots(store, owner=user.id)
         for game in {bot.game for bot in own_bots}:
             ratings |= {rating.bot.version: rating for rating in standings(store, game)}
@@ -121,11 +128,11 @@ class _Mine:
             **shown,
         )
 
-    def _job_values(self, job: JobRow, forecast: Any) -> dict[str, Any]:
+    def _job_values(self, job: Job, forecast: Any) -> dict[str, Any]:
         runs = records.runs(self.server.store, job=job.id, most=10)
-        if job.state is not JobState.QUEUED:
+        if not job.is_open:
             stands = job.state.value + (f": {job.reason}" if job.reason else "")
-        elif any(run.state == "running" for run in runs):
+        elif job.state is JobState.RUNNING:
             stands = "being played"
         elif forecast is None:
             stands = "waiting for a bot that is not connected or busy"
@@ -133,7 +140,7 @@ class _Mine:
             stands = f"waiting, place {forecast.position}"
             if forecast.starts_in_s is not None:
                 stands += f", starts in about {_duration(forecast.starts_in_s)}"
-        return {"job": job, "runs": runs, "stands": stands, "is_open": job.state is JobState.QUEUED}
+        return {"job": job, "runs": runs, "stands": stands, "is_open": job.is_open}
 
     # ---- requests
 
@@ -183,7 +190,7 @@ class _Mine:
 
     # ---- runs and faults
 
-    def _own_run(self, request: Request) -> tuple[RunRecord, Access]:
+    def _own_run(self, request: Request) -> tuple[Run, Access]:
         """A run that the user asked for or in which its bots played, with what the user may see of it."""
         self._user(request)
         store = self.server.store
@@ -236,7 +243,7 @@ class _Mine:
         """The files of a match that somebody may have; that of its faults has those of all players."""
         return [kind for kind in _FILES if seen.sees_cards and (kind != "faults" or seen.is_managed)]
 
-    def _path(self, run: RunRecord, match: str, kind: str) -> Path:
+    def _path(self, run: Run, match: str, kind: str) -> Path:
         return self.server.folder / run.folder / f"{match}{_FILES[kind]}"
 
     async def faults(self, request: Request) -> Response:
@@ -346,7 +353,7 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def _fault_line(fault: FaultRecord, name: str) -> dict[str, Any]:
+def _fault_line(fault: Fault, name: str) -> dict[str, Any]:
     """A fault with the very line: bytes that are no letters are written as Python writes them."""
     line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
     return {"fault": fault, "name": name, "line": repr(line) if fault.line else ""}

@@ -25,11 +25,11 @@ from dealer.seat.asking import HANDS, opponent_in, table_config
 from dealer.seat.sentences import game_sentence
 from dealer.seat.sitting import Sitting
 from dealer.server.access import Sight, sight_of_table
+from dealer.server.db.tables import GUEST_NAME, TableRow
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, player_name
-from dealer.server.tables import GUEST_NAME
 from dealer.web.forms import read_form
-from dealer.web.hall import Hall, TableRow
+from dealer.web.hall import Hall
 from dealer.web.site import Site
 from dealer.web.table_guests import guest_settings, guests_in
 from dealer.web.table_view import table_values

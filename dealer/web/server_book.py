@@ -13,11 +13,11 @@ from dealer.errors import DealerError
 from dealer.results.reading import read_result
 from dealer.runs import Run, reopen
 from dealer.seat.sitting import Sitting
-from dealer.server.ledger import RunReport, RunState
-from dealer.server.reports import report_of
+from dealer.server.db.records import RunState
+from dealer.server.db.runs import RunReport
+from dealer.server.db.tables import TableRow, add_table, close_table, open_tables, see_table
+from dealer.server.queue.playing import report_of
 from dealer.server.server import ServerParts
-from dealer.server.tables import add_table, bot_versions, close_table, open_tables, see_table
-from dealer.web.hall import TableRow
 from engine import Seed
 
 __all__ = ["ServerBook"]
@@ -31,28 +31,18 @@ class ServerBook:
     def __init__(self, parts: ServerParts) -> None:
         """Know what the store knows."""
         self._store = parts.store
-        self._lobby = parts.service.lobby
+        self._service = parts.service
         self._folder = parts.folder
-        self._tables = {
-            str(one.run): TableRow(
-                str(one.run),
-                one.owner,
-                one.game,
-                one.players,
-                parts.folder / one.folder,
-                one.seen_s,
-                one.run,
-                one.is_guests,
-            )
-            for one in open_tables(parts.store)
-        }
+        self._tables = {table.id: table for table in open_tables(parts.store, parts.folder)}
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Enter a table; its folder is not made."""
-        bots = bot_versions(self._store, self._lobby, game, players)
-        run = await self._store.write(lambda db: add_table(db, owner, user, game, players, bots, seed))
+        versions = [None, *(self._service.version(game, name) for name in players)]
+        run = await self._store.write(
+            lambda db: add_table(db, owner, user, game, players=players, versions=versions, seed=seed)
+        )
         folder = self._folder / run.folder
-        table = TableRow(str(run.id), owner, game, players, folder, time.time(), run.id, user is None)
+        table = TableRow(str(run.id), owner, game, players, folder, time.time(), run=run.id, is_guests=user is None)
         self._tables[table.id] = table
         return table
 

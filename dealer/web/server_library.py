@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Final
 
 from dealer.errors import WebError
-from dealer.server import records
 from dealer.server.access import access_to
-from dealer.server.disk import removed_on
-from dealer.server.ledger import RunState
-from dealer.server.records import RunRecord
+from dealer.server.db import records
+from dealer.server.db.records import Run, RunState
+from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.watching.live import LiveTables
 from dealer.watching.runs import WatchedRun
@@ -27,7 +26,7 @@ _MOST_DIGITS: Final = 12
 _ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
 
 
-def run_words(run: RunRecord) -> str:
+def run_words(run: Run) -> str:
     """A run in a list: who played what."""
     return f"{run.game}: {' - '.join(shown(seat.name) for seat in run.seats)}"
 
@@ -87,7 +86,7 @@ class ServerLibrary:
             run.look()
         return ShownRun(run, access, tables, reason)
 
-    def _tables_of(self, run: RunRecord) -> LiveTables | None:
+    def _tables_of(self, run: Run) -> LiveTables | None:
         """Where a run goes on; who asks for it first has it watched until its end."""
         found = self._tables.get(run.id)
         if run.state is not RunState.RUNNING:
@@ -98,11 +97,11 @@ class ServerLibrary:
         if found is None:
             self._forget_ended()
             tables = LiveTables()
-            found = self._tables[run.id] = (tables, self._parts.service.watches.add(run.id, tables))
+            found = self._tables[run.id] = (tables, self._parts.service.watchers.add(run.id, tables))
         return found[0]
 
     def _forget_ended(self) -> None:
         """Let go of runs that have ended while nobody looked."""
-        watches = self._parts.service.watches
+        watches = self._parts.service.watchers
         for number in [number for number in self._tables if not watches.is_open(number)]:
             self._tables.pop(number)[1]()

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from dealer.server.accounts import User
-from dealer.server.store import Store
+from dealer.server.db.store import Store
 
 __all__ = ["Sessions"]
 

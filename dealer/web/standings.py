@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.server import crosstable, records
-from dealer.server.crosstable import CompanyRecord, PairRecord, worst_runs
+from dealer.server.db import crosstable, records
+from dealer.server.db.crosstable import Company, Pair, worst_runs
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.addresses import run_path
@@ -142,7 +142,7 @@ def _in_company(server: ServerParts, game: ServerGame, names: dict[int, str]) ->
     }
 
 
-def _in_company_of(one: CompanyRecord, names: dict[int, str], path: str = "") -> Cell:
+def _in_company_of(one: Company, names: dict[int, str], path: str = "") -> Cell:
     name, other = names.get(one.version, "?"), names.get(one.other, "?")
     rate = Rate(one.mbb_per_game, one.half_width_95, name, "the others")
     return cell_of(rate, path, f"{name} at the tables with {other} {rate.text()}")
@@ -176,7 +176,7 @@ def _tables(
     }
 
 
-def _lineup(game: ServerGame, pair: PairRecord, names: dict[int, str], first: int | None) -> LineUp:
+def _lineup(game: ServerGame, pair: Pair, names: dict[int, str], first: int | None) -> LineUp:
     """What the bots of a table won there."""
     scores = sorted(pair.scores, key=lambda score: score.version != first)
     rates = [Rate(score.mbb_per_game, score.half_width_95, names[score.version], "the others") for score in scores]
@@ -188,7 +188,7 @@ def _tables_path(game: ServerGame) -> str:
     return f"/tables/{quote(game.name, safe='/')}"
 
 
-def _pair_path(game: ServerGame, pair: PairRecord) -> str:
+def _pair_path(game: ServerGame, pair: Pair) -> str:
     return f"/pairs/{quote(game.name, safe='/')}/{pair.id}"
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dealer.contest.config import BotSettings
 from dealer.errors import WebError
 from dealer.seat.sitting import Sitting
-from dealer.server.accounts import User
-from dealer.server.jobs import ActiveJob
-from dealer.server.ledger import JobRow, RunRow, versions_of
+from dealer.server.db import records
+from dealer.server.db.tables import TAG, TableRow
+from dealer.server.queue.jobs import guests_among
+from dealer.server.queue.playing import seat_notifier
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, player_name
-from dealer.server.summons import summons
-from dealer.server.tables import TAG
-from dealer.web.hall import TableRow
 from protocol.benchmark import OWN_SEAT
 
 __all__ = ["TableGuests", "guest_settings", "guests_in"]
@@ -53,16 +51,23 @@ class TableGuests:
         game = self._parts.settings.game(table.game)
         contest = sitting.run.plan.contests[0]
         keys = [player.key for player in contest.players[1:] if player.key]
-        if game is None or table.run is None or not keys:
+        run = None if table.run is None else records.run(self._parts.store, table.run)
+        if game is None or run is None or not keys:
             return
-        user = User(0, sitting.names[0])
-        row = JobRow(0, user, TAG, table.game, (OWN_SEAT, *table.players), 1, 0, None, 0, hands=sitting.hands)
-        job = ActiveJob(row, game)
-        run = RunRow(table.run, 1, 0, "")
-        versions = versions_of(self._parts.store, table.run)
-        sitting.on_progress = summons(job, sitting.run, run, versions, self._parts.service.lobby, keys[0])
-        self._seated[table.id] = job.guests
-        self._parts.service.table_seats.take(job.guests)
+        players = (OWN_SEAT, *table.players)
+        sitting.on_progress = seat_notifier(
+            sitting.run,
+            game,
+            players,
+            self._parts.service.lobby,
+            number=run.id,
+            match=f"{sitting.names[0]}.{TAG}",
+            hands=sitting.hands,
+            versions=[seat.version for seat in run.seats],
+            key=keys[0],
+        )
+        self._seated[table.id] = guests_among(game, players)
+        self._parts.service.table_seats.take(self._seated[table.id])
 
     def leave(self, table: TableRow) -> None:
         """Nothing is played at a table any more, or for a while."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dealer.server.toml_settings import reference_page
+from dealer.server.settings import reference_page
 
 PAGE = Path(__file__).resolve().parents[1] / "server-settings.md"
 

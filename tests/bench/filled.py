@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from array import array
 
-from dealer.server import lineups
+from dealer.server.db.crosstable import add_run, table_scores, write_ratings
+from dealer.server.db.store import Store
+from dealer.server.ratings import fit_ratings
 from dealer.server.settings import ServerGame
-from dealer.server.store import Store
 
 BOTS = 20
 USERS = 10
@@ -61,10 +62,10 @@ def fill(db: sqlite3.Connection, game: ServerGame, runs: int) -> None:
                 "VALUES (?, 'match.a', 0, 'timeout', 1, x'', '')",
                 (run,),
             )
-        lineups.add_run(db, run, game.name, pair, [scores, other], 200)
+        add_run(db, run, game.name, pair, scores=[scores, other], hands=200)
 
 
 def enter_ratings(store: Store, game: ServerGame) -> None:
     """Make the ratings of a game from what stands in the database."""
-    ratings = lineups.fitted(lineups.table_scores(store, game.name), (-100_000.0, 100_000.0))
-    store.write_now(lambda db: lineups.write_ratings(db, game.name, ratings))
+    ratings = fit_ratings(table_scores(store, game.name), (-100_000.0, 100_000.0))
+    store.write_now(lambda db: write_ratings(db, game.name, ratings))

@@ -14,8 +14,8 @@ from dealer.bench.served import until
 from dealer.bench.server import ServerBench, serving
 from dealer.bench.usage import spent_by
 from dealer.server.accounts import add_user
+from dealer.server.db.store import Store
 from dealer.server.settings import default_settings
-from dealer.server.store import Store
 from protocol import find_game
 from tests.bench.filled import USERS, enter_ratings, fill
 from tests.bench.times import answer_time_s, event_times, page_times, row_of_times

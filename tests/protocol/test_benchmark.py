@@ -202,5 +202,5 @@ def test_answers() -> None:
     assert games_text([("limit", ["alpha", "beta"]), ("kuhn", ["k1"])]) == "\nkuhn\n k1\n\nlimit\n beta\n alpha\n"
     assert queue_line("ann", "mine", "limit", 1, is_running=True) == "ann mine limit * 1 R\n"
     assert queue_line("ann", "mine", "limit", 2, is_running=False) == "ann mine limit * 2 Q\n"
-    assert run_text("ann", "mine", "127.0.0.1", 54557) == "# RUNNING ann.mine\nRUN 127.0.0.1 54557\n"
+    assert run_text("ann.mine", "127.0.0.1", 54557) == "# RUNNING ann.mine\nRUN 127.0.0.1 54557\n"
     assert remark("two\nRUN 1 2\x1b") == "# two?RUN 1 2?\n"

@@ -153,7 +153,7 @@ def test_reasons_cannot_end_a_line() -> None:
 
 def test_the_examples_of_the_protocol() -> None:
     assert read_request("CHALLENGE tag=t game=g player=a player=b hands=5 stop=ci=30") == Challenge(
-        "t", "g", ("a", "b"), 5, "ci=30"
+        "t", "g", ("a", "b"), hands=5, stop="ci=30"
     )
     assert read_request("again seat=7") == Again(7)
     assert read_request("GAME game=leduc") == ShowGame("leduc")

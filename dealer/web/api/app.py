@@ -20,9 +20,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
 from dealer.errors import WebError
-from dealer.web.api import events, files, jobs, models, reading
-from dealer.web.api.callers import Callers
-from dealer.web.api.calls import PREFIX
+from dealer.web.api import jobs, models, reading
+from dealer.web.api.calls import PREFIX, Callers
 from dealer.web.app import error_answer, error_handlers
 from dealer.web.site import Site
 
@@ -47,8 +46,8 @@ def routes(site: Site) -> list[BaseRoute]:
     )
     api.state.parts = site.server
     api.state.callers = Callers(site.server)
-    api.state.listeners = events.Listeners()
-    api.state.exports = files.export_slots()
+    api.state.listeners = reading.Listeners()
+    api.state.exports = reading.export_slots()
     api.state.locks = WeakValueDictionary()
     api.router.routes.extend(_operations())
 
@@ -60,7 +59,7 @@ def routes(site: Site) -> list[BaseRoute]:
 
 
 def _operations() -> list[BaseRoute]:
-    return [route for module in (reading, jobs, files, events) for route in module.router.routes]
+    return [route for module in (reading, jobs) for route in module.router.routes]
 
 
 @cache
@@ -76,7 +75,8 @@ def _document() -> str:
     # Problems are raised, never returned, so that no function names their model.
     problem = models.Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
     schemas |= problem.pop("$defs", {}) | {"Problem": problem}
-    for name in ("HTTPValidationError", "ValidationError"):
+    # No answer holds these: errors have a form of their own, and the others are not sent as what they are.
+    for name in ("HTTPValidationError", "ValidationError", "DealKey", "JobKind", "User"):
         schemas.pop(name, None)
     made["paths"] = {PREFIX + path: operations for path, operations in made["paths"].items()}
     return json.dumps(made)

@@ -14,14 +14,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dealer.errors import RefusedError, WebError
-from dealer.server import access, records
+from dealer.server import access
 from dealer.server.accounts import User
-from dealer.server.ledger import JobRow
-from dealer.server.requests import JobRequest
+from dealer.server.db import records
+from dealer.server.db.records import Job
 from dealer.server.server import ServerParts
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Parts, Player, answers, new_router
-from dealer.web.api.reading import job_model
+from dealer.web.api.reading import shown_job
 
 __all__ = ["Locks", "router"]
 
@@ -45,7 +45,7 @@ _CREATED: Final[dict[int | str, dict[str, Any]]] = {
 @router.post("/jobs", summary="Have a contest played", status_code=201, responses=_CREATED)
 async def submit(
     request: Request, caller: Player, parts: Parts, wish: models.NewJob, answer: Response, key: _Key = ""
-) -> models.Job:
+) -> Job:
     """Enter a job; it is on disk when the answer comes."""
     if len(key) > _MOST_KEY_LETTERS or not key.isprintable():
         raise WebError(422, f"{_KEY} has at most {_MOST_KEY_LETTERS} letters that can be printed.")
@@ -56,10 +56,10 @@ async def submit(
     else:
         job = await _enter(parts, caller.user, wish)
     answer.headers["location"] = f"{PREFIX}/jobs/{job.id}"
-    return job_model(parts, job, caller)
+    return shown_job(parts, job, caller)
 
 
-async def _once(parts: ServerParts, user: User, wish: models.NewJob, key: str) -> JobRow:
+async def _once(parts: ServerParts, user: User, wish: models.NewJob, key: str) -> Job:
     """The job of a request that may have been sent before."""
     fingerprint = hashlib.sha256(wish.model_dump_json().encode()).digest()
 
@@ -85,20 +85,9 @@ async def _enter(
     user: User,
     wish: models.NewJob,
     note: Callable[[sqlite3.Connection, int], None] | None = None,
-) -> JobRow:
-    request = JobRequest(
-        wish.game,
-        tuple(wish.players),
-        wish.tag,
-        wish.runs,
-        wish.seed,
-        hands=wish.hands,
-        seating=wish.seating,
-        stop=wish.stop,
-        on_fault=wish.on_fault,
-    )
+) -> Job:
     try:
-        job, _ = await parts.service.submit(user, request, note=note)
+        job, _ = await parts.service.submit(user, wish.request(), note=note)
     except RefusedError as error:
         raise WebError(422, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
     return job

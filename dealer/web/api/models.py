@@ -1,29 +1,26 @@
-"""What goes in and comes out, as models: they check what programs send, and describe the interface.
+"""What goes in and comes out beside the things that the server keeps, as models: they check what programs send.
 
-Times are seconds since 1970 (``..._s``), and the same as ISO 8601 in UTC (``..._at``). Rates are mbb/g, thousandths of
-a big blind per hand; a half width is half of the 95 % interval, null where too little is known.
+The things themselves are those of `dealer.server.db.records` and `dealer.server.db.crosstable`; together they describe
+the interface. Lists are pages of them.
 """
 
 from __future__ import annotations
 
-import enum
-from datetime import UTC, datetime
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
+from pydantic import AfterValidator, Field
 
 from dealer.contest.schedule import Seating
 from dealer.match.faults import FaultPolicy
 from dealer.server.accounts import Scope
-from dealer.server.ledger import RunState
+from dealer.server.db.crosstable import Pair, Rating
+from dealer.server.db.records import Bot, Fault, Job, JobRequest, JobState, Match, Model, Run, RunState
 
 __all__ = [
-    "Bot",
     "Bots",
     "BotsQuery",
     "Caller",
     "Cancelled",
-    "Fault",
     "Faults",
     "FaultsQuery",
     "Game",
@@ -31,22 +28,14 @@ __all__ = [
     "Hand",
     "Hands",
     "HandsQuery",
-    "Job",
     "JobDetail",
-    "JobState",
     "Jobs",
     "JobsQuery",
-    "Match",
     "NewJob",
     "PageQuery",
-    "Pair",
-    "PairScore",
     "Pairs",
     "Problem",
-    "Rating",
-    "Run",
     "RunDetail",
-    "RunSeat",
     "Runs",
     "RunsQuery",
     "Scores",
@@ -67,28 +56,14 @@ _Word: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"
 _Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", from_attributes=True, frozen=True)
-
-
-def _at(name: str) -> Any:
-    """The field `name`, seconds since 1970, as ISO 8601."""
-
-    def at(self: Any) -> datetime | None:
-        seconds = getattr(self, name)
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-
-    return computed_field(description=f"{name} as ISO 8601")(property(at))
-
-
-class RateLimited(_Model):
+class RateLimited(Model):
     """A limit that has been reached."""
 
     key: str
     seconds: int = Field(description="how long to wait")
 
 
-class Problem(_Model):
+class Problem(Model):
     """What is wrong (RFC 9457)."""
 
     title: str = Field(description="what the status means")
@@ -101,7 +76,7 @@ class Problem(_Model):
 # ---- what a query may hold
 
 
-class _Query(_Model):
+class _Query(Model):
     limit: int = Field(50, ge=1, le=200, description="entries of a page")
 
 
@@ -112,16 +87,6 @@ class _Backwards(_Query):
 class _Forwards(_Query):
     limit: int = Field(1000, ge=1, le=1000, description="entries of a page")
     after: _Number = Field(0, description="of the page before, for the next page")
-
-
-class JobState(enum.StrEnum):
-    """How a job stands."""
-
-    QUEUED = "queued"
-    """A run of it is to be played, and none is being played."""
-    RUNNING = "running"
-    DONE = "done"
-    CANCELLED = "cancelled"
 
 
 class BotsQuery(_Forwards):
@@ -167,14 +132,14 @@ class HandsQuery(_Forwards):
 # ---- what is read
 
 
-class Caller(_Model):
+class Caller(Model):
     """For whom a token calls."""
 
     user: str
     scopes: list[Scope]
 
 
-class Game(_Model):
+class Game(Model):
     """A game that is played here."""
 
     name: str
@@ -184,35 +149,20 @@ class Game(_Model):
     definition: str = Field(description="as an ACPC .game file")
 
 
-class Games(_Model):
+class Games(Model):
     """All games."""
 
     games: list[Game]
 
 
-class Bot(_Model):
-    """A bot in a game, in its newest version."""
-
-    version: int = Field(description="the number that seats, pairs and ratings name")
-    game: str
-    name: str
-    owner: str | None = Field(description="null for a bot of the server")
-    number: int = Field(description="of the version, from 1")
-    label: str = Field(description="what its owner calls the version")
-    created_s: float
-    seen_s: float | None = Field(description="when it was last connected")
-    created_at = _at("created_s")
-    seen_at = _at("seen_s")
-
-
-class Bots(_Model):
+class Bots(Model):
     """A page of bots, by game and name."""
 
     bots: list[Bot]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
-class NewJob(_Model):
+class NewJob(Model):
     """A contest to be played so many times."""
 
     game: _Word
@@ -227,79 +177,26 @@ class NewJob(_Model):
     stop: str | None = Field(None, max_length=200, description="may end a run before, as arena play --stop: ci=30")
     on_fault: FaultPolicy = FaultPolicy.END
 
-
-class Job(_Model):
-    """What somebody asked for."""
-
-    id: int
-    user: str
-    tag: str
-    game: str
-    players: list[str]
-    runs: int
-    started: int = Field(description="runs that have started")
-    state: JobState
-    reason: str = Field(description="why it was cancelled")
-    seating: Seating
-    hands: int | None
-    stop: str | None
-    seed: int | str | None = Field(
-        description="of a key that the server drew, the digits; null as long as it would tell of cards to come"
-    )
-    submitted_s: float
-    ended_s: float | None
-    submitted_at = _at("submitted_s")
-    ended_at = _at("ended_s")
+    def request(self) -> JobRequest:
+        """The same for the server."""
+        return JobRequest(**{**self.model_dump(mode="json"), "players": tuple(self.players)})
 
 
-class Jobs(_Model):
+class Jobs(Model):
     """A page of jobs, the newest first."""
 
     jobs: list[Job]
     before: int | None = Field(description="ask with this for the next page; null after the last")
 
 
-class RunSeat(_Model):
-    """A player of a run; its numbers are null until the run has ended."""
-
-    player: int
-    name: str
-    version: int | None = Field(description="null for a program that was brought for this run only")
-    chips: float | None
-    mbb_per_game: float | None
-    half_width_95: float | None
-    adjusted_mbb: float | None = Field(description="with all-in hands at their expectation")
-    adjusted_half_width_95: float | None
-
-
-class Run(_Model):
-    """A contest that is played or was."""
-
-    id: int
-    job: int
-    number: int = Field(description="among those of its job, from 1")
-    user: str
-    tag: str
-    game: str
-    state: RunState
-    reason: str
-    duplicates: int | None = Field(description="deals that were played in every seating")
-    is_rated: bool = Field(description="whether it counts in the standings")
-    started_s: float
-    ended_s: float | None
-    started_at = _at("started_s")
-    ended_at = _at("ended_s")
-    seats: list[RunSeat]
-
-
-class Runs(_Model):
+class Runs(Model):
     """A page of runs, the newest first."""
 
     runs: list[Run]
     before: int | None = Field(description="ask with this for the next page; null after the last")
 
 
-class JobDetail(_Model):
+class JobDetail(Model):
     """A job with its runs."""
 
     job: Job
@@ -308,49 +205,27 @@ class JobDetail(_Model):
     starts_in_s: float | None = Field(description="null if nothing tells")
 
 
-class Match(_Model):
-    """A match of a run: one seating of its players."""
-
-    name: str
-    first_hand: int
-    hands: int
-    log: str = Field(description="the address of its ACPC log")
-
-
-class RunDetail(_Model):
+class RunDetail(Model):
     """A run with its matches."""
 
     run: Run
     matches: list[Match]
 
 
-class Scores(_Model):
+class Scores(Model):
     """What a player won in each duplicate of a run, in the order of the deals."""
 
     mbb_by_duplicate: list[float]
 
 
-class Fault(_Model):
-    """Something that a bot did wrong."""
-
-    id: int
-    run: int
-    match: str
-    player: int
-    kind: str
-    hand_number: int
-    line: str = Field(description="as it was received; what is not printable as \\x..")
-    remedy: str
-
-
-class Faults(_Model):
+class Faults(Model):
     """A page of faults, the latest first."""
 
     faults: list[Fault]
     before: int | None = Field(description="ask with this for the next page; null after the last")
 
 
-class Hand(_Model):
+class Hand(Model):
     """A finished hand."""
 
     number: int
@@ -359,58 +234,28 @@ class Hand(_Model):
     values: list[float] = Field(description="net chips by position")
 
 
-class Hands(_Model):
+class Hands(Model):
     """Hands of a match."""
 
     hands: list[Hand]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
-class PairScore(_Model):
-    """What a version won."""
-
-    version: int
-    mbb_per_game: float
-    half_width_95: float | None
-
-
-class Pair(_Model):
-    """Everything that counts between the same versions."""
-
-    id: int
-    game: str
-    runs: int
-    duplicates: int
-    hands: int
-    scores: list[PairScore]
-
-
-class Pairs(_Model):
+class Pairs(Model):
     """A page of the crosstable of a game."""
 
     pairs: list[Pair]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
-class Rating(_Model):
-    """What a version would win from the average of its field."""
-
-    bot: Bot
-    mbb_per_game: float
-    half_width_95: float | None
-    field: int = Field(description="ratings of different fields cannot be compared")
-    is_provisional: bool
-    duplicates: int
-
-
-class Standings(_Model):
+class Standings(Model):
     """A page of the ratings of a game: the largest field first, and in it the highest first."""
 
     ratings: list[Rating]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
-class Cancelled(_Model):
+class Cancelled(Model):
     """Whether something was cancelled."""
 
     is_cancelled: bool

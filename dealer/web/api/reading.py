@@ -1,39 +1,70 @@
-"""What programs read: games, bots, jobs, runs, standings, as `dealer.server.records` tells them.
+"""What programs read: games, bots, jobs, runs, standings, hands, logs and exports, and what happens as it happens.
 
-Who may see seeds, cards and faults is decided in `dealer.server.access`.
+Who may see seeds, cards and faults is decided in `dealer.server.access`. A file is found by its place among those that
+the database lists of a run; no word of an address becomes the name of a file. Exports are those of `arena export`, made
+in a folder that is gone when they have been sent.
+
+Events are server-sent (`dealer.server.queue.feed`). A program that comes back names the number of the last event it has
+seen (``Last-Event-ID``) and gets what it has missed; `lost` tells it that something it has missed is no longer known. A
+comment now and then keeps proxies from closing the connection, and finds out who has gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated, Any, TypeVar
+import asyncio
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from fastapi import Query
+from fastapi import Header, Query
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response, StreamingResponse
 
 from dealer.errors import WebError
-from dealer.server import access, crosstable, records
+from dealer.server import access
 from dealer.server.access import Sight
-from dealer.server.ledger import JobRow, JobState
-from dealer.server.records import BotRecord, FaultRecord, RunRecord
+from dealer.server.db import crosstable, records
+from dealer.server.db.records import Fault, Job, Run, RunState
+from dealer.server.queue.feed import Feed, FeedEvent
+from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.api import models
-from dealer.web.api.callers import Caller
-from dealer.web.api.calls import PREFIX, Parts, Reader, answers, new_router
-from engine import DealKey, Seed
+from dealer.web.api.calls import PREFIX, Caller, Parts, Reader, answers, new_router
+from logs.acpc_log.writer import format_state_line
+from logs.conversion import Conversion, convert
+from logs.errors import LogError, LogsError
+from logs.export import FORMATS
+from logs.hand_access import open_hands
+from logs.reading import HandFile
 from protocol import format_game_definition
 
-__all__ = ["job_model", "router", "run_of"]
+__all__ = ["Listeners", "event_text", "export_slots", "router", "shown_job"]
+
+_EXPORTS_AT_A_TIME = 2
+_QUIET_S = 15.0
+_MOST_STREAMS_PER_USER = 20
 
 router = new_router()
 _T = TypeVar("_T")
 _NO_JOB = answers(s404="there is no such job")
 _NO_RUN = answers(s404="there is no such run, or no such player in it")
 _NO_GAME = answers(s404="there is no such game here")
+_MATCH = "/runs/{run:int}/matches/{match:int}"
+_NO_MATCH = answers(
+    s404="there is no such run or match, or nothing to send",
+    s409="the run is still being played, or the format cannot hold the game",
+    s410="the files of the run have been removed, or cannot be read",
+)
 
 
-def run_of(parts: ServerParts, number: int) -> tuple[RunRecord, JobRow]:
+def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
     """A run with its job.
 
     Raises:
@@ -46,66 +77,21 @@ def run_of(parts: ServerParts, number: int) -> tuple[RunRecord, JobRow]:
     return run, job
 
 
-def job_model(parts: ServerParts, job: JobRow, caller: Caller) -> models.Job:
-    """A job as a program sees it."""
+def shown_job(parts: ServerParts, job: Job, caller: Caller) -> Job:
+    """A job as a program sees it: without a seed that would tell of cards to come."""
     is_told = access.sight(parts.store, job, caller.person) is Sight.EVERYTHING
-    return models.Job(
-        id=job.id,
-        user=job.user.name,
-        tag=job.tag,
-        game=job.game,
-        players=list(job.players),
-        runs=job.runs,
-        started=job.started,
-        state=models.JobState.RUNNING if job.is_running else models.JobState(job.state),
-        reason=job.reason,
-        seating=job.seating,
-        hands=job.hands,
-        stop=job.stop,
-        seed=_shown(job.seed) if is_told else None,
-        submitted_s=job.submitted_s,
-        ended_s=job.ended_s,
-    )
+    return job if is_told else job.model_copy(update={"seed": None})
 
 
-def _run_model(parts: ServerParts, run: RunRecord, caller: Caller) -> models.Run:
-    reason = access.reason(parts.store, run.job, caller.person, run.reason)
-    return models.Run.model_validate(replace(run, reason=reason))
+def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Caller) -> list[Run]:
+    """Runs as a program sees them: how they ended as far as it may be read."""
+    return [
+        run.model_copy(update={"reason": access.reason(parts.store, run.job, caller.person, run.reason)})
+        for run in runs
+    ]
 
 
-def _shown(seed: Seed) -> int | str:
-    """A seed that may be seen: a number, or the digits of a key."""
-    return seed.secret.hex() if isinstance(seed, DealKey) else seed
-
-
-def _bot_model(bot: BotRecord) -> models.Bot:
-    return models.Bot(
-        version=bot.version,
-        game=bot.game,
-        name=bot.name,
-        owner=None if bot.owner is None else bot.owner.name,
-        number=bot.number,
-        label=bot.label,
-        created_s=bot.created_s,
-        seen_s=bot.seen_s,
-    )
-
-
-def _fault_model(fault: FaultRecord) -> models.Fault:
-    line = fault.line.decode("ascii", "backslashreplace")
-    return models.Fault(
-        id=fault.id,
-        run=fault.run,
-        match=fault.match,
-        player=fault.player,
-        kind=fault.kind,
-        hand_number=fault.hand_number,
-        line="".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line),
-        remedy=fault.remedy,
-    )
-
-
-def _before(found: Sequence[Any], limit: int) -> int | None:
+def _before(found: Sequence[Job | Run | Fault], limit: int) -> int | None:
     """What to ask with for the page after this one of a list that goes backwards in time."""
     return found[-1].id if len(found) == limit else None
 
@@ -158,25 +144,20 @@ async def bots(caller: Reader, parts: Parts, query: Annotated[models.BotsQuery, 
     owner = caller.user.id if query.mine else None
     found = records.bots(parts.store, game=_full_name(parts, query.game), owner=owner)
     page, after = _page(found, query)
-    return models.Bots(bots=list(map(_bot_model, page)), after=after)
+    return models.Bots(bots=list(page), after=after)
 
 
 @router.get("/jobs", summary="What was asked for, the newest first")
 async def jobs(caller: Reader, parts: Parts, query: Annotated[models.JobsQuery, Query()]) -> models.Jobs:
     """Jobs, the newest first."""
-    state, is_running = None, None
-    if query.state is not None:
-        is_running = query.state is models.JobState.RUNNING
-        state = JobState.QUEUED if is_running else JobState(query.state)
     found = records.jobs(
         parts.store,
         user=caller.user.id if query.mine else None,
-        state=state,
-        is_running=is_running,
+        state=query.state,
         before=query.before,
         most=query.limit,
     )
-    return models.Jobs(jobs=[job_model(parts, job, caller) for job in found], before=_before(found, query.limit))
+    return models.Jobs(jobs=[shown_job(parts, job, caller) for job in found], before=_before(found, query.limit))
 
 
 @router.get("/jobs/{job:int}", summary="A job with its runs", responses=_NO_JOB)
@@ -185,11 +166,10 @@ async def job(caller: Reader, parts: Parts, job: int) -> models.JobDetail:
     row = records.job(parts.store, job)
     if row is None:
         raise WebError(404, f"There is no job {job}.")
-    runs = records.runs(parts.store, job=job, most=row.runs + 1)
-    waits = (await parts.service.forecasts()).get(job) if row.state is JobState.QUEUED else None
+    waits = (await parts.service.forecasts()).get(job) if row.is_open else None
     return models.JobDetail(
-        job=job_model(parts, row, caller),
-        runs=[_run_model(parts, run, caller) for run in reversed(runs)],
+        job=shown_job(parts, row, caller),
+        runs=_shown_runs(parts, records.runs_of(parts.store, row), caller),
         position=None if waits is None else waits.position,
         starts_in_s=None if waits is None else waits.starts_in_s,
     )
@@ -207,22 +187,17 @@ async def runs(caller: Reader, parts: Parts, query: Annotated[models.RunsQuery, 
         before=query.before,
         most=query.limit,
     )
-    return models.Runs(runs=[_run_model(parts, run, caller) for run in found], before=_before(found, query.limit))
+    return models.Runs(runs=_shown_runs(parts, found, caller), before=_before(found, query.limit))
 
 
 @router.get("/runs/{run:int}", summary="A run with its matches", responses=_NO_RUN)
 async def run(caller: Reader, parts: Parts, run: int) -> models.RunDetail:
     """A run."""
-    row, _ = run_of(parts, run)
+    row, _ = _run_of(parts, run)
     return models.RunDetail(
-        run=_run_model(parts, row, caller),
+        run=_shown_runs(parts, [row], caller)[0],
         matches=[
-            models.Match(
-                name=match.name,
-                first_hand=match.first_hand,
-                hands=match.hands,
-                log=f"{PREFIX}/runs/{run}/matches/{place}/log",
-            )
+            match.model_copy(update={"log": f"{PREFIX}/runs/{run}/matches/{place}/log"})
             for place, match in enumerate(records.matches(parts.store, run))
         ],
     )
@@ -231,7 +206,7 @@ async def run(caller: Reader, parts: Parts, run: int) -> models.RunDetail:
 @router.get("/runs/{run:int}/scores/{player:int}", summary="What a player won in each duplicate", responses=_NO_RUN)
 async def scores(caller: Reader, parts: Parts, run: int, player: int) -> models.Scores:
     """Scores, in the order of the deals."""
-    row, _ = run_of(parts, run)
+    row, _ = _run_of(parts, run)
     if player >= len(row.seats):
         raise WebError(404, f"Run {run} has players 0 to {len(row.seats) - 1}.")
     return models.Scores(mbb_by_duplicate=list(records.duplicate_scores(parts.store, run, player)))
@@ -241,9 +216,9 @@ async def scores(caller: Reader, parts: Parts, run: int, player: int) -> models.
 async def faults(caller: Reader, parts: Parts, query: Annotated[models.FaultsQuery, Query()]) -> models.Faults:
     """Faults, the latest first."""
     if query.run is not None:
-        run_of(parts, query.run)
+        _run_of(parts, query.run)
     found = access.faults(parts.store, caller.person, run=query.run, before=query.before, most=query.limit)
-    return models.Faults(faults=list(map(_fault_model, found)), before=_before(found, query.limit))
+    return models.Faults(faults=list(found), before=_before(found, query.limit))
 
 
 @router.get("/games/{game}/standings", summary="The ratings of a game", responses=_NO_GAME)
@@ -252,22 +227,180 @@ async def standings(
 ) -> models.Standings:
     """Ratings: the largest field first, and in it the highest first."""
     page, after = _page(crosstable.standings(parts.store, _game(parts, game).name), query)
-    ratings = [
-        models.Rating(
-            bot=_bot_model(one.bot),
-            mbb_per_game=one.mbb_per_game,
-            half_width_95=one.half_width_95,
-            field=one.field,
-            is_provisional=one.is_provisional,
-            duplicates=one.duplicates,
-        )
-        for one in page
-    ]
-    return models.Standings(ratings=ratings, after=after)
+    return models.Standings(ratings=list(page), after=after)
 
 
 @router.get("/games/{game}/pairs", summary="The crosstable of a game", responses=_NO_GAME)
 async def pairs(caller: Reader, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]) -> models.Pairs:
     """Pairs, or larger tables, of which something counts."""
     page, after = _page(crosstable.pairs(parts.store, _game(parts, game)), query)
-    return models.Pairs(pairs=[models.Pair.model_validate(pair) for pair in page], after=after)
+    return models.Pairs(pairs=list(page), after=after)
+
+
+# ---- files
+
+
+def export_slots() -> asyncio.Semaphore:
+    """How many exports are made at a time, for an application to keep in its state."""
+    return asyncio.Semaphore(_EXPORTS_AT_A_TIME)
+
+
+def _file(media_type: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {media_type: {"schema": {"type": "string"}}}}, **_NO_MATCH}
+
+
+def _log_of(parts: ServerParts, caller: Caller, run: int, match: int) -> Path:
+    """The log of a match.
+
+    Raises:
+        WebError: there is none, it is not over, or the caller may not see it yet.
+    """
+    row, job = _run_of(parts, run)
+    if row.state is RunState.RUNNING:
+        raise WebError(409, "The run is still being played.")
+    if access.sight(parts.store, job, caller.person) is not Sight.EVERYTHING:
+        raise WebError(403, "Cards of this job can be seen when all of it has been played.")
+    found = records.matches(parts.store, run)
+    if match >= len(found):
+        raise WebError(404, f"Run {run} has {len(found)} matches with hands, counted from 0.")
+    path = parts.folder / row.folder / found[match].log
+    if date := removed_on(path.parent):
+        raise WebError(410, f"The logs of this run were removed on {date}; its results are kept.")
+    if not path.is_file():
+        raise WebError(410, "The files of this run have been removed.")
+    return path
+
+
+@router.get(f"{_MATCH}/log", summary="The ACPC log of a match", response_class=Response, responses=_file("text/plain"))
+async def log(caller: Reader, parts: Parts, run: int, match: int) -> Response:
+    """The dealer's own log."""
+    path = _log_of(parts, caller, run, match)
+    return FileResponse(path, media_type="text/plain", filename=f"run{run}-{match}.log", stat_result=path.stat())
+
+
+@router.get(f"{_MATCH}/hands", summary="The hands of a match, in their order", responses=_NO_MATCH)
+async def hands(
+    caller: Reader, parts: Parts, run: int, match: int, query: Annotated[models.HandsQuery, Query()]
+) -> models.Hands:
+    """Hands, page by page."""
+    return await asyncio.to_thread(_hands, _log_of(parts, caller, run, match), query.after, query.limit)
+
+
+@router.get(
+    _MATCH + "/export/{format}",
+    summary=f"A match as a hand history: {', '.join(FORMATS)}",
+    response_class=Response,
+    responses=_file("application/octet-stream"),
+)
+async def export(request: Request, caller: Reader, parts: Parts, run: int, match: int, format: str) -> Response:
+    """What `arena export` makes of a match."""
+    format_ = FORMATS.get(format)
+    if format_ is None:
+        raise WebError(404, f"There are the formats {', '.join(FORMATS)}.")
+    path = _log_of(parts, caller, run, match)
+    async with request.app.state.exports:
+        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="arena-export-"))
+        try:
+            await asyncio.to_thread(convert, [HandFile(str(path))], Conversion((format_,), folder))
+            made = [one for one in sorted(folder.rglob("*")) if one.is_file()]
+            if len(made) != 1:
+                raise WebError(404, "The match has no hands.")
+        except LogsError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise WebError(409, f"{error}.") from None
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    return FileResponse(
+        made[0],
+        media_type="application/octet-stream",
+        filename=f"run{run}-{match}{made[0].suffix}",
+        background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True),
+    )
+
+
+def _hands(path: Path, after: int, limit: int) -> models.Hands:
+    try:
+        with open_hands(HandFile(str(path))) as access:
+            # The log of a match holds this match alone.
+            match = access.matches[0]
+            made = []
+            for number in match.page(after, limit):
+                record = match.hand(number)
+                state = format_state_line(record).split(":")[1:4]
+                made.append(
+                    models.Hand(
+                        number=record.hand_number,
+                        names=list(record.names),
+                        state=":".join(state),
+                        values=list(record.values),
+                    )
+                )
+            return models.Hands(hands=made, after=after + limit if after + limit < match.count else None)
+    except (LogError, OSError) as error:
+        raise WebError(410, f"The log of this match cannot be read: {error}.") from None
+
+
+# ---- events
+
+
+def event_text(number: int, event: FeedEvent) -> str:
+    """An event as a browser reads it: its number, its kind in small letters, and its fields."""
+    name = "".join(f"-{char.lower()}" if char.isupper() else char for char in type(event).__name__).lstrip("-")
+    return f"id: {number}\nevent: {name}\ndata: {json.dumps(asdict(event))}\n\n"
+
+
+class Listeners:
+    """Who listens, by user."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._open: Counter[int] = Counter()
+
+    def check(self, user: int) -> None:
+        """Refuse a user who listens too often.
+
+        Raises:
+            WebError: it is so.
+        """
+        if self._open[user] >= _MOST_STREAMS_PER_USER:
+            raise WebError(429, f"You listen {_MOST_STREAMS_PER_USER} times already.", "streams", int(_QUIET_S))
+
+    async def stream(self, feed: Feed, user: int, last: int | None) -> AsyncIterator[str]:
+        """The events after a number, as text."""
+        self._open[user] += 1
+        at = feed.last if last is None else last
+        try:
+            yield f": events after {at}\nretry: 2000\n\n"
+            while True:
+                for number, event in feed.after(at):
+                    yield event_text(number, event)
+                    at = number
+                if not await feed.wait(at, _QUIET_S):
+                    yield ": \n\n"
+        finally:
+            self._open[user] -= 1
+            if not self._open[user]:
+                del self._open[user]
+
+
+_Last: TypeAlias = Annotated[str, Header(description="the number of the last event that you have seen")]
+
+
+@router.get(
+    "/events",
+    summary="What happens, as server-sent events, as long as you listen",
+    response_class=Response,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def events(request: Request, caller: Reader, parts: Parts, last_event_id: _Last = "") -> Response:
+    """Events; nothing in them is secret."""
+    if last_event_id and not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 20):
+        raise WebError(422, "Last-Event-ID is the number of an event.")
+    listeners: Listeners = request.app.state.listeners
+    listeners.check(caller.user.id)
+    return StreamingResponse(
+        listeners.stream(parts.service.feed, caller.user.id, int(last_event_id) if last_event_id else None),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )

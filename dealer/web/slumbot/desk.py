@@ -25,11 +25,11 @@ from dealer.seat.asking import table_config
 from dealer.seat.sitting import Sitting
 from dealer.server.access import Sight, sight_of_table
 from dealer.server.accounts import User
+from dealer.server.db.tables import GUEST_NAME, TableRow
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, player_name
-from dealer.server.tables import GUEST_NAME
-from dealer.web.hall import Hall, TableRow
+from dealer.web.hall import Hall
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
 from dealer.web.slumbot.worth import Worth
 from engine import DealKey, Game

@@ -15,8 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import DealerError, WebError
-from dealer.server.accounts import RateLimit
-from dealer.server.passwords import Passwords
+from dealer.server.accounts import Passwords, RateLimit
 from dealer.server.server import ServerParts
 from dealer.web.slumbot.desk import Desk
 from dealer.web.visitor import visitor_of

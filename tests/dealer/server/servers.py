@@ -23,10 +23,10 @@ from typing import Any
 import pytest
 
 from dealer.server.accounts import GuessLimit
+from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import Started, WebFace, serve
 from dealer.server.settings import ServerSettings
-from dealer.server.store import DATABASE_NAME, Store
 from dealer.table.loop import new_event_loop
 from protocol import find_game, format_game_definition
 from tests.dealer.helpers import CONFORMANCE, PATIENCE_S

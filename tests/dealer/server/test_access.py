@@ -31,18 +31,19 @@ from dealer.record.folder import RESULT_NAME
 from dealer.record.writers import format_fault
 from dealer.runs import new_table
 from dealer.seat.asking import table_config
-from dealer.server import ledger, records
 from dealer.server.access import Person, Sight, access_to, sight
 from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user
-from dealer.server.feed import JobChanged
-from dealer.server.ladder import LADDER_USER
-from dealer.server.ledger import JobKind, JobRow, JobState, RunReport, RunState, SeatReport
-from dealer.server.roster import enter_guest
+from dealer.server.db import records
+from dealer.server.db.bot_registry import enter_guest
+from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
+from dealer.server.db.runs import RunReport, add_job, begin_run, end_job, end_run
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.tables import add_table, close_table
+from dealer.server.queue.feed import JobChanged
+from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.server import ServerParts
 from dealer.server.service import Service
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.tables import add_table, close_table
-from dealer.server.text_port import TextPort
+from dealer.server.textport.port import TextPort
 from dealer.table.loop import new_event_loop
 from dealer.web.app import make_app
 from dealer.web.library import Counting
@@ -232,21 +233,21 @@ class House:
         runs = 2 if state == "one of two done" else 1
         has_key = wish.pop("has_key", False)
         seed = DealKey.from_text(f"{number + 1:064x}") if has_key else 1_234_500_000 + number
-        row = JobRow(0, user, tag, GAME, runs=runs, seed=seed, seed_index=None, stamp=1, **wish)
-        row = replace(row, id=self.store.write_now(lambda db: ledger.add_job(db, row)))
+        request = JobRequest(GAME, tag=tag, runs=runs, **wish)
+        row = self.store.write_now(lambda db: add_job(db, new_job(user, request, seed)))
         self.hide(Secrets(row.id, kind, state, None, {secret_text(row.seed): "seed"}))
         if state != "queued":
             self.add_run(row, kind, state)
         if state in (*OVER, "being stopped"):
             is_stopped = state in ("cancelled", "being stopped")
             ended = JobState.CANCELLED if is_stopped else JobState.DONE
-            self.store.write_now(lambda db: ledger.end_job(db, row.id, ended))
+            self.store.write_now(lambda db: end_job(db, row.id, ended))
 
-    def add_run(self, job: JobRow, kind: str, state: str) -> None:
+    def add_run(self, job: Job, kind: str, state: str) -> None:
         versions = [
             None if name == OWN_SEAT else records.versions(self.store, GAME, name)[0].version for name in job.players
         ]
-        row = self.store.write_now(lambda db: ledger.begin_run(db, job, versions, 1))
+        row = self.store.write_now(lambda db: begin_run(db, job, versions, 1))
         names = tuple("ann" if name == OWN_SEAT else name for name in job.players)
         texts, matches = self.play(row.folder, row.seed, names, job.seating)
         one = Secrets(job.id, kind, state, row.id, texts)
@@ -262,16 +263,16 @@ class House:
             (output,) = [text for text, what in texts.items() if what == "output"]
             lines = [(text, int(what[-1])) for text, what in texts.items() if what.startswith("faults")]
             faults = tuple(("match", _fault(text, player)) for text, player in lines)
-            seats = tuple(SeatReport(name, 0.0, 0.0) for name in names)
+            seats = tuple(RunSeat.new(seat, name, chips=0.0, mbb_per_game=0.0) for seat, name in enumerate(names))
             why = f"random crashed.{process_sentences(3, [output])}"
             ended = RunState.CANCELLED if state == "cancelled" else RunState.FAILED
-            report = RunReport(ended, why, 2, seats, matches, faults)
-            self.store.write_now(lambda db: ledger.end_run(db, row.id, report))
+            report = RunReport(ended, why, 2, seats=seats, matches=matches, faults=faults)
+            self.store.write_now(lambda db: end_run(db, row.id, report))
         self.hide(one)
 
     def play(
         self, where: str, seed: Seed, names: Sequence[str], seating: Seating
-    ) -> tuple[dict[str, str], tuple[tuple[str, str, int, int], ...]]:
+    ) -> tuple[dict[str, str], tuple[Match, ...]]:
         """Play a run; returns what is secret of it, and its matches."""
         folder = self.parts.folder / where
         folder.parent.mkdir(exist_ok=True)
@@ -298,14 +299,16 @@ class House:
         result = json.loads((folder / RESULT_NAME).read_text())
         result["sentence"] += f" random crashed.{process_sentences(3, [f'OUTPUT-{key}'])}"
         (folder / RESULT_NAME).write_text(json.dumps(result))
-        return texts, tuple((log.stem, log.name, 0, 2) for log in logs)
+        return texts, tuple(Match(name=log.stem, log=log.name, first_hand=0, hands=2) for log in logs)
 
     def add_table(self, owner: str, game: str, state: str) -> None:
         """A table of ann's, or one of Slumbot's interface."""
         seed = 1_234_600_000 + len(self.hidden)
         user = self.users["ann"]
         versions = [None, records.versions(self.store, game, "calling")[0].version]
-        row = self.store.write_now(lambda db: add_table(db, owner, user.id, game, ("calling",), versions, seed))
+        row = self.store.write_now(
+            lambda db: add_table(db, owner, user.id, game, players=("calling",), versions=versions, seed=seed)
+        )
         found = records.run(self.store, row.id)
         assert found is not None
         kind = "slumbot" if owner.startswith("slumbot") else "table"
@@ -315,8 +318,8 @@ class House:
             new_table(table_config(game, others, name="ann", seed=seed), self.parts.folder / row.folder)
         else:
             texts, matches = self.play(row.folder, seed, ("ann", "calling"), Seating.SINGLE)
-            seats = (SeatReport("ann", 0.0), SeatReport("calling", 0.0))
-            report = RunReport(RunState.CANCELLED, "it was ended.", None, seats, matches)
+            seats = (RunSeat.new(0, "ann", chips=0.0), RunSeat.new(1, "calling", chips=0.0))
+            report = RunReport(RunState.CANCELLED, "it was ended.", seats=seats, matches=matches)
             self.store.write_now(lambda db: close_table(db, row.id, report))
         self.hide(Secrets(found.job, kind, state, row.id, texts))
 

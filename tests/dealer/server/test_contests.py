@@ -13,17 +13,15 @@ import pytest
 from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
-from dealer.server import crosstable, records
 from dealer.server.accounts import User, add_user
-from dealer.server.feed import JobChanged, RunChanged, StandingsChanged
-from dealer.server.jobs import SeatOpen
-from dealer.server.ledger import JobState, RunState
-from dealer.server.lobby import BotOffer, Replaced
-from dealer.server.requests import JobRequest
+from dealer.server.db import crosstable, records
+from dealer.server.db.records import JobRequest, JobState, RunState
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.queue.connected_bots import BotOffer, Replaced
+from dealer.server.queue.feed import JobChanged, RunChanged, StandingsChanged
+from dealer.server.queue.jobs import SeatOpen
 from dealer.server.service import Service
-from dealer.server.settings import ServerSettings
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.toml_settings import read_toml_settings
+from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from engine import DealKey, derived_seed
 from logs.acpc_log.deals import check_deals
@@ -115,7 +113,7 @@ async def until(service: Service, is_true: Callable[[], bool]) -> None:
 
 def is_over(service: Service, number: int) -> bool:
     found = records.job(service.store, number)
-    return found is not None and found.state is not JobState.QUEUED
+    return found is not None and not found.is_open
 
 
 @pytest.fixture(autouse=True)
@@ -231,7 +229,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
         row, _ = await service.submit(ann, request)
         hands: list[object] = []
         await until(service, lambda: len(records.runs(service.store)) == 1)
-        service.watches.add(records.runs(service.store)[0].id, hands.append)
+        service.watchers.add(records.runs(service.store)[0].id, hands.append)
         async with asyncio.timeout(PATIENCE_S):
             while sum(isinstance(event.event, HandFinished) for event in hands) < 250:  # type: ignore[attr-defined]
                 await asyncio.sleep(0.01)
@@ -480,7 +478,7 @@ def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
         row, _ = await service.submit(ann, JobRequest("kuhn", ("A", "B", "C"), hands=100))
         await until(service, lambda: len(records.runs(service.store)) == 1)
         (run,) = records.runs(service.store)
-        stop = service.watches.add(run.id, hands.append)
+        stop = service.watchers.add(run.id, hands.append)
         await until(service, lambda: is_over(service, row.id))
         stop()
         assert any(isinstance(event.event, HandFinished) for event in hands)  # type: ignore[attr-defined]

@@ -10,15 +10,17 @@ import statistics
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dealer.server import crosstable, ledger, lineups
 from dealer.server.accounts import User, add_user
+from dealer.server.db import crosstable
+from dealer.server.db.crosstable import add_run
+from dealer.server.db.records import JobRequest, new_job
+from dealer.server.db.runs import add_job, begin_run
+from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.settings import ServerGame
-from dealer.server.store import DATABASE_NAME, Store, back_up
 from logs.estimation import RunningMean, score_bounds
 from protocol import find_game
 
@@ -45,10 +47,10 @@ def store(tmp_path: Path, scores: Scores) -> Iterator[Store]:
             db.execute("INSERT INTO bots (id, game, name) VALUES (?1, 'three', 'bot' || ?1)", (bot,))
             db.execute("INSERT INTO versions VALUES (?1, ?1, 1, '', '', 0.0, '')", (bot,))
         for run, versions in enumerate(LINE_UPS * 2, 1):
-            job = ledger.JobRow(0, ann, "t", "three", ("A", "B", "C"), 1, 7, None, 1)
-            ledger.begin_run(db, replace(job, id=ledger.add_job(db, job)), versions, 1)
+            job = add_job(db, new_job(ann, JobRequest("three", ("A", "B", "C"), "t"), 7))
+            begin_run(db, job, versions, 1)
             drawn = [array("d", [chance.gauss(10 * bot, 300) for _ in range(60 + run)]) for bot in versions]
-            lineups.add_run(db, run, "three", versions, drawn, 3 * (60 + run))
+            add_run(db, run, "three", versions, scores=drawn, hands=3 * (60 + run))
             for bot, own in zip(versions, drawn, strict=True):
                 scores[versions, bot] += own
 
@@ -83,22 +85,3 @@ def test_tables_of_two_bots_come_page_by_page_the_worst_first(store: Store, scor
     assert crosstable.tables(store, GAME, together=(1, 2), after=10) == ()
     assert crosstable.count_tables(store, GAME) == len(LINE_UPS)
     assert [one.id for one in crosstable.tables(store, GAME, after=3, most=3)] == [4, 5, 6]
-
-
-def test_a_database_of_an_earlier_version_has_the_same(store: Store, tmp_path: Path) -> None:
-    before = crosstable.companies(store, GAME)
-    older = tmp_path / "older.sqlite3"
-    back_up(store.path, older)
-    with contextlib.closing(sqlite3.connect(older)) as db:
-        db.executescript(
-            "DROP TABLE company; ALTER TABLE jobs DROP COLUMN deal_key; ALTER TABLE runs DROP COLUMN deal_key; "
-            "ALTER TABLE jobs ADD COLUMN is_seed_drawn INTEGER NOT NULL DEFAULT 0"
-        )
-        db.execute("PRAGMA user_version = 5")
-    with contextlib.closing(Store(older)) as opened:
-        after = crosstable.companies(opened, GAME)
-    assert [(one.version, one.other, one.tables, one.duplicates) for one in after] == [
-        (one.version, one.other, one.tables, one.duplicates) for one in before
-    ]
-    assert [one.mbb_per_game for one in after] == pytest.approx([one.mbb_per_game for one in before])
-    assert [one.half_width_95 for one in after] == pytest.approx([one.half_width_95 for one in before])

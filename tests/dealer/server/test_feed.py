@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from dealer.server.feed import Feed, Lost, StandingsChanged
+from dealer.server.queue.feed import Feed, Lost, StandingsChanged
 
 
 def event(number: int) -> StandingsChanged:

@@ -10,7 +10,6 @@ import socket
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,10 @@ import pytest
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.contest.schedule import Seating, number_of_seatings
 from dealer.match.faults import FaultPolicy
-from dealer.server import records
-from dealer.server.ledger import JobRow, add_job
-from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.db import records
+from dealer.server.db.records import JobRequest
+from dealer.server.db.runs import add_job
+from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.dealer.server.servers import KUHN, rows
@@ -140,18 +140,8 @@ def enter_contests(number: int, names: Sequence[str]) -> list[str]:
         (ann,) = (user for user in records.users(store) if user.name == "player")
         for name in names:
             contest: dict[str, Any] = {"runs": 1} | CONTESTS[name]
-            row = JobRow(
-                0,
-                ann,
-                f"{name}.{number}",
-                "kuhn",
-                ("A", "B", "C"),
-                contest.pop("runs"),
-                DealKey(bytes([SEED] * 32)),
-                None,
-                0,
-            )
-            row = replace(row, **contest)
+            request = JobRequest("kuhn", ("A", "B", "C"), f"{name}.{number}", **{"seating": "single"} | contest)
+            row = records.new_job(ann, request, DealKey(bytes([SEED] * 32)))
             store.write_now(lambda db, row=row: add_job(db, row))  # type: ignore[misc]
             tags.append(row.tag)
     return tags

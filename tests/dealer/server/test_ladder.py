@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server import crosstable, records
 from dealer.server.accounts import User
-from dealer.server.ledger import JobKind, RunState
-from dealer.server.lobby import BotOffer
-from dealer.server.queue import Job, Limits, Slot, has_idle_room, in_the_way, next_job
-from dealer.server.requests import JobRequest
+from dealer.server.db import crosstable, records
+from dealer.server.db.records import JobKind, JobRequest, RunState
+from dealer.server.queue.connected_bots import BotOffer
+from dealer.server.queue.fair_queue import Limits, Slot, WaitingJob, has_idle_room, in_the_way, next_job
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
 from tests.dealer.server.test_contests import Host, is_over, play, settings_of, until
@@ -113,12 +112,12 @@ def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
     play(talk, settings_of(text))
 
 
-def idle(number: int) -> Job:
-    return Job(number, Slot(9, "g", ("a", "b"), is_idle=True), 1, number, 0)
+def idle(number: int) -> WaitingJob:
+    return WaitingJob(number, Slot(9, "g", ("a", "b"), is_idle=True), 1, number, 0)
 
 
-def wanted(number: int, **changes: bool) -> Job:
-    return Job(number, Slot(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
+def wanted(number: int, **changes: bool) -> WaitingJob:
+    return WaitingJob(number, Slot(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
 
 
 def test_the_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:

@@ -14,15 +14,14 @@ from typing import Any, cast
 
 import pytest
 
-from dealer.server import ledger
 from dealer.server.accounts import add_user
-from dealer.server.descriptors import has_too_few, raise_limit, without_flood
-from dealer.server.disk import Disk
-from dealer.server.ledger import RunState
+from dealer.server.db.records import RunState
+from dealer.server.db.runs import seconds_per_hand
+from dealer.server.db.store import Store
+from dealer.server.queue.playing import Watchers
+from dealer.server.resources import Disk, has_too_few, raise_limit, without_flood
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerSettings, WebSettings, default_settings
-from dealer.server.store import Store
-from dealer.server.watches import Watches
 from logs.line_file import LineFile
 from tests.bench.filled import fill
 from tests.dealer.helpers import PATIENCE_S
@@ -57,9 +56,9 @@ def test_a_disk_that_fills_up_during_a_match_costs_no_run(
         write(self, data)
 
     monkeypatch.setattr(LineFile, "write_bytes", write_if_possible)
-    monkeypatch.setattr("dealer.server.disk.free_bytes", lambda folder: 1000 if is_full else 10**12)
-    monkeypatch.setattr("dealer.server.disk._LOOKS_LAST_S", 0.0)
-    monkeypatch.setattr("dealer.server.disk._LOOK_AGAIN_S", 0.02)
+    monkeypatch.setattr("dealer.server.resources.free_bytes", lambda folder: 1000 if is_full else 10**12)
+    monkeypatch.setattr("dealer.server.resources._LOOKS_LAST_S", 0.0)
+    monkeypatch.setattr("dealer.server.resources._LOOK_AGAIN_S", 0.02)
 
     async def talk(house: House) -> None:
         nonlocal is_full
@@ -91,13 +90,13 @@ def test_a_disk_that_fills_up_during_a_match_costs_no_run(
 
     with caplog.at_level(logging.WARNING):
         conversation(reference_settings(CONFIG), talk)
-    said = [record.getMessage() for record in caplog.records if record.name == "dealer.server.disk"]
+    said = [record.getMessage() for record in caplog.records if record.name == "dealer.server.resources"]
     assert [text.partition(" at ")[0] for text in said] == ["0 MB are free", "there is room"]
     assert "least_free_mb is 500" in said[0]
 
 
 def test_a_disk_of_which_nothing_is_asked_has_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("dealer.server.disk.free_bytes", lambda folder: 0)
+    monkeypatch.setattr("dealer.server.resources.free_bytes", lambda folder: 0)
     assert Disk(tmp_path, 0, lambda: None).has_room
 
 
@@ -185,18 +184,18 @@ def test_a_clock_that_is_set_back_makes_no_run_shorter_than_nothing(tmp_path: Pa
         for number in range(10):
             store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
         store.write_now(lambda db: fill(db, game, 4))
-        usual_s = ledger.seconds_per_hand(store, game.name)
+        usual_s = seconds_per_hand(store, game.name)
         assert usual_s == pytest.approx(1 / 200)
         store.write_now(lambda db: db.execute("UPDATE runs SET ended_s = started_s - 1e9 WHERE id <= 2"))
-        assert ledger.seconds_per_hand(store, game.name) == pytest.approx(usual_s / 2)
+        assert seconds_per_hand(store, game.name) == pytest.approx(usual_s / 2)
 
 
 def test_runs_that_ended_while_nobody_looked_are_let_go() -> None:
     pytest.importorskip("starlette")
     from dealer.web.server_library import ServerLibrary
 
-    watches = Watches()
-    library = ServerLibrary(cast(ServerParts, SimpleNamespace(service=SimpleNamespace(watches=watches))))
+    watches = Watchers()
+    library = ServerLibrary(cast(ServerParts, SimpleNamespace(service=SimpleNamespace(watchers=watches))))
 
     def tables_of(number: int) -> Any:
         return library._tables_of(cast(Any, SimpleNamespace(id=number, state=RunState.RUNNING)))

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from dealer.server import crosstable, ledger, records
 from dealer.server.accounts import add_user
-from dealer.server.crosstable import worst_runs
-from dealer.server.ledger import JobState, RunState
+from dealer.server.db import crosstable, records
+from dealer.server.db.crosstable import worst_runs
+from dealer.server.db.records import JobState, RunState
+from dealer.server.db.runs import seconds_per_hand
+from dealer.server.db.store import Store
 from dealer.server.settings import ServerGame, default_settings
-from dealer.server.store import MIGRATIONS, Store
 from tests.bench.filled import enter_ratings, fill
 
 
@@ -48,7 +48,7 @@ def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[
         "jobs that wait": lambda: records.jobs(store, state=JobState.QUEUED),
         "a job": lambda: records.job(store, runs // 2),
         "all bots": lambda: records.bots(store),
-        "how long hands take": lambda: ledger.seconds_per_hand(store, game.name),
+        "how long hands take": lambda: seconds_per_hand(store, game.name),
     }
 
 
@@ -95,11 +95,11 @@ def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) ->
             everything = records.runs(store, pair=7, most=100)
             assert len(everything) == 9
 
-            def won(run: records.RunRecord, version: int = score.version) -> float:
+            def won(run: records.Run, version: int = score.version) -> float:
                 return next(seat.mbb_per_game or 0.0 for seat in run.seats if seat.version == version)
 
             wanted = sorted(everything, key=lambda run: (won(run), run.id))
-            found: list[records.RunRecord] = []
+            found: list[records.Run] = []
             while page := worst_runs(store, 7, score.version, after=found[-1].id if found else None, most=4):
                 found += page
             assert found == wanted
@@ -119,34 +119,3 @@ def test_fifty_thousand_runs_are_asked_in_a_moment(tmp_path: Path) -> None:
     for name, ms in sorted(taken.items(), key=lambda one: -one[1]):
         print(f"{ms:8.2f} ms  {name}")
     assert {name: ms for name, ms in taken.items() if ms > 50} == {}
-
-
-def test_runs_of_a_database_of_an_earlier_version_are_in_that_order_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "server.sqlite3"
-    with monkeypatch.context() as old:
-        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:4])
-        with contextlib.closing(Store(path)) as store:
-
-            def enter(db: sqlite3.Connection) -> None:
-                user = add_user(db, "ann")
-                db.execute("INSERT INTO bots (id, game, name) VALUES (1, 'kuhn', 'A')")
-                db.execute("INSERT INTO versions VALUES (1, 1, 1, '', '', 0.0, '')")
-                db.execute("INSERT INTO lineups (id, game, versions) VALUES (1, 'kuhn', '[1]')")
-                for run, mbb, lineup in ((1, 5.0, 1), (2, -5.0, 1), (3, -9.0, None)):
-                    db.execute(
-                        "INSERT INTO jobs (id, user, tag, game, players, runs, seed, state, stamp, submitted_s) "
-                        "VALUES (?, ?, 't', 'kuhn', '[\"A\"]', 1, 7, 'done', 1, 0.0)",
-                        (run, user),
-                    )
-                    db.execute(
-                        "INSERT INTO runs (id, job, number, game, seed, state, folder, started_s, lineup) "
-                        "VALUES (?1, ?1, 1, 'kuhn', 7, 'finished', '', 0.0, ?2)",
-                        (run, lineup),
-                    )
-                    db.execute("INSERT INTO seats (run, seat, version, mbb_per_game) VALUES (?, 0, 1, ?)", (run, mbb))
-
-            store.write_now(enter)
-    with contextlib.closing(Store(path)) as store:
-        assert [run.id for run in worst_runs(store, 1, 1)] == [2, 1]

@@ -9,16 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.server.queue import MOST_SKIPS, Forecast, Job, Limits, Slot, forecast, never_fits, next_job, skipped
+from dealer.server.queue.fair_queue import (
+    MOST_SKIPS,
+    Forecast,
+    Limits,
+    Slot,
+    WaitingJob,
+    forecast,
+    never_fits,
+    next_job,
+    skipped,
+)
 
 ONE_AT_A_TIME = Limits(runs_per_game={"g": 1})
 
 
-def job(number: int, user: int, runs: int = 1, *, bots: Sequence[str] = ("a", "b"), game: str = "g") -> Job:
-    return Job(number, Slot(user, game, tuple(bots)), runs, number, 0)
+def job(number: int, user: int, runs: int = 1, *, bots: Sequence[str] = ("a", "b"), game: str = "g") -> WaitingJob:
+    return WaitingJob(number, Slot(user, game, tuple(bots)), runs, number, 0)
 
 
-def played(jobs: Sequence[Job], limits: Limits, begun: Sequence[int] = ()) -> list[int]:
+def played(jobs: Sequence[WaitingJob], limits: Limits, begun: Sequence[int] = ()) -> list[int]:
     """The jobs in the order in which their runs start, each run ending before the next choice; `begun` start first."""
     waiting = {one.id: one for one in jobs}
     order = []
@@ -73,7 +83,7 @@ def test_a_job_waits_for_whoever_has_to_be_there() -> None:
 def test_limits(limits: Limits, slot: Slot, *, fits: bool) -> None:
     """While user 1 has the bots a and b play g."""
     running = {1: Slot(1, "g", ("a", "b"))}
-    found = next_job([Job(2, slot, 1, 2, 0)], running, limits)
+    found = next_job([WaitingJob(2, slot, 1, 2, 0)], running, limits)
     assert (found is not None) is fits
 
 
@@ -134,7 +144,7 @@ LIMITS = st.builds(
 @given(st.lists(st.tuples(SLOTS, st.integers(1, 3)), max_size=8), LIMITS)
 def test_everything_that_can_run_does_run_within_the_limits(drawn: list[tuple[Slot, int]], limits: Limits) -> None:
     jobs = {
-        number: Job(number, slot, runs, number, 0)
+        number: WaitingJob(number, slot, runs, number, 0)
         for number, (slot, runs) in enumerate(drawn, 1)
         if not never_fits(slot, limits)
     }

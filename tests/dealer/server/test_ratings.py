@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dealer.server.ratings import FEWEST_UNITS_TO_RATE, Rating, TableScores, fit_ratings
+from dealer.server.ratings import FEWEST_UNITS_TO_RATE, FittedRating, TableScores, fit_ratings
 from logs.estimation import Bounds, Moments
 
 BOUNDS: Bounds = (-100_000.0, 100_000.0)
@@ -129,7 +129,7 @@ def test_the_error_is_that_of_a_bootstrap() -> None:
         assert rating.half_width_95 == pytest.approx(1.96 * own, rel=0.15)
 
 
-def is_within(rating: Rating, truth: float) -> bool:
+def is_within(rating: FittedRating, truth: float) -> bool:
     return rating.half_width_95 is not None and abs(rating.mbb_per_game - truth) <= rating.half_width_95
 
 

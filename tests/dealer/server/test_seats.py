@@ -15,12 +15,14 @@ import pytest
 from dealer.contest.schedule import Seating
 from dealer.server.access import Person, Sight, sight
 from dealer.server.accounts import User, add_user
-from dealer.server.ledger import JobRow, JobState, RunReport, RunState, add_job, begin_run, end_run, jobs_of
-from dealer.server.seats import HostedSeat, SeatFacts, Seats
-from dealer.server.settings import ServerSettings
-from dealer.server.store import Store
-from dealer.server.tables import add_table
-from dealer.server.toml_settings import read_toml_settings
+from dealer.server.db import records
+from dealer.server.db.records import JobRequest, JobState, RunState, new_job
+from dealer.server.db.runs import RunReport, add_job, begin_run, end_run
+from dealer.server.db.store import Store
+from dealer.server.db.tables import add_table
+from dealer.server.queue.jobs import SeatOpen
+from dealer.server.settings import ServerSettings, read_toml_settings
+from dealer.server.textport.hosting import HostedSeat, Seats
 from dealer.table.loop import new_event_loop
 from engine import DealKey
 from protocol.joining import SeatClaim, SeatOffer, read_told
@@ -120,7 +122,7 @@ def test_an_earlier_offer_is_good_no_more() -> None:
 def test_secrets_expire() -> None:
     now_s = 0.0
     seats = Seats(clock_s=lambda: now_s, secret_s=10.0)
-    facts = SeatFacts(1, "kuhn", "a.b", "mine", 10, "127.0.0.1", 1, "key")
+    facts = SeatOpen(run=1, match="a.b", game="kuhn", hands=10, player="mine", host="127.0.0.1", port=1, key="key")
     seat = HostedSeat(facts, lambda seat, reason: None, rejoin_s=1.0)
     secret = seats.secret_for(seat)
     now_s = 10.0
@@ -298,18 +300,19 @@ def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_count
 def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict[str, Any], *, is_told: bool) -> None:
     with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
         user = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
-        job = replace(JobRow(0, user, "t", "kuhn", ("A", "B"), 1, 7, None, 1), **changes)
-        job = replace(job, id=store.write_now(lambda db: add_job(db, job)))
+        request = JobRequest("kuhn", ("A", "B"), "t", seating=changes.pop("seating", "single"))
+        made = new_job(user, request, changes.pop("seed", 7)).model_copy(update=changes)
+        job = store.write_now(lambda db: add_job(db, made))
         run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
         assert (sight(store, job, Person(user)) is Sight.EVERYTHING) is is_told
         assert sight(store, job, Person(is_admin=True)) is Sight.NOTHING
         store.write_now(lambda db: end_run(db, run.id, RunReport(RunState.CANCELLED, "it was cancelled.")))
-        assert sight(store, replace(job, state=JobState.DONE), Person()) is Sight.EVERYTHING
+        assert sight(store, job.model_copy(update={"state": JobState.DONE}), Person()) is Sight.EVERYTHING
 
 
 def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
     with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
         user = store.write_now(lambda db: add_user(db, "ann"))
-        store.write_now(lambda db: add_table(db, "u1", user, "kuhn", (), [None], 7))
-        (job,) = jobs_of(store, user, "table", 1)
+        store.write_now(lambda db: add_table(db, "u1", user, "kuhn", players=(), versions=[None], seed=7))
+        (job,) = records.jobs(store, user=user, tag="table")
         assert sight(store, job, Person(job.user)) is Sight.NOTHING

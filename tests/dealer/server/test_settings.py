@@ -11,16 +11,18 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import ConfigError
-from dealer.server.queue import Limits
+from dealer.server.queue.fair_queue import Limits
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server_bots import run_config
-from dealer.server.settings import LadderSettings, default_settings, player_name
-from dealer.server.toml_settings import example, read_toml_settings
+from dealer.server.settings import LadderSettings, default_settings, example, player_name, read_toml_settings
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text
+from protocol.joining import ContestTerms
 from tests.dealer.server.servers import KUHN, recordings, write_house
 
 CASES = recordings()["config_cases"]
+
+SINGLE = ContestTerms(seating="single")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["desc"].replace(" ", "-"))
@@ -125,6 +127,7 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
         settings,
         first,
         ["B", OWN_SEAT, "A"],
+        SINGLE,
         user="a|b c",
         addresses={OWN_SEAT: "10.0.0.7"},
         seed=7,
@@ -134,7 +137,7 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
     assert [bot.address for bot in config.bots] == [None, "10.0.0.7", None]
     assert config.bots[0].environment == {"X": "1", "M": "x"}
     assert (config.bots[0].t_response_s, config.host, config.seating) == (2.0, "0.0.0.0", "single")
-    assert run_config(settings, first, ["A", "A", "A"], user="a", seed=7).host == "127.0.0.1"
+    assert run_config(settings, first, ["A", "A", "A"], SINGLE, user="a", seed=7).host == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +198,7 @@ def test_bots_of_the_house_have_the_limits_that_are_set(tmp_path: Path) -> None:
     bots = 'bots = ["A=./bot.sh", {bot = "B=./bot.sh", memory_mb = 100}]'
     path.write_text(f'bot_memory_mb = 500\nbot_cpu_s = 60\n[[games]]\ngame = "kuhn"\n{bots}\n')
     settings = read_toml_settings(path)
-    config = run_config(settings, settings.games[0], ["A", "B"], user="a", seed=7)
+    config = run_config(settings, settings.games[0], ["A", "B"], SINGLE, user="a", seed=7)
     assert [(bot.user, bot.memory_mb, bot.cpu_s) for bot in config.bots] == [(None, 500, 60), (None, 100, 60)]
     path.write_text('bot_user = "no such user"')
     with pytest.raises(ConfigError, match="bot_user: there is no user 'no such user'"):
@@ -208,7 +211,7 @@ def test_a_match_with_users_bots_holds_lines_that_nobody_waits_for(tmp_path: Pat
     path.write_text('[[games]]\ngame = "kuhn"\nbots = ["A=./bot.sh"]\n')
     settings = read_toml_settings(path)
     held = {
-        players: run_config(settings, settings.games[0], players, user="a", seed=7).coalesce_ms
+        players: run_config(settings, settings.games[0], players, SINGLE, user="a", seed=7).coalesce_ms
         for players in (("A", "A"), ("A", OWN_SEAT), ("A", "joined"), ("joined", "another"))
     }
     assert held == {("A", "A"): None, ("A", OWN_SEAT): None, ("A", "joined"): 5.0, ("joined", "another"): 5.0}

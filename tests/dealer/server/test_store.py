@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from dealer.contest.schedule import Seating
 from dealer.errors import StoreError
-from dealer.match.faults import FaultPolicy
-from dealer.server import records
 from dealer.server.accounts import Accounts, GuessLimit, User, add_token, add_user, revoke_tokens
-from dealer.server.ledger import JobKind, JobState, RunReport, RunState, SeatReport, end_run, open_jobs
-from dealer.server.store import MIGRATIONS, Store, back_up
+from dealer.server.db import records
+from dealer.server.db.records import JobRequest, RunSeat, RunState
+from dealer.server.db.runs import RunReport, add_job, begin_run, end_run
+from dealer.server.db.store import MIGRATIONS, Store, back_up
+from engine import DealKey
 
 
 @pytest.fixture
@@ -62,12 +62,12 @@ def test_an_older_database_is_brought_up_to_date(tmp_path: Path, monkeypatch: py
         older.write_now(lambda db: add_user(db, "ann"))
     assert version(path) == len(MIGRATIONS)
     more = (*MIGRATIONS, "CREATE TABLE news (text TEXT); INSERT INTO news VALUES ('new')")
-    monkeypatch.setattr("dealer.server.store.MIGRATIONS", more)
+    monkeypatch.setattr("dealer.server.db.store.MIGRATIONS", more)
     with contextlib.closing(Store(path)) as newer:
         assert [row["text"] for row in newer.read("SELECT text FROM news")] == ["new"]
         assert len(newer.read("SELECT * FROM users")) == 1
     assert version(path) == len(more)
-    monkeypatch.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS)
+    monkeypatch.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS)
     with pytest.raises(StoreError, match=f"version {len(more)}, .* up to {len(MIGRATIONS)}; use the newer program"):
         Store(path)
 
@@ -76,7 +76,7 @@ def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypa
     path = tmp_path / "server.sqlite3"
     Store(path).close()
     broken = "CREATE TABLE news (text TEXT); CREATE TABLE users (name TEXT)"
-    monkeypatch.setattr("dealer.server.store.MIGRATIONS", (*MIGRATIONS, broken))
+    monkeypatch.setattr("dealer.server.db.store.MIGRATIONS", (*MIGRATIONS, broken))
     with pytest.raises(StoreError, match="users already exists"):
         Store(path)
     monkeypatch.undo()
@@ -172,86 +172,22 @@ def test_one_address_cannot_lock_a_name_and_many_lock_out_no_owner() -> None:
     assert max(map(len, guesses._names._buckets)) <= 64, "what is remembered is bounded in every direction"
 
 
-def test_what_version_1_held_is_there_in_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "server.sqlite3"
-    with monkeypatch.context() as old:
-        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:1])
-        with contextlib.closing(Store(path)) as first:
-            first.write_now(_as_of_version_1)
-    assert version(path) == 1
-    with contextlib.closing(Store(path)) as store:
-        job = records.job(store, 1)
-        assert job is not None
-        assert (job.players, job.seating, job.stop, job.hands, job.on_fault) == (
-            ("A", "LOCAL"),
-            Seating.SINGLE,
-            None,
-            None,
-            FaultPolicy.END,
-        )
-        assert (job.kind, job.is_seed_drawn, job.state) == (JobKind.REQUEST, False, JobState.QUEUED)
-        (run,) = records.runs(store)
-        assert (run.duplicates, run.is_rated, [seat.name for seat in run.seats]) == (2, False, ["A", "ann"])
-        (bot,) = records.bots(store)
-        assert (bot.name, bot.owner, bot.label) == ("A", None, "")
-        assert [fault.line for fault in records.faults(store, run=1)] == [b"foo"]
-        assert list(records.duplicate_scores(store, 1, 0)) == [1.0, -2.0]
-        assert [row.going for row in open_jobs(store)] == [None]
+def test_only_a_run_dealt_from_a_key_counts(store: Store) -> None:
+    def enter(db: sqlite3.Connection) -> None:
+        ann = User(add_user(db, "ann"), "ann")
+        for number in (1, 2):
+            db.execute("INSERT INTO bots (id, game, name) VALUES (?1, 'kuhn', ?1)", (number,))
+            db.execute("INSERT INTO versions VALUES (?1, ?1, 1, '', '', 0.0, '')", (number,))
+        for seed in (7, DealKey(bytes(32))):
+            job = add_job(db, records.new_job(ann, JobRequest("kuhn", ("1", "2")), seed))
+            begin_run(db, job, (1, 2), 1)
 
-
-def test_a_seed_that_was_drawn_before_there_were_keys_counts_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "server.sqlite3"
-    with monkeypatch.context() as old:
-        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:6])
-        with contextlib.closing(Store(path)) as store:
-            store.write_now(_as_of_version_6)
-    with contextlib.closing(Store(path)) as store:
-        (job,) = open_jobs(store)
-        assert job.going is not None
-        assert (job.seed, job.going.seed, job.is_seed_drawn) == (7, 98, False)
-        # The next run as if it had a key, to see what else it takes.
-        store.write_now(lambda db: db.execute("UPDATE runs SET deal_key = ? WHERE id = 2", (bytes(32),)))
-        seats = [SeatReport(name, 0.0, 0.0, None, array("d", [value])) for name, value in (("A", 1.0), ("B", -1.0))]
-        report = RunReport(RunState.FINISHED, "", 1, tuple(seats), is_comparable=True)
-        for run, counted in ((1, 0), (2, 1)):
-            store.write_now(lambda db, run=run: end_run(db, run, report))  # type: ignore[misc]
-            assert len(store.read("SELECT * FROM lineups")) == counted
-
-
-def _as_of_version_6(db: sqlite3.Connection) -> None:
-    """What a server wrote before it had keys: a job whose seed it drew, with runs that go on."""
-    db.execute(
-        "INSERT INTO jobs (id, user, tag, game, players, runs, seed, state, stamp, submitted_s, is_seed_drawn) "
-        "VALUES (1, ?, 't', 'kuhn', '[]', 2, 7, 'queued', 1, 0.0, 1)",
-        (add_user(db, "ann"),),
-    )
-    for number in (1, 2):
-        db.execute("INSERT INTO bots (id, game, name) VALUES (?1, 'kuhn', ?1)", (number,))
-        db.execute("INSERT INTO versions VALUES (?1, ?1, 1, '', '', 0.0, '')", (number,))
-    for run in (1, 2):
-        db.execute(
-            "INSERT INTO runs (id, job, number, game, seed, state, folder, started_s) "
-            "VALUES (?1, 1, ?1, 'kuhn', 97 + ?1, 'running', '', 0.0)",
-            (run,),
-        )
-        for seat in (0, 1):
-            db.execute("INSERT INTO seats (run, seat, version) VALUES (?1, ?2, ?2 + 1)", (run, seat))
-
-
-def _as_of_version_1(db: sqlite3.Connection) -> None:
-    """What a server of the first version has written."""
-    db.executescript("""
-        INSERT INTO users VALUES (1, 'ann', 1.0, 2);
-        INSERT INTO bots VALUES (1, 'kuhn', 'A');
-        INSERT INTO versions VALUES (1, 1, 1, '"./a"', 'abc', 1.0);
-        INSERT INTO jobs VALUES (1, 1, 't', 'kuhn', '["A","LOCAL"]', 2, 42, NULL, 'queued', '', 2, 1.0, NULL);
-        INSERT INTO runs VALUES (1, 1, 1, 'kuhn', 7, 'finished', 'runs/00000001', 'all', 2, 1.0, 2.0);
-        INSERT INTO seats VALUES (1, 0, 1, 'A', 3.0, -0.5, NULL), (1, 1, NULL, 'ann', -3.0, 0.5, NULL);
-        INSERT INTO matches VALUES (1, 'match', 'match.log', 0, 2);
-        INSERT INTO faults VALUES (1, 1, 'match', 1, 'malformed reply', 0, x'666f6f', 'ignored');
-    """)
-    db.execute("BEGIN IMMEDIATE")
-    for seat, scores in enumerate(([1.0, -2.0], [-1.0, 2.0])):
-        db.execute("INSERT INTO scores VALUES (1, ?, ?)", (seat, array("d", scores).tobytes()))
+    store.write_now(enter)
+    assert [(job.seed, job.is_seed_drawn) for job in records.jobs(store)] == [(DealKey(bytes(32)), True), (7, False)]
+    seats = tuple(RunSeat.new(seat, name, chips=0.0) for seat, name in enumerate("AB"))
+    scores = (array("d", [1.0]), array("d", [-1.0]))
+    report = RunReport(RunState.FINISHED, "", 1, seats=seats, scores=scores, is_comparable=True)
+    for run, counted in ((1, 0), (2, 1)):
+        store.write_now(lambda db, run=run: end_run(db, run, report))  # type: ignore[misc]
+        assert len(store.read("SELECT * FROM lineups")) == counted
+    assert list(records.duplicate_scores(store, 2, 1)) == [-1.0]

@@ -22,7 +22,7 @@ import pytest
 
 from dealer.errors import ConfigError, StoreError
 from dealer.server.accounts import GuessLimit
-from dealer.server.store import Store
+from dealer.server.db.store import Store
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import (
     KUHN,

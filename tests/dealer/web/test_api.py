@@ -16,7 +16,7 @@ from openapi_spec_validator import validate
 
 from dealer.errors import StoreError
 from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_user
-from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey, derived_seed
 from logs.acpc_log.deals import check_deals
 from logs.export import FORMATS

@@ -11,11 +11,12 @@ import httpx2
 import pytest
 
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.server import ledger, records
 from dealer.server.accounts import Accounts, Scope, User, add_user, tokens_of
-from dealer.server.ledger import RunReport, RunState, SeatReport
-from dealer.server.roster import enter_guest
-from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.db import records
+from dealer.server.db.bot_registry import enter_guest
+from dealer.server.db.records import JobRequest, JobState, Match, RunSeat, RunState, new_job
+from dealer.server.db.runs import RunReport, add_job, begin_run, end_job, end_run
+from dealer.server.db.store import DATABASE_NAME, Store
 from engine import Seat
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.pages import Visit, new_user, small_house, visit
@@ -179,18 +180,16 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
 
     def enter(db: Any, owner: User) -> int:
         version = enter_guest(db, owner.id, GAME, "mybot", "v1")
-        job = ledger.JobRow(0, User(1, "player"), "t", GAME, ("mybot", "calling"), 1, 5, None, 1)
-        number = ledger.add_job(db, job)
-        run = ledger.begin_run(
-            db, ledger.JobRow(number, *(job.user, "t", GAME, job.players, 1, 5, None, 1)), [version, None], 1
-        )
+        job = add_job(db, new_job(User(1, "player"), JobRequest(GAME, ("mybot", "calling"), "t"), 5))
+        run = begin_run(db, job, [version, None], 1)
         fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 3, line, Remedy.FORFEITED)
         other = Fault(Seat(1), FaultKind.STALE_REPLY, 4, b"secret of the other", Remedy.IGNORED)
-        seats = (SeatReport("mybot", -5.0), SeatReport("calling", 5.0))
-        matches = (("match", "match.log", 0, 9),)
-        report = RunReport(RunState.FAILED, "it failed.", None, seats, matches, (("match", fault), ("match", other)))
-        ledger.end_run(db, run.id, report)
-        ledger.end_job(db, number, ledger.JobState.DONE)
+        seats = (RunSeat.new(0, "mybot", chips=-5.0), RunSeat.new(1, "calling", chips=5.0))
+        matches = (Match(name="match", log="match.log", first_hand=0, hands=9),)
+        faults = (("match", fault), ("match", other))
+        report = RunReport(RunState.FAILED, "it failed.", seats=seats, matches=matches, faults=faults)
+        end_run(db, run.id, report)
+        end_job(db, job.id, JobState.DONE)
         return run.id
 
     async def talk(one: Visit) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dealer.server.accounts import add_token, add_user
-from dealer.server.disk import removed_on
-from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.resources import removed_on
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
 from tests.dealer.web.test_play import seen
 

@@ -13,10 +13,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from dealer.server.records import run as run_record
-from dealer.server.records import runs
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.tables import open_tables
+from dealer.server.db.records import run as run_record
+from dealer.server.db.records import runs
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.tables import open_tables
 from engine import DealKey
 from logs.acpc_log.deals import check_deals
 from logs.reading import read_hands
@@ -256,7 +256,7 @@ def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_
             await last.post(f"{table}/end", data={"form_key": key})
             assert (await ask(await guest(3))).status_code == 303, "one is free again"
         store = Store(tmp_path / DATABASE_NAME)
-        assert sorted(table.is_guests for table in open_tables(store)) == [False] * 3 + [True] * 3
+        assert sorted(table.is_guests for table in open_tables(store, tmp_path)) == [False] * 3 + [True] * 3
         store.close()
 
     async def ask(browser: httpx2.AsyncClient) -> Answer:
@@ -294,7 +294,7 @@ def test_a_server_that_was_ended_leads_back_to_the_same_decision(tmp_path: Path)
 
     visit(small_house(), before, tmp_path)
     store = Store(tmp_path / DATABASE_NAME)
-    assert [table.owner for table in open_tables(store)] == ["user 1"]
+    assert [table.owner for table in open_tables(store, tmp_path)] == ["user 1"]
     store.close()
     visit(small_house(), after, tmp_path)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dealer.server.store import DATABASE_NAME
+from dealer.server.db.store import DATABASE_NAME
 from tests.browsers import SIZES, judged, launched, needs_browser, opened
 from tests.dealer.web.pages import small_house
 from tests.dealer.web.served import Served

@@ -18,11 +18,10 @@ import pytest
 
 from dealer.contest.config import read_config, validated
 from dealer.errors import ServerError
-from dealer.server.disk import make_private
+from dealer.server.db.store import DATABASE_NAME, Store, back_up
+from dealer.server.resources import make_private
 from dealer.server.server_bots import confine_again
-from dealer.server.settings import ServerSettings, WebSettings
-from dealer.server.store import DATABASE_NAME, Store, back_up
-from dealer.server.toml_settings import read_toml_settings
+from dealer.server.settings import ServerSettings, WebSettings, read_toml_settings
 from dealer.web.slumbot.worth import Worth
 from tests.dealer.web.pages import PATIENCE_S, Visit, visit
 from tests.dealer.web.test_play import sit_down

@@ -8,15 +8,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dealer.server import records
 from dealer.server.accounts import User, add_user
-from dealer.server.jobs import ActiveJob
-from dealer.server.ledger import JobKind, JobRow
-from dealer.server.lobby import BotOffer
+from dealer.server.db import records
+from dealer.server.db.records import JobKind, JobRequest, new_job
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.queue.connected_bots import BotOffer, TableSeats
+from dealer.server.queue.jobs import ActiveJob
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, bots_for
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.table_seats import TableSeats
 from dealer.web.server_site import server_site
 from logs.reading import read_hands
 from protocol import find_game
@@ -145,8 +144,10 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
     async def talk(given: Guested) -> None:
         await given.bring(Host())
         game = given.parts.settings.games[0]
-        row = JobRow(1, User(9, "ladder"), "t", GAME, ("random", "annbot"), 1, 7, None, 1)
-        running = [ActiveJob(replace(row, kind=kind), game) for kind in (JobKind.LADDER, JobKind.REQUEST)]
+        running = [
+            ActiveJob(new_job(User(9, "ladder"), JobRequest(GAME, ("random", "annbot"), kind=kind), 7), game)
+            for kind in (JobKind.LADDER, JobKind.REQUEST)
+        ]
         for job in running:
             job.going = object()  # type: ignore[assignment]
         left = []

@@ -17,11 +17,10 @@ import httpx2
 import pytest
 
 from dealer.contest.config import BotSettings
-from dealer.server import passwords
-from dealer.server.accounts import GuessLimit, add_user
-from dealer.server.passwords import set_password
+from dealer.server import accounts as passwords
+from dealer.server.accounts import GuessLimit, add_user, set_password
+from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.settings import ServerBot
-from dealer.server.store import DATABASE_NAME, Store
 from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit
 
 HOSTILE = "<img/src=x/onerror=alert(1)>'\"{{7*7}}"

@@ -1,1 +1,0 @@
-"""A client that brings a bot to a server, from a machine that nobody else can reach."""

@@ -1,0 +1,104 @@
+"""The bots in the store, the server's own and those of users, and their versions, as functions for `Store.write`."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import time
+from collections.abc import Sequence
+
+from dealer.errors import ServerError
+from dealer.server.db.store import Store
+from dealer.server.settings import ServerBot, ServerGame
+
+__all__ = [
+    "enter_bots",
+    "enter_guest",
+    "last_seen",
+    "note_seen",
+    "owner_of",
+    "owner_of_name",
+]
+
+
+def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:
+    """Enter the server's own bots; one that is described otherwise than before gets a new version.
+
+    Returns:
+        the number of the version, by the names of game and bot.
+
+    Raises:
+        ServerError: a user's bot has this name.
+    """
+    versions = {}
+    for game in games:
+        for bot in game.bots:
+            db.execute("INSERT INTO bots (game, name) VALUES (?, ?) ON CONFLICT DO NOTHING", (game.name, bot.name))
+            row = db.execute("SELECT id, owner FROM bots WHERE game = ? AND name = ?", (game.name, bot.name)).fetchone()
+            if row["owner"] is not None:
+                raise ServerError(f"{bot.name} is a user's bot in {game.name}; give the server's own bot another name")
+            versions[game.name, bot.name] = _enter_version(db, row["id"], bot)
+    return versions
+
+
+def _enter_version(db: sqlite3.Connection, bot: int, described: ServerBot) -> int:
+    text = described.settings.model_dump_json()
+    fingerprint = hashlib.sha256(text.encode()).hexdigest()
+    row = db.execute(
+        "SELECT id, number, fingerprint FROM versions WHERE bot = ? ORDER BY number DESC LIMIT 1", (bot,)
+    ).fetchone()
+    if row is not None and row["fingerprint"] == fingerprint:
+        return int(row["id"])
+    return _add_version(db, bot, text, fingerprint)
+
+
+def _add_version(db: sqlite3.Connection, bot: int, description: str, fingerprint: str, label: str = "") -> int:
+    made = db.execute(
+        "INSERT INTO versions (bot, number, description, fingerprint, label, created_s) VALUES "
+        "(?1, (SELECT 1 + coalesce(max(number), 0) FROM versions WHERE bot = ?1), ?2, ?3, ?4, ?5)",
+        (bot, description, fingerprint, label, time.time()),
+    )
+    return int(made.lastrowid or 0)
+
+
+def owner_of_name(db: sqlite3.Connection, name: str) -> int | None:
+    """The user whose bot has this name, in whatever game."""
+    row = db.execute("SELECT owner FROM bots WHERE name = ? AND owner IS NOT NULL LIMIT 1", (name,)).fetchone()
+    return None if row is None else int(row["owner"])
+
+
+def enter_guest(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
+    """Enter a user's bot; one that its owner calls another version than before gets a new one.
+
+    Returns:
+        the number of the version.
+    """
+    db.execute(
+        "INSERT INTO bots (game, name, owner) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET owner = ?3",
+        (game, name, owner),
+    )
+    (bot,) = db.execute("SELECT id FROM bots WHERE game = ? AND name = ?", (game, name)).fetchone()
+    note_seen(db, [name])
+    fingerprint = hashlib.sha256(label.encode()).hexdigest()
+    known = db.execute(
+        "SELECT id FROM versions WHERE bot = ? AND fingerprint = ? AND label = ?", (bot, fingerprint, label)
+    ).fetchone()
+    return int(known["id"]) if known is not None else _add_version(db, bot, "", fingerprint, label)
+
+
+def note_seen(db: sqlite3.Connection, names: Sequence[str]) -> None:
+    """The bots of users of these names are there, or were until now."""
+    now_s = time.time()
+    db.executemany("UPDATE bots SET seen_s = ? WHERE name = ? AND owner IS NOT NULL", [(now_s, name) for name in names])
+
+
+def last_seen(store: Store, within_s: float) -> frozenset[tuple[str, str]]:
+    """The bots of users, by game and name, that were seen within so long of the last that was seen at all."""
+    rows = store.read("SELECT game, name FROM bots WHERE seen_s >= (SELECT max(seen_s) FROM bots) - ?", within_s)
+    return frozenset((row["game"], row["name"]) for row in rows)
+
+
+def owner_of(store: Store, game: str, name: str) -> int | None:
+    """The user whose bot this is; None for a bot of the server, and where there is none."""
+    rows = store.read("SELECT owner FROM bots WHERE game = ? AND name = ?", game, name)
+    return rows[0]["owner"] if rows else None

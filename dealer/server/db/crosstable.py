@@ -1,0 +1,262 @@
+"""What counts in the standings: the sums over all runs between the same versions, and the ratings made of them.
+
+A run counts when nobody could have chosen it for its result: its cards came from a key that the server drew, it was
+played in every seating, its length was not to depend on who was ahead, and every player is a known version. A run that
+was broken off counts as far as it has come: who breaks off what goes badly does not escape it. It is added to the sums
+in the change that closes it, so that it counts once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from dealer.server.db.records import Bot, Model, Run, all_versions, model_of, runs_by_number
+from dealer.server.db.store import Store
+from dealer.server.ratings import FittedRating, TableScores
+from dealer.server.settings import ServerGame
+from logs.estimation import Bounds, Moments, score_bounds
+
+__all__ = [
+    "Company",
+    "Pair",
+    "PairScore",
+    "Rating",
+    "add_run",
+    "companies",
+    "count_tables",
+    "pair",
+    "pairs",
+    "standings",
+    "table_scores",
+    "tables",
+    "worst_runs",
+    "write_ratings",
+]
+
+
+def add_run(
+    db: sqlite3.Connection, run: int, game: str, versions: Sequence[int], *, scores: Sequence[array[float]], hands: int
+) -> None:
+    """Add a run to what counts.
+
+    Args:
+        db: the database.
+        run: its number.
+        game: the name of the game.
+        versions: by player.
+        scores: by player, what it won in every duplicate, in mbb/g.
+        hands: of all matches.
+    """
+    ordered = sorted(zip(versions, scores, strict=True), key=lambda one: one[0])
+    key = json.dumps([version for version, _ in ordered])
+    units = len(scores[0])
+    is_new = db.execute(
+        "INSERT INTO lineups (game, versions) VALUES (?, ?) ON CONFLICT DO NOTHING", (game, key)
+    ).rowcount
+    (lineup,) = db.execute("SELECT id FROM lineups WHERE game = ? AND versions = ?", (game, key)).fetchone()
+    db.execute(
+        "UPDATE lineups SET runs = runs + 1, units = units + ?, hands = hands + ? WHERE id = ?", (units, hands, lineup)
+    )
+    db.execute("UPDATE runs SET lineup = ? WHERE id = ?", (lineup, run))
+    db.execute("UPDATE seats SET lineup = ? WHERE run = ?", (lineup, run))
+    for version, of_version in ordered:
+        total, squares = math.fsum(of_version), math.fsum(score * score for score in of_version)
+        db.execute(
+            "INSERT INTO lineup_scores (lineup, version, total, squares) VALUES (?1, ?2, ?3, ?4) "
+            "ON CONFLICT DO UPDATE SET total = total + ?3, squares = squares + ?4",
+            (lineup, version, total, squares),
+        )
+        if len(ordered) > 2:
+            db.executemany(
+                "INSERT INTO company (game, version, other, lineups, units, total, squares) "
+                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET "
+                "lineups = lineups + ?4, units = units + ?5, total = total + ?6, squares = squares + ?7",
+                [(game, version, other, is_new, units, total, squares) for other, _ in ordered if other != version],
+            )
+
+
+def table_scores(store: Store, game: str) -> list[TableScores]:
+    """Everything that counts in a game."""
+    players: dict[int, list[int]] = {}
+    sums: dict[int, list[Moments]] = {}
+    for row in store.read(
+        "SELECT lineups.id, lineups.units, version, total, squares FROM lineups "
+        "JOIN lineup_scores ON lineup = lineups.id WHERE game = ? ORDER BY lineups.id, version",
+        game,
+    ):
+        players.setdefault(row["id"], []).append(row["version"])
+        sums.setdefault(row["id"], []).append(Moments(row["units"], row["total"], row["squares"]))
+    return [TableScores(tuple(players[number]), tuple(sums[number])) for number in players]
+
+
+def write_ratings(db: sqlite3.Connection, game: str, ratings: Sequence[FittedRating]) -> None:
+    """Write the ratings of a game in place of those before."""
+    db.execute("DELETE FROM ratings WHERE game = ?", (game,))
+    db.executemany(
+        "INSERT INTO ratings (game, version, mbb_per_game, half_width_95, field, is_provisional) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        [(game, one.player, one.mbb_per_game, one.half_width_95, one.field, one.is_provisional) for one in ratings],
+    )
+
+
+class PairScore(Model):
+    """What a version won."""
+
+    version: int
+    mbb_per_game: float
+    half_width_95: float | None
+
+
+class Pair(Model):
+    """Everything that counts between the same versions."""
+
+    id: int
+    game: str
+    runs: int
+    duplicates: int
+    hands: int
+    # In the order of their versions.
+    scores: tuple[PairScore, ...]
+
+
+class Company(Model):
+    """What a player of a game of more than two won at all tables at which another sat too, every deal counting alike.
+
+    The interval is that of the mean of the deals as if all were of one table. Where what it wins differs from table to
+    table, that makes the interval wider, never narrower.
+    """
+
+    version: int
+    other: int
+    tables: int
+    # Deals played at them in every seating.
+    duplicates: int
+    mbb_per_game: float
+    half_width_95: float | None
+
+
+class Rating(Model):
+    """What a version would win from the average of its field."""
+
+    bot: Bot
+    mbb_per_game: float
+    half_width_95: float | None
+    field: int = Field(description="ratings of different fields cannot be compared")
+    is_provisional: bool
+    # Of all its pairs.
+    duplicates: int
+
+
+_PAIRS = (
+    "SELECT lineups.id, lineups.game, lineups.runs, lineups.units AS duplicates, lineups.hands, version, total, "
+    "squares FROM lineups JOIN lineup_scores ON lineup = lineups.id "
+)
+
+
+def _won(row: sqlite3.Row, bounds: Bounds) -> dict[str, Any]:
+    moments = Moments(row["duplicates"], row["total"], row["squares"])
+    return {"mbb_per_game": row["total"] / row["duplicates"], "half_width_95": moments.half_width(bounds)}
+
+
+def _pairs(store: Store, game: ServerGame, condition: str, *values: object) -> tuple[Pair, ...]:
+    bounds = score_bounds(game.game)
+    scores: dict[int, list[PairScore]] = {}
+    heads: dict[int, sqlite3.Row] = {}
+    for row in store.read(f"{_PAIRS}WHERE {condition} ORDER BY lineups.id, version", *values):
+        heads[row["id"]] = row
+        scores.setdefault(row["id"], []).append(PairScore(version=row["version"], **_won(row, bounds)))
+    return tuple(model_of(Pair, row, scores=tuple(scores[number])) for number, row in heads.items())
+
+
+def pairs(store: Store, game: ServerGame) -> tuple[Pair, ...]:
+    """The crosstable of a game: all pairs, or larger tables, of which something counts."""
+    return _pairs(store, game, "lineups.game = ?", game.name)
+
+
+def pair(store: Store, game: ServerGame, number: int) -> Pair | None:
+    """A pair of a game by its number."""
+    return next(iter(_pairs(store, game, "lineups.game = ? AND lineups.id = ?", game.name, number)), None)
+
+
+def companies(store: Store, game: ServerGame) -> tuple[Company, ...]:
+    """The crosstable of a game of more than two: every player with every other that it has met; empty between two."""
+    query = "SELECT *, lineups AS tables, units AS duplicates FROM company WHERE game = ? ORDER BY version, other"
+    bounds = score_bounds(game.game)
+    return tuple(model_of(Company, row, **_won(row, bounds)) for row in store.read(query, game.name))
+
+
+def count_tables(store: Store, game: ServerGame) -> int:
+    """How many pairs, or larger tables, of a game there are of which something counts."""
+    return int(store.read("SELECT count(*) AS found FROM lineups WHERE game = ?", game.name)[0]["found"])
+
+
+def tables(
+    store: Store, game: ServerGame, *, together: tuple[int, int] | None = None, after: int | None = None, most: int = 50
+) -> tuple[Pair, ...]:
+    """Tables of a game, in the order in which they first met; of two players, the worst for the first of them first.
+
+    Args:
+        store: the database.
+        game: the game.
+        together: versions that both sit there.
+        after: the last table of the page before; the answer is empty if it is none of these.
+        most: how many at most.
+    """
+    if together is None:
+        query = "SELECT id FROM lineups WHERE game = ?1 AND id > coalesce(?2, 0) ORDER BY id LIMIT ?3"
+        numbers = [row["id"] for row in store.read(query, game.name, after, most)]
+    else:
+        query = (
+            "WITH met AS (SELECT lineup, mine.total / units AS won FROM lineup_scores AS mine "
+            "JOIN lineups ON lineups.id = lineup AND game = ?1 WHERE mine.version = ?2 "
+            "AND EXISTS (SELECT 1 FROM lineup_scores AS theirs WHERE theirs.lineup = mine.lineup AND version = ?3)) "
+            "SELECT lineup FROM met WHERE ?4 IS NULL "
+            "OR (won, lineup) > (SELECT won, lineup FROM met WHERE lineup = ?4) ORDER BY won, lineup LIMIT ?5"
+        )
+        numbers = [row["lineup"] for row in store.read(query, game.name, *together, after, most)]
+    marks = ",".join("?" * len(numbers))
+    found = {one.id: one for one in _pairs(store, game, f"lineups.id IN ({marks})", *numbers)}
+    return tuple(found[number] for number in numbers)
+
+
+def standings(store: Store, game: str) -> tuple[Rating, ...]:
+    """The ratings of a game: the largest field first, and in it the highest first."""
+    bots = all_versions(store, game)
+    rows = store.read(
+        "SELECT ratings.*, (SELECT sum(lineups.units) FROM lineup_scores JOIN lineups ON lineups.id = lineup "
+        "WHERE lineup_scores.version = ratings.version) AS duplicates, "
+        "(SELECT count(*) FROM ratings AS others WHERE others.game = ratings.game AND others.field = ratings.field) "
+        "AS size FROM ratings WHERE game = ? ORDER BY size DESC, field, mbb_per_game DESC, version",
+        game,
+    )
+    return tuple(model_of(Rating, row, bot=bots[row["version"]]) for row in rows)
+
+
+def worst_runs(store: Store, pair: int, version: int, *, after: int | None = None, most: int = 50) -> tuple[Run, ...]:
+    """Runs that count in a pair, those in which a player won least first; of the same result, the oldest first.
+
+    An index has them in this order, so a page takes as long however many there are.
+
+    Args:
+        store: the database.
+        pair: its number.
+        version: the player.
+        after: the last run of the page before; the answer is empty if it does not count in the pair.
+        most: how many at most.
+    """
+    beyond, values = "", [pair, version]
+    if after is not None:
+        beyond = "AND (mbb_per_game, run) > (SELECT last.mbb_per_game, run FROM seats AS last WHERE run = ? "
+        beyond += "AND lineup = ? AND version = ?) "
+        values += [after, pair, version]
+    query = f"SELECT run FROM seats WHERE lineup = ? AND version = ? {beyond}ORDER BY mbb_per_game, run LIMIT ?"
+    numbers = [row["run"] for row in store.read(query, *values, most)]
+    found = runs_by_number(store, numbers)
+    return tuple(found[number] for number in numbers)

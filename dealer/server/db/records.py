@@ -1,0 +1,574 @@
+"""The things that a server keeps, one frozen model each, and the questions about them: users, bots, jobs, runs, faults.
+
+A model is read from its row by name, is what pages show, and, as JSON, what programs get (`dealer.web.api`); fields
+that programs do not see are excluded from that, and class docstrings and descriptions are those of the interface.
+Times are seconds since 1970 (``..._s``), and the same as ISO 8601 in UTC (``..._at``). Rates are mbb/g, thousandths of
+a big blind per hand; a half width is half of the 95 % interval.
+
+A job is what a user asked for; each of its runs is a contest that `dealer.runs` plays, in a folder named by the run's
+number. Every answer is as of the last change on disk. Lists go backwards in time and are asked for page by page:
+`before` is the number of the last entry seen, `most` how many to give. Who may see what is decided in
+`dealer.server.access`, not here.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import sqlite3
+import time
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
+
+from dealer.contest.schedule import Seating
+from dealer.match.faults import FaultPolicy
+from dealer.server.accounts import User
+from dealer.server.db.store import Store
+from engine import DealKey, Seed
+from protocol.joining import ContestTerms
+
+__all__ = [
+    "Bot",
+    "Fault",
+    "Job",
+    "JobKind",
+    "JobRequest",
+    "JobState",
+    "Match",
+    "Model",
+    "Run",
+    "RunSeat",
+    "RunState",
+    "all_versions",
+    "bot",
+    "bots",
+    "duplicate_scores",
+    "faults",
+    "job",
+    "jobs",
+    "matches",
+    "model_of",
+    "new_job",
+    "open_jobs",
+    "run",
+    "runs",
+    "runs_by_number",
+    "runs_of",
+    "users",
+    "versions",
+]
+
+_PAGE = 50
+
+
+class JobState(enum.StrEnum):
+    """How a job stands."""
+
+    QUEUED = "queued"
+    """A run of it is to be played, and none is being played."""
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+
+
+class JobKind(enum.StrEnum):
+    """Where a job comes from."""
+
+    REQUEST = "request"
+    """A user wants it."""
+    LADDER = "ladder"
+    """The server plays it while no request waits."""
+
+
+class RunState(enum.StrEnum):
+    """How a run stands."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest(ContestTerms):
+    """A contest to be played so many times.
+
+    Attributes:
+        game: its name on this server.
+        players: by seat of the first seating: the server's own bots, bots of users, or `protocol.benchmark.OWN_SEAT`
+            for an agent that the client itself brings.
+        tag: what the user calls it.
+        runs: how often.
+        seed_index: the only run in the sequence of seeds; None for the sequence from its start.
+        kind: where it comes from.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    tag: str = ""
+    runs: int = 1
+    seed_index: int | None = None
+    kind: JobKind = JobKind.REQUEST
+
+
+class Model(BaseModel):
+    """A frozen value without fields beyond its own."""
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True, frozen=True)
+
+
+_M = TypeVar("_M", bound=Model)
+
+
+def _at(name: str) -> Any:
+    """The field `name`, seconds since 1970, as ISO 8601."""
+
+    def at(self: Any) -> datetime | None:
+        seconds = getattr(self, name)
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+    return computed_field(description=f"{name} as ISO 8601")(property(at))
+
+
+def _printable(line: bytes) -> str:
+    text = line.decode("ascii", "backslashreplace")
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def _name_of(user: User | None) -> str | None:
+    return None if user is None else user.name
+
+
+def _shown(seed: Seed | None) -> int | str | None:
+    return seed.secret.hex() if isinstance(seed, DealKey) else seed
+
+
+_TEXT = {"type": "string"}
+_NOTHING = {"type": "null"}
+_User: TypeAlias = Annotated[User, PlainSerializer(_name_of), WithJsonSchema({"title": "User", **_TEXT})]
+_Owner: TypeAlias = Annotated[
+    User | None, PlainSerializer(_name_of), WithJsonSchema({"title": "Owner", "anyOf": [_TEXT, _NOTHING]})
+]
+_Seed: TypeAlias = Annotated[
+    int | InstanceOf[DealKey] | None,
+    PlainSerializer(_shown),
+    WithJsonSchema({"title": "Seed", "anyOf": [{"type": "integer"}, _TEXT, _NOTHING]}),
+]
+_Line: TypeAlias = Annotated[bytes, PlainSerializer(_printable, return_type=str)]
+
+
+class Bot(Model):
+    """A bot in a game, in its newest version."""
+
+    version: int = Field(description="the number that seats, pairs and ratings name")
+    game: str
+    name: str
+    owner: _Owner = Field(description="null for a bot of the server")
+    number: int = Field(description="of the version, from 1")
+    label: str = Field(description="what its owner calls the version")
+    created_s: float
+    seen_s: float | None = Field(description="when it was last connected")
+    created_at = _at("created_s")
+    seen_at = _at("seen_s")
+
+
+class Job(Model):
+    """What somebody asked for."""
+
+    id: int
+    user: _User
+    tag: str
+    game: str
+    players: tuple[str, ...]
+    runs: int
+    started: int = Field(description="runs that have started")
+    state: JobState
+    reason: str = Field(description="why it was cancelled")
+    seating: Seating
+    hands: int | None
+    stop: str | None
+    seed: _Seed = Field(
+        description="of a key that the server drew, the digits; null as long as it would tell of cards to come"
+    )
+    submitted_s: float
+    ended_s: float | None
+    submitted_at = _at("submitted_s")
+    ended_at = _at("ended_s")
+    on_fault: FaultPolicy = Field(exclude=True)
+    kind: JobKind = Field(exclude=True)
+    # The only run in the sequence of seeds; None plays the sequence from its start.
+    seed_index: int | None = Field(exclude=True)
+    # When it last started, or came: a larger number is later.
+    stamp: int = Field(exclude=True)
+
+    @property
+    def label(self) -> str:
+        """What the text port calls it: its user, a dot, its tag."""
+        return f"{self.user.name}.{self.tag}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something of it is to be played, or is being played."""
+        return self.state in (JobState.QUEUED, JobState.RUNNING)
+
+    @property
+    def is_seed_drawn(self) -> bool:
+        """Whether the server has drawn a key, so that nobody knows a card to come."""
+        return isinstance(self.seed, DealKey)
+
+    @property
+    def terms(self) -> ContestTerms:
+        """How each of its runs is played, but for the seed."""
+        return ContestTerms(hands=self.hands, stop=self.stop, seating=self.seating.value, on_fault=self.on_fault.value)
+
+
+class RunSeat(Model):
+    """A player of a run; its numbers are null until the run has ended."""
+
+    # Its place among the players, which is its seat in the first seating.
+    player: int
+    # In logs and tables; of a run without a result, that of the bot, or of the user whose own agent plays.
+    name: str
+    version: int | None = Field(description="null for a program that was brought for this run only")
+    chips: float | None
+    mbb_per_game: float | None
+    half_width_95: float | None
+    adjusted_mbb: float | None = Field(description="with all-in hands at their expectation")
+    adjusted_half_width_95: float | None
+
+    @classmethod
+    def new(
+        cls,
+        player: int,
+        name: str,
+        version: int | None = None,
+        *,
+        chips: float | None = None,
+        mbb_per_game: float | None = None,
+        half_width_95: float | None = None,
+    ) -> RunSeat:
+        """A seat of which nothing is adjusted yet."""
+        return cls(
+            player=player,
+            name=name,
+            version=version,
+            chips=chips,
+            mbb_per_game=mbb_per_game,
+            half_width_95=half_width_95,
+            adjusted_mbb=None,
+            adjusted_half_width_95=None,
+        )
+
+
+class Run(Model):
+    """A contest that is played or was."""
+
+    id: int
+    job: int
+    number: int = Field(description="among those of its job, from 1")
+    user: str
+    tag: str
+    game: str
+    state: RunState
+    reason: str
+    duplicates: int | None = Field(description="deals that were played in every seating")
+    is_rated: bool = Field(description="whether it counts in the standings")
+    started_s: float
+    ended_s: float | None
+    started_at = _at("started_s")
+    ended_at = _at("ended_s")
+    seats: tuple[RunSeat, ...]
+    seed: _Seed = Field(exclude=True)
+    # Of its files, in the folder of the server.
+    folder: str = Field(exclude=True)
+
+    @property
+    def results(self) -> tuple[RunSeat, ...]:
+        """What the seats have won; empty where nothing was played."""
+        return tuple(seat for seat in self.seats if seat.chips is not None)
+
+
+class Match(Model):
+    """A match of a run: one seating of its players."""
+
+    name: str
+    first_hand: int
+    hands: int
+    # Here the file in the folder of the run; programs get an address in its place.
+    log: str = Field(description="the address of its ACPC log")
+
+
+class Fault(Model):
+    """Something that a bot did wrong."""
+
+    id: int
+    run: int
+    match: str
+    player: int
+    version: int | None = Field(exclude=True)
+    kind: str
+    # -1 before the first hand.
+    hand_number: int
+    line: _Line = Field(description="as it was received; what is not printable as \\x..")
+    remedy: str
+
+
+def model_of(model: type[_M], row: sqlite3.Row, **more: object) -> _M:
+    """A model of the columns of its row that are called like its fields, and of `more`."""
+    names = model.model_fields.keys() & set(row.keys())
+    return model(**{**{name: row[name] for name in names}, **more})
+
+
+def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
+    """The rows of a page: a condition whose value is None does not count."""
+    given = {condition: value for condition, value in chosen.items() if value is not None}
+    where = f"WHERE {' AND '.join(given)} " if given else ""
+    return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), most)
+
+
+# ---- users and bots
+
+
+def users(store: Store) -> tuple[User, ...]:
+    """All users, in the order in which they came."""
+    return tuple(User(row["id"], row["name"]) for row in store.read("SELECT id, name FROM users ORDER BY id"))
+
+
+_VERSIONS = (
+    "SELECT versions.id AS version, bots.game, bots.name, bots.owner, users.name AS owner_name, versions.number, "
+    "versions.label, versions.created_s, bots.seen_s FROM versions JOIN bots ON bots.id = versions.bot "
+    "LEFT JOIN users ON users.id = bots.owner "
+)
+
+
+def _bots(store: Store, condition: str, *values: object) -> tuple[Bot, ...]:
+    return tuple(
+        model_of(Bot, row, owner=None if row["owner"] is None else User(row["owner"], row["owner_name"]))
+        for row in store.read(_VERSIONS + condition, *values)
+    )
+
+
+def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> tuple[Bot, ...]:
+    """The newest version of every bot, by game and name; of one game or one owner, where these are given."""
+    return _bots(
+        store,
+        "WHERE versions.number = (SELECT max(number) FROM versions AS all_versions "
+        "WHERE all_versions.bot = bots.id) AND (?1 IS NULL OR bots.game = ?1) AND (?2 IS NULL OR bots.owner = ?2) "
+        "ORDER BY bots.game, bots.name",
+        game,
+        owner,
+    )
+
+
+def bot(store: Store, version: int) -> Bot | None:
+    """A version by its number."""
+    return next(iter(_bots(store, "WHERE versions.id = ?", version)), None)
+
+
+def versions(store: Store, game: str, name: str) -> tuple[Bot, ...]:
+    """All versions of a bot in a game, the newest first."""
+    return _bots(store, "WHERE bots.game = ? AND bots.name = ? ORDER BY versions.number DESC", game, name)
+
+
+def all_versions(store: Store, game: str) -> dict[int, Bot]:
+    """All versions of all bots of a game, by their numbers."""
+    return {one.version: one for one in _bots(store, "WHERE bots.game = ?", game)}
+
+
+# ---- jobs and runs
+
+
+def new_job(user: User, request: JobRequest, seed: Seed, stamp: int = 0) -> Job:
+    """A job that waits, before it has a number; `seed` is of all its runs together."""
+    return Job(
+        id=0,
+        user=user,
+        tag=request.tag,
+        game=request.game,
+        players=request.players,
+        runs=request.runs,
+        started=0,
+        state=JobState.QUEUED if request.runs else JobState.DONE,
+        reason="",
+        seating=Seating(request.seating),
+        hands=request.hands,
+        stop=request.stop,
+        seed=seed,
+        submitted_s=time.time(),
+        ended_s=None,
+        on_fault=FaultPolicy(request.on_fault),
+        kind=request.kind,
+        seed_index=request.seed_index,
+        stamp=stamp,
+    )
+
+
+_JOBS = (
+    "SELECT jobs.*, users.name AS user_name, (SELECT count(*) FROM runs WHERE runs.job = jobs.id) AS started, "
+    "jobs.state = 'queued' AND EXISTS (SELECT 1 FROM runs WHERE runs.job = jobs.id AND runs.state = 'running') "
+    "AS is_running "
+    "FROM jobs JOIN users ON users.id = jobs.user "
+)
+
+
+def _seed_of(row: sqlite3.Row) -> Seed:
+    return int(row["seed"]) if row["deal_key"] is None else DealKey(row["deal_key"])
+
+
+def _jobs(rows: Sequence[sqlite3.Row]) -> tuple[Job, ...]:
+    return tuple(
+        model_of(
+            Job,
+            row,
+            user=User(row["user"], row["user_name"]),
+            players=tuple(json.loads(row["players"])),
+            seed=_seed_of(row),
+            state=JobState.RUNNING if row["is_running"] else row["state"],
+        )
+        for row in rows
+    )
+
+
+def job(store: Store, number: int) -> Job | None:
+    """A job by its number."""
+    return next(iter(_jobs(store.read(_JOBS + "WHERE jobs.id = ?", number))), None)
+
+
+def jobs(
+    store: Store,
+    *,
+    user: int | None = None,
+    tag: str | None = None,
+    state: JobState | None = None,
+    before: int | None = None,
+    most: int = _PAGE,
+) -> tuple[Job, ...]:
+    """Jobs, the newest first; of a user, with a tag, in a state, where these are given."""
+    chosen: dict[str, object] = {
+        "jobs.user = ?": user,
+        "jobs.tag = ?": tag,
+        "jobs.state = ?": JobState.QUEUED if state is JobState.RUNNING else state,
+        "is_running = ?": None if state is None else state is JobState.RUNNING,
+        "jobs.id < ?": before,
+    }
+    return _jobs(_read_page(store, _JOBS, chosen, "jobs.id", most))
+
+
+def open_jobs(store: Store) -> tuple[Job, ...]:
+    """The jobs of which something is left, in the order in which they came; not those of tables at which people sit."""
+    tables = "(SELECT job FROM runs WHERE id IN (SELECT run FROM tables))"
+    condition = f"WHERE jobs.state = 'queued' AND jobs.id NOT IN {tables} ORDER BY jobs.id"
+    return _jobs(store.read(_JOBS + condition))
+
+
+_RUNS = (
+    "SELECT runs.*, runs.lineup IS NOT NULL AS is_rated, jobs.tag, users.name AS user FROM runs "
+    "JOIN jobs ON jobs.id = runs.job JOIN users ON users.id = jobs.user "
+)
+
+
+def _runs(store: Store, rows: Sequence[sqlite3.Row]) -> tuple[Run, ...]:
+    seats: dict[int, list[RunSeat]] = {row["id"]: [] for row in rows}
+    users_of = {row["id"]: row["user"] for row in rows}
+    marks = ",".join("?" * len(seats))
+    found = store.read(
+        "SELECT seats.*, seats.seat AS player, bots.name AS bot_name FROM seats "
+        "LEFT JOIN versions ON versions.id = seats.version "
+        f"LEFT JOIN bots ON bots.id = versions.bot WHERE run IN ({marks}) ORDER BY run, seat",
+        *seats,
+    )
+    for row in found:
+        name = row["name"] or row["bot_name"] or users_of[row["run"]]
+        seats[row["run"]].append(model_of(RunSeat, row, name=name))
+    return tuple(model_of(Run, row, seed=_seed_of(row), seats=tuple(seats[row["id"]])) for row in rows)
+
+
+def run(store: Store, number: int) -> Run | None:
+    """A run by its number."""
+    return next(iter(_runs(store, store.read(_RUNS + "WHERE runs.id = ?", number))), None)
+
+
+def runs(
+    store: Store,
+    *,
+    job: int | None = None,
+    game: str | None = None,
+    state: RunState | None = None,
+    version: int | None = None,
+    pair: int | None = None,
+    before: int | None = None,
+    most: int = _PAGE,
+) -> tuple[Run, ...]:
+    """Runs, the newest first.
+
+    Args:
+        store: the database.
+        job: of this job only. game: of this game only. state: in this state only.
+        version: with this version of a bot only.
+        pair: that count in this pair only.
+        before: older than this run only.
+        most: how many at most.
+    """
+    chosen: dict[str, object] = {
+        "runs.job = ?": job,
+        "runs.game = ?": game,
+        "runs.state = ?": state,
+        "runs.id IN (SELECT run FROM seats WHERE version = ?)": version,
+        "runs.lineup = ?": pair,
+        "runs.id < ?": before,
+    }
+    return _runs(store, _read_page(store, _RUNS, chosen, "runs.id", most))
+
+
+def runs_of(store: Store, job: Job) -> tuple[Run, ...]:
+    """All runs of a job, in their order."""
+    return runs(store, job=job.id, most=job.runs + 1)[::-1]
+
+
+def runs_by_number(store: Store, numbers: Sequence[int]) -> dict[int, Run]:
+    """Runs by their numbers."""
+    query = f"{_RUNS}WHERE runs.id IN ({','.join('?' * len(numbers))})"
+    return {one.id: one for one in _runs(store, store.read(query, *numbers))}
+
+
+def matches(store: Store, run: int) -> tuple[Match, ...]:
+    """The matches of a run that has ended, in the order of their names."""
+    rows = store.read("SELECT name, log, first_hand, hands FROM matches WHERE run = ? ORDER BY name", run)
+    return tuple(model_of(Match, row) for row in rows)
+
+
+def faults(
+    store: Store,
+    *,
+    run: int | None = None,
+    version: int | None = None,
+    owner: int | None = None,
+    before: int | None = None,
+    most: int = _PAGE,
+) -> tuple[Fault, ...]:
+    """What players did wrong, the latest first: in a run, of a version of a bot, or of all bots of a user."""
+    query = (
+        "SELECT faults.*, faults.seat AS player, seats.version "
+        "FROM faults JOIN seats ON seats.run = faults.run AND seats.seat = faults.seat "
+    )
+    of_owner = "seats.version IN (SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.owner = ?)"
+    chosen: dict[str, object] = {
+        "faults.run = ?": run,
+        "seats.version = ?": version,
+        of_owner: owner,
+        "faults.id < ?": before,
+    }
+    return tuple(model_of(Fault, row) for row in _read_page(store, query, chosen, "faults.id", most))
+
+
+def duplicate_scores(store: Store, run: int, player: int) -> array[float]:
+    """What a player won in each duplicate of a run, in mbb/g and in the order of the deals; empty without a result."""
+    scores = array("d")
+    for row in store.read("SELECT mbb_by_duplicate FROM scores WHERE run = ? AND seat = ?", run, player):
+        scores.frombytes(row["mbb_by_duplicate"])
+    return scores

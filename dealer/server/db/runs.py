@@ -1,0 +1,215 @@
+"""Jobs and runs as they come, are played and end: the changes of the store, and what the queue has to know of them.
+
+A run is entered before it starts and closed once, by the change that also counts it: at no moment is it neither going
+on nor counted.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dealer.match.faults import Fault
+from dealer.record.writers import remedy_text
+from dealer.server.db.crosstable import add_run
+from dealer.server.db.records import Job, JobState, Match, Run, RunSeat, RunState
+from dealer.server.db.store import Store
+from engine import DealKey, Seed, derived_seed
+from protocol.benchmark import OWN_SEAT
+
+__all__ = [
+    "RunReport",
+    "add_job",
+    "begin_run",
+    "close_abandoned_runs",
+    "end_job",
+    "end_run",
+    "last_stamp",
+    "run_seed",
+    "seconds_per_hand",
+    "served_stamps",
+]
+
+_RUNS_REMEMBERED = 20
+"""So many of the last runs of a game say how long the next one will take."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """How a run ended.
+
+    Attributes:
+        state: in a word. reason: in a sentence.
+        duplicates: how many deals were played in every seating, or as many hands with cards of each seating's own; None
+            for a run of which no scores are kept.
+        seats: by seat; empty where nothing was played.
+        scores: by seat, in mbb/g by duplicate; empty where none are kept.
+        matches: that have hands.
+        faults: of each the name of its match.
+        is_comparable: whether the result tells how good the players are: nothing but chance decided its length, and
+            every deal was played in every seating.
+    """
+
+    state: RunState
+    reason: str
+    duplicates: int | None = None
+    seats: tuple[RunSeat, ...] = ()
+    scores: tuple[array[float], ...] = ()
+    matches: tuple[Match, ...] = ()
+    faults: tuple[tuple[str, Fault], ...] = ()
+    is_comparable: bool = False
+
+
+def run_seed(job: Job, number: int) -> Seed:
+    """The seed of a run of a job, `number` from 1: the job's own for its only run, else from its sequence."""
+    assert job.seed is not None
+    if job.runs == 1 and job.seed_index is None:
+        return job.seed
+    return derived_seed(job.seed, number - 1 if job.seed_index is None else job.seed_index)
+
+
+def _seed_columns(seed: Seed | None) -> dict[str, object]:
+    is_key = isinstance(seed, DealKey)
+    return {"seed": 0 if is_key else seed, "deal_key": seed.secret if isinstance(seed, DealKey) else None}
+
+
+def _insert(db: sqlite3.Connection, table: str, columns: dict[str, object]) -> int:
+    """Enter a row; returns its number."""
+    marks = ", ".join("?" * len(columns))
+    made = db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
+    return int(made.lastrowid or 0)
+
+
+# ---- changes, for `Store.write`
+
+
+def add_job(db: sqlite3.Connection, job: Job) -> Job:
+    """Enter a job; returns it with its number."""
+    same = ("tag", "game", "runs", "seed_index", "state", "stamp", "submitted_s", "kind", "hands", "seating", "stop")
+    columns: dict[str, object] = {name: getattr(job, name) for name in same}
+    columns |= {"user": job.user.id, "players": json.dumps(job.players), "on_fault": job.on_fault.value}
+    return job.model_copy(update={"id": _insert(db, "jobs", columns | _seed_columns(job.seed))})
+
+
+def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], stamp: int) -> Run:
+    """Enter the next run of a job as going on.
+
+    Args:
+        db: the database.
+        job: whose run it is.
+        versions: by seat, of the bots; None for a client's own agent.
+        stamp: of this start.
+    """
+    number = job.started + 1
+    seed, now_s = run_seed(job, number), time.time()
+    columns: dict[str, object] = {"job": job.id, "number": number, "game": job.game, "state": RunState.RUNNING}
+    run = _insert(db, "runs", columns | {"folder": "", "started_s": now_s} | _seed_columns(seed))
+    folder = f"runs/{run:08}"
+    db.execute("UPDATE runs SET folder = ? WHERE id = ?", (folder, run))
+    for seat, version in enumerate(versions):
+        _insert(db, "seats", {"run": run, "seat": seat, "version": version})
+    db.execute("UPDATE jobs SET stamp = ? WHERE id = ?", (stamp, job.id))
+    db.execute("UPDATE users SET served = ? WHERE id = ?", (stamp, job.user.id))
+    players = zip(job.players, versions, strict=True)
+    return Run(
+        id=run,
+        job=job.id,
+        number=number,
+        user=job.user.name,
+        tag=job.tag,
+        game=job.game,
+        state=RunState.RUNNING,
+        reason="",
+        duplicates=None,
+        is_rated=False,
+        started_s=now_s,
+        ended_s=None,
+        seats=tuple(
+            RunSeat.new(seat, job.user.name if player == OWN_SEAT else player, version)
+            for seat, (player, version) in enumerate(players)
+        ),
+        seed=seed,
+        folder=folder,
+    )
+
+
+def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
+    """Close a run and count it; one that is closed already stays as it is."""
+    closed = db.execute(
+        "UPDATE runs SET state = ?, reason = ?, duplicates = ?, ended_s = ? WHERE id = ? AND state = 'running'",
+        (report.state, report.reason, report.duplicates, time.time(), run),
+    )
+    if closed.rowcount != 1:
+        return
+    db.executemany(
+        "UPDATE seats SET name = ?, chips = ?, mbb_per_game = ?, half_width_95 = ? WHERE run = ? AND seat = ?",
+        [(one.name, one.chips, one.mbb_per_game, one.half_width_95, run, one.player) for one in report.seats],
+    )
+    for seat, scores in enumerate(report.scores):
+        _insert(db, "scores", {"run": run, "seat": seat, "mbb_by_duplicate": scores.tobytes()})
+    for match in report.matches:
+        _insert(db, "matches", {"run": run, **match.model_dump()})
+    for name, fault in report.faults:
+        same = {"seat": fault.seat, "kind": fault.kind.value, "hand_number": fault.hand_number, "line": fault.line}
+        _insert(db, "faults", {"run": run, "match": name, **same, "remedy": remedy_text(fault)})
+    _rate(db, run, report)
+
+
+def _rate(db: sqlite3.Connection, run: int, report: RunReport) -> None:
+    """Have a run that has just been closed count in the standings, if it does; see `dealer.server.db.crosstable`."""
+    (game, is_secret) = db.execute("SELECT game, deal_key IS NOT NULL FROM runs WHERE id = ?", (run,)).fetchone()
+    versions = [row["version"] for row in db.execute("SELECT version FROM seats WHERE run = ? ORDER BY seat", (run,))]
+    scores = [one for one in report.scores if one]
+    is_known = None not in versions and len(set(versions)) == len(versions) == len(scores)
+    if report.is_comparable and is_secret and is_known:
+        add_run(db, run, game, versions, scores=scores, hands=sum(match.hands for match in report.matches))
+
+
+def close_abandoned_runs(db: sqlite3.Connection) -> None:
+    """Close the runs that go on of jobs that do not: the server ended when it had just cancelled them."""
+    db.execute(
+        "UPDATE runs SET state = 'cancelled', reason = 'it was cancelled.', ended_s = ? "
+        "WHERE state = 'running' AND job IN (SELECT id FROM jobs WHERE state != 'queued')",
+        (time.time(),),
+    )
+
+
+def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "") -> None:
+    """Close a job."""
+    db.execute(
+        "UPDATE jobs SET state = ?, reason = ?, ended_s = ? WHERE id = ? AND state = 'queued'",
+        (state, reason, time.time(), job),
+    )
+
+
+# ---- questions
+
+
+def served_stamps(store: Store) -> dict[int, int]:
+    """When each user was last served, by the user's number."""
+    return {row["id"]: row["served"] for row in store.read("SELECT id, served FROM users")}
+
+
+def last_stamp(store: Store) -> int:
+    """The last stamp that was given."""
+    rows = store.read("SELECT max((SELECT max(stamp) FROM jobs), (SELECT max(served) FROM users)) AS last")
+    return int(rows[0]["last"] or 0)
+
+
+def seconds_per_hand(store: Store, game: str) -> float | None:
+    """How long a hand took in the last runs of a game, on average; None before the first has ended."""
+    rows = store.read(
+        # A clock that is set back makes no run shorter than nothing.
+        "SELECT sum(max(0.0, ended_s - started_s)) AS seconds, "
+        "sum((SELECT sum(hands) FROM matches WHERE run = last.id)) AS hands "
+        "FROM (SELECT id, ended_s, started_s FROM runs WHERE game = ? AND state = 'finished' "
+        # People take their time.
+        "AND id NOT IN (SELECT run FROM tables) ORDER BY id DESC LIMIT ?) AS last",
+        game,
+        _RUNS_REMEMBERED,
+    )
+    return rows[0]["seconds"] / rows[0]["hands"] if rows[0]["hands"] else None

@@ -1,0 +1,349 @@
+"""Where the server keeps everything: one SQLite database, written by one thread, read by anybody at any time.
+
+A change is one transaction (`Store.write`), on disk when it returns, and as a whole or not at all: whatever ends the
+server, what it said it had done is done. The version of the tables is the database's ``user_version``; `MIGRATIONS`
+brings an older one up to date, a step per version, each in a transaction of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, TypeVar
+
+from dealer.errors import StoreError
+
+__all__ = [
+    "DATABASE_NAME",
+    "MIGRATIONS",
+    "Store",
+    "back_up",
+]
+
+DATABASE_NAME = "server.sqlite3"
+_BUSY_S = 30.0
+_T = TypeVar("_T")
+_TABLES = """
+CREATE TABLE users (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    created_s REAL NOT NULL,
+    served INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE tokens (
+    id INTEGER PRIMARY KEY,
+    user INTEGER NOT NULL REFERENCES users,
+    hash BLOB NOT NULL UNIQUE,
+    created_s REAL NOT NULL,
+    revoked_s REAL,
+    scopes TEXT NOT NULL DEFAULT 'read play',
+    label TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE TABLE bots (
+    id INTEGER PRIMARY KEY,
+    game TEXT NOT NULL,
+    name TEXT NOT NULL,
+    owner INTEGER REFERENCES users,
+    seen_s REAL,
+    UNIQUE (game, name)
+) STRICT;
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY,
+    bot INTEGER NOT NULL REFERENCES bots,
+    number INTEGER NOT NULL,
+    description TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    created_s REAL NOT NULL,
+    label TEXT NOT NULL DEFAULT '',
+    UNIQUE (bot, number)
+) STRICT;
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user INTEGER NOT NULL REFERENCES users,
+    tag TEXT NOT NULL,
+    game TEXT NOT NULL,
+    players TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    seed INTEGER NOT NULL,
+    seed_index INTEGER,
+    state TEXT NOT NULL CHECK (state IN ('queued', 'done', 'cancelled')),
+    reason TEXT NOT NULL DEFAULT '',
+    stamp INTEGER NOT NULL,
+    submitted_s REAL NOT NULL,
+    ended_s REAL,
+    kind TEXT NOT NULL DEFAULT 'request' CHECK (kind IN ('request', 'ladder')),
+    hands INTEGER,
+    seating TEXT NOT NULL DEFAULT 'single',
+    stop TEXT,
+    on_fault TEXT NOT NULL DEFAULT 'end',
+    deal_key BLOB -- beside which the seed is 0
+) STRICT;
+CREATE INDEX jobs_by_state ON jobs (state);
+CREATE INDEX jobs_by_user ON jobs (user, tag);
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    job INTEGER NOT NULL REFERENCES jobs,
+    number INTEGER NOT NULL,
+    game TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('running', 'finished', 'failed', 'cancelled')),
+    folder TEXT NOT NULL,
+    reason TEXT NOT NULL DEFAULT '',
+    duplicates INTEGER,
+    started_s REAL NOT NULL,
+    ended_s REAL,
+    lineup INTEGER REFERENCES lineups, -- where it counts in the standings
+    deal_key BLOB,
+    UNIQUE (job, number)
+) STRICT;
+CREATE INDEX runs_by_state ON runs (state, game);
+CREATE TABLE seats (
+    run INTEGER NOT NULL REFERENCES runs,
+    seat INTEGER NOT NULL,
+    version INTEGER REFERENCES versions,
+    name TEXT,
+    chips REAL,
+    mbb_per_game REAL,
+    half_width_95 REAL,
+    adjusted_mbb REAL,
+    adjusted_half_width_95 REAL,
+    lineup INTEGER REFERENCES lineups,
+    PRIMARY KEY (run, seat)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE matches (
+    run INTEGER NOT NULL REFERENCES runs,
+    name TEXT NOT NULL,
+    log TEXT NOT NULL,
+    first_hand INTEGER NOT NULL,
+    hands INTEGER NOT NULL,
+    PRIMARY KEY (run, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE scores (
+    run INTEGER NOT NULL REFERENCES runs,
+    seat INTEGER NOT NULL,
+    mbb_by_duplicate BLOB NOT NULL,
+    PRIMARY KEY (run, seat)
+) STRICT;
+CREATE TABLE faults (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs,
+    match TEXT NOT NULL,
+    seat INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    hand_number INTEGER NOT NULL,
+    line BLOB NOT NULL,
+    remedy TEXT NOT NULL
+) STRICT;
+CREATE INDEX faults_by_run ON faults (run);
+CREATE TABLE passwords (
+    user INTEGER PRIMARY KEY REFERENCES users,
+    hash BLOB NOT NULL,
+    salt BLOB NOT NULL,
+    n INTEGER NOT NULL,
+    r INTEGER NOT NULL,
+    p INTEGER NOT NULL
+) STRICT;
+CREATE TABLE sessions (
+    hash BLOB PRIMARY KEY,
+    user INTEGER NOT NULL REFERENCES users,
+    created_s REAL NOT NULL,
+    used_s REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_user ON sessions (user, used_s);
+CREATE TABLE submissions ( -- requests that programs have sent under a key of theirs
+    user INTEGER NOT NULL REFERENCES users,
+    key TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    job INTEGER NOT NULL REFERENCES jobs,
+    PRIMARY KEY (user, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE lineups (
+    id INTEGER PRIMARY KEY,
+    game TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    runs INTEGER NOT NULL DEFAULT 0,
+    units INTEGER NOT NULL DEFAULT 0,
+    hands INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (game, versions)
+) STRICT;
+CREATE TABLE lineup_scores (
+    lineup INTEGER NOT NULL REFERENCES lineups,
+    version INTEGER NOT NULL REFERENCES versions,
+    total REAL NOT NULL DEFAULT 0,
+    squares REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (lineup, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE ratings (
+    game TEXT NOT NULL,
+    version INTEGER NOT NULL REFERENCES versions,
+    mbb_per_game REAL NOT NULL,
+    half_width_95 REAL,
+    field INTEGER NOT NULL,
+    is_provisional INTEGER NOT NULL,
+    PRIMARY KEY (game, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_by_lineup ON runs (lineup, id);
+CREATE INDEX runs_by_game ON runs (game, id);
+CREATE INDEX seats_by_version ON seats (version, run);
+CREATE INDEX jobs_by_owner ON jobs (user, id);
+CREATE INDEX bots_by_owner ON bots (owner);
+CREATE INDEX lineup_scores_by_version ON lineup_scores (version);
+CREATE TABLE tables ( -- at which people sit in browsers
+    run INTEGER PRIMARY KEY REFERENCES runs,
+    owner TEXT NOT NULL,
+    seen_s REAL NOT NULL,
+    closed_s REAL
+) STRICT;
+CREATE INDEX seats_by_lineup ON seats (lineup, version, mbb_per_game, run);
+CREATE TABLE company ( -- what players of games of more than two won at all tables at which another sat
+    game TEXT NOT NULL,
+    version INTEGER NOT NULL REFERENCES versions,
+    other INTEGER NOT NULL REFERENCES versions,
+    lineups INTEGER NOT NULL DEFAULT 0,
+    units INTEGER NOT NULL DEFAULT 0,
+    total REAL NOT NULL DEFAULT 0,
+    squares REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (game, version, other)
+) STRICT, WITHOUT ROWID;
+"""
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES,)
+"""The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
+
+
+class Store:
+    """The database of a server.
+
+    Attributes:
+        path: of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the database, made if it is not there, and bring its tables up to date.
+
+        Raises:
+            StoreError: it cannot be had, is not ours, or is of a newer version.
+        """
+        self.path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        try:
+            self._writer = self._thread.submit(_opened, path).result()
+            self._reader = _connected(path)
+            self._reader.execute("PRAGMA query_only = ON")
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    async def write(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Make a change in one transaction; it is on disk when this returns, and nothing of it is if it fails.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._change, change)
+
+    def write_now(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
+        """`write` for who may wait: before and after the server runs."""
+        return self._thread.submit(self._change, change).result()
+
+    def _change(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
+        try:
+            return _in_transaction(self._writer, change)
+        except sqlite3.Error as error:
+            raise StoreError(self.path, str(error)) from None
+
+    def read(self, query: str, *values: object) -> list[sqlite3.Row]:
+        """The rows of a query, as of the last change that is on disk.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        try:
+            return self._reader.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(self.path, str(error)) from None
+
+    def close(self) -> None:
+        """Close the database when all changes are made."""
+        self._reader.close()
+        self._thread.submit(self._writer.close).result()
+        self._thread.shutdown()
+
+
+def back_up(path: Path, copy: Path) -> None:
+    """Copy a database whole, also while a server uses it; the copy is a database by itself.
+
+    Raises:
+        StoreError: there is no database, or the copy is there already or cannot be written.
+    """
+    if not path.is_file():
+        raise StoreError(path, "there is no database of a server")
+    if copy.exists():
+        raise StoreError(copy, "is there already, and nothing is ever overwritten")
+    new = copy.with_name(f"{copy.name}.new")
+    try:
+        new.unlink(missing_ok=True)
+        # Hashes of tokens and seeds of matches that are played are its owner's alone.
+        new.touch(0o600)
+        with contextlib.closing(_connected(path)) as source, contextlib.closing(sqlite3.connect(new)) as target:
+            source.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
+        new.replace(copy)
+    except (sqlite3.Error, OSError) as error:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise StoreError(copy, f"cannot be written: {error}") from None
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    # Statements commit by themselves, unless a transaction is begun; see `_in_transaction`.
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A connection that writes, to tables of our version."""
+    try:
+        connection = _connected(path)
+    except sqlite3.Error as error:
+        raise StoreError(path, str(error)) from None
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > len(MIGRATIONS):
+            problem = f"it is of version {version}, and this program knows versions up to {len(MIGRATIONS)}"
+            raise StoreError(path, f"{problem}; use the newer program")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        for number in range(version, len(MIGRATIONS)):
+            _in_transaction(connection, lambda db, number=number: _migrate(db, number))  # type: ignore[misc]
+    except sqlite3.Error as error:
+        connection.close()
+        raise StoreError(path, str(error)) from None
+    except StoreError:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrate(db: sqlite3.Connection, number: int) -> None:
+    for statement in MIGRATIONS[number].split(";"):
+        db.execute(statement)
+    db.execute(f"PRAGMA user_version = {number + 1}")
+
+
+def _in_transaction(db: sqlite3.Connection, change: Callable[[sqlite3.Connection], _T]) -> _T:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        made = change(db)
+        db.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            # A full disk may have ended the transaction already.
+            db.execute("ROLLBACK")
+        raise
+    return made

@@ -1,0 +1,329 @@
+"""Jobs on their way: checked when somebody asks, waiting, going on, and what their clients are told.
+
+What can never be played is refused in a sentence; what passes is settled by the very code that plays it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from dealer.contest.schedule import Seating, number_of_seatings
+from dealer.contest.settling import settle
+from dealer.errors import ConfigError, RefusedError
+from dealer.match.faults import FaultPolicy
+from dealer.runs import AnyResult, Run
+from dealer.server.db import records
+from dealer.server.db.records import JobKind, JobRequest, JobState
+from dealer.server.db.runs import seconds_per_hand
+from dealer.server.db.store import Store
+from dealer.server.queue.fair_queue import Forecast, Limits, Slot, WaitingJob, forecast, never_fits
+from dealer.server.server_bots import run_config
+from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_of
+from logs.errors import StopRuleError
+from logs.estimation import FixedHands, parse_stop_rule
+from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
+from protocol.joining import ContestTerms
+
+__all__ = [
+    "ActiveJob",
+    "Client",
+    "JobEnded",
+    "RunEnded",
+    "SeatOpen",
+    "ServiceEvent",
+    "check_contest",
+    "check_request",
+    "forecasts",
+    "guests_among",
+    "matches_at_once",
+    "of_text_port",
+]
+
+_LEAST_LEFT_S = 1.0
+"""A run that has taken longer than others is expected to end after this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatOpen:
+    """A seat waits for an agent at this port: a client's own, or a user's bot.
+
+    Attributes:
+        run: the number of the run.
+        match: a user, a dot and the tag of a job.
+        game: the name of the game.
+        hands: the most deals of the match.
+        player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
+        host: the address at which the run awaits the agent. port: the same.
+        key: what has to be sent there before anything else; empty for nothing.
+    """
+
+    run: int
+    match: str
+    game: str
+    hands: int
+    player: str
+    host: str
+    port: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run has ended and is counted."""
+
+    job: records.Job
+    run: records.Run
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnded:
+    """Nothing is left of a job."""
+
+    job: records.Job
+    state: JobState
+    reason: str
+
+
+ServiceEvent: TypeAlias = SeatOpen | RunEnded | JobEnded
+
+
+class Client(Protocol):
+    """Somebody who is told what becomes of jobs.
+
+    Attributes:
+        address: from which it has connected.
+    """
+
+    address: str
+
+    def tell(self, event: ServiceEvent) -> None:
+        """Take note; must not raise, and must not wait."""
+
+
+def guests_among(game: ServerGame, players: Sequence[str]) -> frozenset[str]:
+    """The bots of users among the players of a game."""
+    return frozenset(player for player in players if player != OWN_SEAT and game.bot(player) is None)
+
+
+@dataclass(slots=True, eq=False)
+class ActiveJob:
+    """A job of which something is left.
+
+    Attributes:
+        row: as it is kept, with the number of runs started.
+        game: of the server.
+        client: who is told.
+        going: the run that goes on. run: the same, once it is being played.
+        is_resumed: whether `going` is to be resumed, not started.
+        skips: see `dealer.server.queue.fair_queue.Job`.
+        began_s: when that was, on the monotonic clock.
+        end: why no more runs are started, if that has been decided.
+        is_interrupted: whether its run is to stop now, to be resumed later.
+    """
+
+    row: records.Job
+    game: ServerGame
+    client: Client | None = None
+    going: records.Run | None = None
+    run: Run[AnyResult] | None = None
+    is_resumed: bool = False
+    skips: int = 0
+    began_s: float = 0.0
+    end: str = ""
+    is_cancelled: bool = False
+    is_interrupted: bool = False
+    _at_once: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._at_once = matches_at_once(self.game, self.row.terms)
+
+    def interrupt(self) -> None:
+        """Stop its run now, to be resumed later."""
+        self.is_interrupted = True
+        if self.run is not None:
+            self.run.interrupt()
+
+    def make_room(self) -> None:
+        """Stop its run after the hand that is being played: who has it stopped must not see a deal twice."""
+        self.is_interrupted = True
+        if self.run is not None:
+            self.run.interrupt_after_hand()
+
+    @property
+    def has_own_seat(self) -> bool:
+        """Whether a client's own agent plays."""
+        return OWN_SEAT in self.row.players
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run goes on."""
+        return self.going is not None and not self.is_resumed
+
+    @property
+    def runs_left(self) -> int:
+        """How many runs are to be started, or resumed after a restart."""
+        if self.end:
+            return 0
+        return self.row.runs - self.row.started + self.is_resumed
+
+    @property
+    def guests(self) -> frozenset[str]:
+        """The bots of users that play."""
+        return guests_among(self.game, self.row.players)
+
+    @property
+    def slot(self) -> Slot:
+        """What a run of it takes."""
+        is_idle = self.row.kind is JobKind.LADDER
+        return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self._at_once, is_idle=is_idle)
+
+    def waiting(self, served: int, *, is_ready: bool) -> WaitingJob:
+        """What the queue knows of it.
+
+        Args:
+            served: when its user was last served; 0 for never.
+            is_ready: whether everybody that is needed is there.
+        """
+        # What was going on when the server ended comes before everything else.
+        first = -1 if self.is_resumed else served
+        return WaitingJob(
+            self.row.id, self.slot, self.runs_left, self.row.stamp, first, skips=self.skips, is_ready=is_ready
+        )
+
+
+# ---- what is asked for
+
+
+def of_text_port(request: RequestRuns) -> JobRequest:
+    """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is told."""
+    return JobRequest(
+        request.game,
+        request.players,
+        request.tag,
+        request.runs,
+        request.index,
+        seed=request.seed or secrets.randbelow(2**32 - 1) + 1,
+        seating=Seating.SINGLE,
+    )
+
+
+def check_request(
+    settings: ServerSettings, request: JobRequest, *, user: str, refusal: Callable[[str, str], str]
+) -> ServerGame:
+    """The game of a request that can be played.
+
+    Args:
+        settings: of the server.
+        request: what is asked for.
+        user: who asks.
+        refusal: why a bot that is not one of the server's own bots cannot play a game, as a clause; empty if it can.
+
+    Raises:
+        RefusedError: it can never be played; the sentence says why.
+    """
+    try:
+        Seating(request.seating), FaultPolicy(request.on_fault)
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
+    game = settings.game(request.game)
+    if game is None:
+        raise RefusedError(f"there is no game {_shown(request.game)}; GAMES lists those there are")
+    if request.runs > game.most_runs:
+        raise RefusedError(f"{game.name} is played at most {game.most_runs} times for one request")
+    if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
+        raise RefusedError(f"the tag is too long: with the name, {MOST_TAG_BYTES - 3} bytes are taken")
+    seats = game.game.num_players
+    players = request.players[:seats]
+    if len(players) < seats:
+        raise RefusedError(f"{game.name} has {seats} seats, and {len(players)} players are named")
+    for player in players:
+        if player != OWN_SEAT and game.bot(player) is None and (why := refusal(game.name, player)):
+            raise RefusedError(why)
+    if not game.hands:
+        raise RefusedError(f"{game.name} is set to be played for 0 hands")
+    if problem := never_fits(slot_of(game, players, user=0, at_once=matches_at_once(game, request)), settings.limits):
+        raise RefusedError(problem)
+    return game
+
+
+def matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
+    """How many matches of a contest sit at tables at a time: all seatings where a rule looks at the scores.
+
+    Raises:
+        RefusedError: the rule is not a valid one.
+    """
+    try:
+        is_fixed = terms.stop is None or isinstance(parse_stop_rule(terms.stop), FixedHands)
+    except StopRuleError as error:
+        raise RefusedError(f"stop: {error}") from None
+    return 1 if is_fixed else number_of_seatings(Seating(terms.seating), game.game.num_players)
+
+
+def check_contest(settings: ServerSettings, game: ServerGame, request: JobRequest) -> None:
+    """Refuse what is too long, and what `arena play` would refuse; looking at every bot takes a moment.
+
+    Raises:
+        RefusedError: it can never be played.
+    """
+    if request.seating == Seating.SINGLE and request.stop is None and request.hands is None:
+        # As the server has set it.
+        return
+    hands = most_hands(game, request)
+    most = max(game.most_hands, game.hands)
+    if not 1 <= hands <= most:
+        raise RefusedError(f"{game.name} is played for 1 to {most} deals here, not {hands}")
+    try:
+        settle(run_config(settings, game, request.players[: game.game.num_players], request, user="user", seed=1))
+    except ConfigError as error:
+        raise RefusedError(str(error)) from None
+
+
+def _shown(word: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in word[:60])
+
+
+# ---- when it will be played
+
+
+async def forecasts(
+    store: Store,
+    jobs: Mapping[int, ActiveJob],
+    waiting: Iterable[WaitingJob],
+    slots: Mapping[int, Slot],
+    limits: Limits,
+) -> dict[int, Forecast]:
+    """When each job that waits will start, as long as runs take what the last runs of their games took.
+
+    Args:
+        store: the database.
+        jobs: of which something is left. waiting: the same as the queue sees them.
+        slots: what the runs that go on take, by job.
+        limits: what may go on.
+
+    Raises:
+        StoreError: the database cannot be read.
+    """
+    per_hand_s = {game: seconds_per_hand(store, game) for game in {job.row.game for job in jobs.values()}}
+    seconds = {number: _seconds(job, per_hand_s[job.row.game]) for number, job in jobs.items()}
+    now_s = time.monotonic()
+    gone_s = {number: now_s - jobs[number].began_s for number in slots if number in jobs}
+
+    def left_s(number: int) -> float | None:
+        all_s = seconds.get(number)
+        return None if all_s is None else max(_LEAST_LEFT_S, all_s - gone_s.get(number, 0.0))
+
+    return await asyncio.to_thread(forecast, list(waiting), dict(slots), limits, seconds.get, left_s=left_s)
+
+
+def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
+    """How long a run of a job takes; None if nobody knows."""
+    row = job.row
+    if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedHands)):
+        return None
+    matches = number_of_seatings(row.seating, job.game.game.num_players)
+    return per_hand_s * matches * most_hands(job.game, row.terms)

@@ -1,0 +1,232 @@
+"""The ladder: what a server plays while no request waits, so that every pair is known equally well.
+
+Among all pairs of bots that are there (the server's own, and those whose owners admit it; line-ups in games of more
+players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder` only
+chooses; `dealer.server.service` plays the choice like any request, after everybody else's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import math
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from bots.sdk.registry import is_builtin
+from dealer.contest.schedule import Seating
+from dealer.errors import RefusedError, StoreError
+from dealer.match.faults import FaultPolicy
+from dealer.server.db.crosstable import table_scores, write_ratings
+from dealer.server.db.records import JobKind, JobRequest
+from dealer.server.db.store import Store
+from dealer.server.queue.connected_bots import Lobby
+from dealer.server.queue.fair_queue import never_fits
+from dealer.server.queue.feed import Feed, StandingsChanged
+from dealer.server.ratings import TableScores, fit_ratings
+from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, slot_of
+from dealer.table.loop import Changes
+from dealer.table.players import learning_bot, parse_player
+from logs.estimation import score_bounds
+
+__all__ = ["LADDER_USER", "MOST_LINEUPS", "Climb", "Ladder", "Standings", "most_runs"]
+
+_log = logging.getLogger(__name__)
+LADDER_USER: Final = "ladder"
+"""The user whose the ladder's requests are; nobody can log in as it without a token of its."""
+MOST_LINEUPS: Final = 20_000
+"""So many line-ups of a game are looked at; the ladder has more games to see to."""
+_RETRY_S: Final = 5.0
+_MOST_TAG_LETTERS: Final = 120
+_MOST_TRIES: Final = 3
+"""A line-up whose runs so often came to nothing is left alone until the server starts again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """A line-up that the ladder may play.
+
+    Attributes:
+        game: the name of the game.
+        players: the names of the bots. versions: their numbers, in rising order.
+        duplicates: deals that count already.
+        half_width_95: half the interval, of the player with the widest; infinite while nothing is known.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    versions: tuple[int, ...]
+    duplicates: int
+    half_width_95: float
+
+
+def most_runs(settings: LadderSettings) -> int:
+    """How many runs of the ladder may go on at a time."""
+    return max(1, math.floor(settings.share * (os.cpu_count() or 1)))
+
+
+class Ladder:
+    """Chooses what is played next."""
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        ladder: LadderSettings,
+        store: Store,
+        lobby: Lobby,
+        own_versions: dict[tuple[str, str], int],
+    ) -> None:
+        """Prepare to choose.
+
+        Args:
+            settings: of the server.
+            ladder: what is wanted of it.
+            store: the database.
+            lobby: the bots of users.
+            own_versions: of the server's own bots, by game and name.
+        """
+        self.settings = ladder
+        self._limits = settings.limits
+        self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.hands]
+        self._store = store
+        self._lobby = lobby
+        self._own_versions = {
+            game.name: {
+                bot.name: own_versions[game.name, bot.name] for bot in game.bots if not _learns(bot.settings.bot)
+            }
+            for game in self._games
+        }
+        self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
+
+    async def climb(
+        self,
+        changes: Changes,
+        feed: Feed,
+        *,
+        is_idle: Callable[[], bool],
+        going: Callable[[], Collection[tuple[str, frozenset[str]]]],
+        submit: Callable[[JobRequest], Awaitable[object]],
+    ) -> None:
+        """Ask for one thing after the other, until cancelled.
+
+        Args:
+            changes: tells when to look again. feed: tells whether anything has happened.
+            is_idle: whether no request waits.
+            going: what the ladder plays already: games and players.
+            submit: asks.
+        """
+        while True:
+            await changes.wait_for(is_idle)
+            at = feed.last
+            try:
+                request = self.next_request(going())
+                if request is not None:
+                    await submit(request)
+                    continue
+            except (RefusedError, StoreError) as error:
+                _log.error("the ladder cannot go on: %s", error)
+                await asyncio.sleep(_RETRY_S)
+            # Until something is counted, or somebody comes.
+            await changes.wait_for(lambda at=at: feed.last > at)  # type: ignore[misc]
+
+    def next_request(self, going: Collection[tuple[str, frozenset[str]]]) -> JobRequest | None:
+        """What to play next; None when every interval is narrow enough, or nothing more can be played now.
+
+        Args:
+            going: what the ladder plays already: games and players.
+        """
+        wanted = [
+            climb
+            for game in self._games
+            for climb in self.climbs(game)
+            if climb.half_width_95 > self.settings.width
+            and (climb.game, frozenset(climb.players)) not in going
+            and self._tries.get((climb.game, climb.versions), (-1, 0)) < (climb.duplicates, _MOST_TRIES)
+            and not never_fits(slot_of(game, climb.players, user=0, at_once=1), self._limits)
+        ]
+        if not wanted:
+            return None
+        first = min(wanted, key=lambda climb: (-climb.half_width_95, climb.duplicates, climb.game, climb.versions))
+        key = first.game, first.versions
+        duplicates, tries = self._tries.get(key, (-1, 0))
+        self._tries[key] = first.duplicates, tries + 1 if duplicates == first.duplicates else 1
+        return JobRequest(
+            first.game,
+            first.players,
+            # Those who bring the bots read there who plays whom.
+            "-".join(first.players)[:_MOST_TAG_LETTERS],
+            hands=self.settings.hands,
+            seating=Seating.ROTATIONS,
+            # A bot that fails does not escape what it would have lost.
+            on_fault=FaultPolicy.RESTART.value,
+            kind=JobKind.LADDER,
+        )
+
+    def climbs(self, game: ServerGame) -> Iterator[Climb]:
+        """All line-ups of the bots of a game that are there."""
+        tables = {table.players: table for table in table_scores(self._store, game.name)}
+        bounds = score_bounds(game.game)
+        there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
+        for guest in self._lobby.guests:
+            if guest.offer.is_on_ladder and game.name in guest.versions:
+                there[guest.versions[game.name]] = guest.offer.name
+        found = itertools.combinations(sorted(there), game.game.num_players)
+        for versions in itertools.islice(found, MOST_LINEUPS):
+            table = tables.get(versions)
+            width = math.inf if table is None else _width(table, bounds)
+            names = tuple(there[version] for version in versions)
+            yield Climb(game.name, names, versions, 0 if table is None else table.units, width)
+
+
+def _width(table: TableScores, bounds: tuple[float, float]) -> float:
+    widths = [scores.half_width(bounds) for scores in table.scores]
+    return max(math.inf if width is None else width for width in widths)
+
+
+def _learns(text: str) -> bool:
+    """Whether a bot of the server is another player after every hand, which no interval is about."""
+    return is_builtin(text) and learning_bot(parse_player(text)) is not None
+
+
+class Standings:
+    """Makes the ratings of games in which something has been counted."""
+
+    def __init__(self, settings: ServerSettings, store: Store, feed: Feed) -> None:
+        self._settings = settings
+        self._store = store
+        self._feed = feed
+        # What was counted last may have been counted in the moment when an earlier server ended.
+        self._stale = [game.name for game in settings.games]
+        self._changes = Changes()
+
+    def note(self, game: str) -> None:
+        """Something was counted in a game."""
+        if game not in self._stale:
+            self._stale.append(game)
+            self._changes.notify()
+
+    async def run(self) -> None:
+        """Make ratings whenever something was counted, until cancelled."""
+        while True:
+            await self._changes.wait_for(lambda: bool(self._stale))
+            await self.refit(self._stale.pop(0))
+
+    async def refit(self, name: str) -> None:
+        """Make the ratings of a game."""
+        game = self._settings.game(name)
+        if game is None:
+            return
+        try:
+            tables = table_scores(self._store, name)
+            if not tables:
+                return
+            ratings = await asyncio.to_thread(fit_ratings, tables, score_bounds(game.game))
+            await self._store.write(lambda db: write_ratings(db, name, ratings))
+        except StoreError as error:
+            # They are made anew after the next run, or at the next start.
+            _log.error("the ratings of %s cannot be kept: %s", name, error)
+        else:
+            self._feed.publish(StandingsChanged(name))

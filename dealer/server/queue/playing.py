@@ -1,0 +1,373 @@
+"""Plays a run of a job by the runner of `arena play`, in its folder: as far as it has come, or new."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import math
+import secrets
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dealer.contest.config import read_config, validated
+from dealer.contest.contest import MatchEvent, Watch
+from dealer.contest.ending import Outcome
+from dealer.contest.plan import ContestPlan
+from dealer.contest.progress import AwaitedPlayer, Progress
+from dealer.contest.tcp_run import REACHABLE
+from dealer.errors import DealerError
+from dealer.match.faults import Fault
+from dealer.record.folder import CONFIG_NAME, empty_folder
+from dealer.record.writers import parse_fault
+from dealer.results.schema import ContestResult
+from dealer.runs import AnyResult, Run, new_play, reopen
+from dealer.server.db import records
+from dealer.server.db.records import Match, RunSeat, RunState
+from dealer.server.db.runs import RunReport
+from dealer.server.db.store import Store
+from dealer.server.queue.connected_bots import BotHost, Lobby, RunProgress
+from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen, guests_among
+from dealer.server.server_bots import listener_host, run_config
+from dealer.server.settings import ServerGame, ServerSettings, most_hands, player_name
+from engine import Seat
+from logs.estimation import Rate
+from logs.whole_file import write_whole
+from protocol.benchmark import OWN_SEAT
+
+__all__ = [
+    "Table",
+    "Watchers",
+    "hosts_of",
+    "play_run",
+    "report_of",
+    "seat_notifier",
+]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Where runs are played.
+
+    Attributes:
+        settings: of the server.
+        store: its database.
+        folder: of everything it keeps.
+        lobby: the bots of users.
+        watchers: of its runs.
+        environment: variables that the processes of the server's own bots get.
+        key: what has to be said for the seats of users' bots.
+    """
+
+    settings: ServerSettings
+    store: Store
+    folder: Path
+    lobby: Lobby
+    watchers: Watchers
+    environment: Mapping[str, str]
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+
+async def play_run(table: Table, job: ActiveJob, row: records.Run) -> RunReport | None:
+    """Play a run to its end; returns how it ended, and None for one that was interrupted, to be resumed."""
+    try:
+        for name, seat in zip(job.row.players, row.seats, strict=True):
+            guest = table.lobby.find(job.row.game, name) if name in job.guests else None
+            if guest is not None and guest.versions[job.row.game] != seat.version:
+                return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
+        addresses = _addresses_of(job, is_bound=table.settings.seats_by_address)
+        run = await asyncio.to_thread(_opened, table, job, row, addresses)
+        job.run = run
+        if job.is_interrupted or job.is_cancelled:
+            run.interrupt()
+        notifier = seat_notifier(
+            run,
+            job.game,
+            job.row.players,
+            table.lobby,
+            number=row.id,
+            match=job.row.label,
+            hands=most_hands(job.game, job.row.terms),
+            versions=[seat.version for seat in row.seats],
+            key=table.key,
+            client=lambda: job.client,
+        )
+        result = await run.play(notifier if addresses else None, table.watchers.opened(row.id))
+        if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
+            return None
+        return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "")
+    except DealerError as error:
+        return RunReport(RunState.FAILED, f"{error}.")
+    except Exception as error:
+        _log.exception("run %d of %s", row.number, job.row.label)
+        return RunReport(RunState.FAILED, f"internal error: {type(error).__name__}.")
+
+
+def _opened(table: Table, job: ActiveJob, row: records.Run, addresses: Mapping[str, str | None]) -> Run[AnyResult]:
+    """The run of a job.
+
+    Raises:
+        DealerError: the folder is not that of this run, or cannot be read or written.
+    """
+    folder = table.folder / row.folder
+    path = folder / CONFIG_NAME
+    assert row.seed is not None
+    if path.is_file() and validated(read_config(path), str(path)).seed != row.seed:
+        # A run that the database does not know: an older copy of it was put in its place.
+        folder.rename(_free_beside(folder))
+    if path.is_file():
+        if addresses:
+            _readdress(table, job.row.players, path, addresses)
+        return reopen(folder)
+    if folder.exists():
+        # The server ended while it was made.
+        empty_folder(folder, is_removed=True)
+    config = run_config(
+        table.settings,
+        job.game,
+        job.row.players,
+        job.row.terms,
+        user=job.row.user.name,
+        seed=row.seed,
+        key=table.key,
+        addresses=addresses,
+        environment=table.environment,
+    )
+    return new_play(config, folder)
+
+
+def _free_beside(folder: Path) -> Path:
+    """A name that nothing has, for a folder that is in the way."""
+    return next(
+        beside for number in itertools.count(1) if not (beside := folder.with_name(f"{folder.name}.{number}")).exists()
+    )
+
+
+def _readdress(table: Table, players: Sequence[str], path: Path, addresses: Mapping[str, str | None]) -> None:
+    """Have a run expect its agents from where they are now."""
+    config = validated(read_config(path), str(path))
+    bots = [
+        bot.model_copy(update={"address": addresses[player], "key": None if player == OWN_SEAT else table.key})
+        if player in addresses
+        else bot
+        for bot, player in zip(config.bots, players, strict=True)
+    ]
+    host = listener_host(table.settings, players)
+    write_whole(path, config.model_copy(update={"bots": bots, "host": host}).to_toml())
+
+
+def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunReport:
+    """What is kept of a run.
+
+    Args:
+        run: as it was played.
+        result: what came out of it.
+        cancelled: why it was ended before its time; empty if nobody wanted that.
+    """
+    assert isinstance(result, ContestResult)
+    (plan,) = run.plan.contests
+    faults = tuple(
+        # By player, who has another seat in every seating.
+        (slot.name, fault._replace(seat=Seat(slot.players[fault.seat])))
+        for slot in plan.slots
+        for fault in _faults(plan.record.folder / f"{slot.name}.faults")
+    )
+    matches = tuple(
+        Match(name=match.name, log=f"{match.name}.log", first_hand=match.first_hand, hands=match.hands)
+        for match in result.matches
+    )
+    seats = tuple(
+        RunSeat.new(number, one.name, chips=one.chips, mbb_per_game=one.mbb_per_game, half_width_95=one.half_width_95)
+        for number, one in enumerate(result.players)
+    )
+    (contest,) = run.contests()
+    is_comparable = plan.seatings > 1 and not plan.learners and not plan.is_sequential
+    units, is_complete = list(contest.scores.in_order()), result.outcome.is_complete
+    if is_comparable and plan.has_own_cards and not is_complete:
+        # Nothing in the seatings to come could make up for the luck of a seating that was broken off.
+        units = list(contest.scores.in_rounds())
+        # Without a unit there are no columns, and the seats stay as they are.
+        seats = tuple(_seat(plan, number, column) for number, column in enumerate(zip(*units, strict=True))) or seats
+    is_kept = is_complete or (is_comparable and bool(units))
+    # Also of what was broken off: whoever did that may have had a reason in the scores.
+    scores = tuple(array("d", column) for column in zip(*units, strict=True)) if is_kept else ()
+    state, reason = RunState.FINISHED, result.reason
+    if not is_complete:
+        state = RunState.CANCELLED if cancelled else RunState.FAILED
+        reason = f"{cancelled}." if cancelled else reason
+    return RunReport(
+        state,
+        reason,
+        len(units) if is_kept else None,
+        seats=seats,
+        scores=scores,
+        matches=matches,
+        faults=faults,
+        is_comparable=is_comparable,
+    )
+
+
+def _seat(plan: ContestPlan, number: int, scores: Sequence[float]) -> RunSeat:
+    mean = plan.new_mean()
+    for score in scores:
+        mean.add(score)
+    chips = round(math.fsum(scores) * plan.seatings * plan.game.big_blind / 1000, 6)
+    return RunSeat.new(
+        number, plan.names[number], chips=chips, mbb_per_game=mean.mean, half_width_95=mean.half_width_95
+    )
+
+
+def _faults(path: Path) -> list[Fault]:
+    """The faults in a file, as far as it can be read; a run that has none leaves none."""
+    faults = []
+    with contextlib.suppress(OSError, ValueError):
+        for line in path.read_text("utf-8").splitlines():
+            faults.append(parse_fault(line))
+    return faults
+
+
+def _addresses_of(job: ActiveJob, *, is_bound: bool) -> dict[str, str | None]:
+    """From where the players of a job that are not the server's own have to come; None for anywhere.
+
+    Users' bots come from anywhere where their seats' key is known; a client's own agents, where addresses are bound,
+    from the client's.
+    """
+    addresses: dict[str, str | None] = dict.fromkeys(job.guests)
+    if job.has_own_seat:
+        addresses[OWN_SEAT] = job.client.address if is_bound and job.client is not None else None
+    return addresses
+
+
+def hosts_of(job: ActiveJob, lobby: Lobby) -> list[BotHost]:
+    """Who brings the users' bots of a job, as far as they are there."""
+    guests = [lobby.find(job.row.game, name) for name in sorted(job.guests)]
+    return [guest.host for guest in guests if guest is not None]
+
+
+def _rate_of(rate: Rate | None, name: str) -> str:
+    """What has been won so far in words, as a player sees it if it is one of the two."""
+    if rate is None:
+        return ""
+    return str(rate.of(name) if name in (rate.player, rate.opponent) else rate)
+
+
+def seat_notifier(
+    run: Run[Any],
+    game: ServerGame,
+    players: Sequence[str],
+    lobby: Lobby,
+    *,
+    number: int,
+    match: str,
+    hands: int,
+    versions: Sequence[int | None],
+    key: str,
+    client: Callable[[], Client | None] = lambda: None,
+) -> Callable[[Progress], None]:
+    """What is to be called with the progress of a run, to call agents to their seats.
+
+    Whenever a seat that somebody else fills is open (a match begins, or a player is awaited again after a fault), the
+    client that brings that player gets the port, once.
+
+    Args:
+        run: what is played.
+        game: which game.
+        players: by seat, as the server calls them.
+        lobby: the bots of users.
+        number: of the run.
+        match: what the clients call it.
+        hands: the most deals.
+        versions: by seat, of the players that have one; a bot that is there in another version is not called.
+        key: of the seats of users' bots.
+        client: gives who brings the own agents.
+    """
+    seats = {name: seat for seat, name in enumerate(run.plan.contests[0].names)}
+    guests = sorted(guests_among(game, players))
+    told: frozenset[AwaitedPlayer] = frozenset()
+
+    def host_of(seat: int) -> Client | BotHost | None:
+        if players[seat] == OWN_SEAT:
+            return client()
+        guest = lobby.find(game.name, players[seat])
+        return guest.host if guest is not None and guest.versions[game.name] == versions[seat] else None
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        awaited = frozenset(player for player in progress.awaited if player.is_remote)
+        reached = set(told & awaited)
+        for player in sorted(awaited - told, key=lambda player: seats[player.name]):
+            name = players[seats[player.name]]
+            host = host_of(seats[player.name])
+            if host is not None:
+                reached.add(player)
+                host.tell(
+                    SeatOpen(
+                        run=number,
+                        match=match,
+                        game=game.name,
+                        hands=hands,
+                        player=name,
+                        host=REACHABLE.get(player.host, player.host),
+                        port=player.port,
+                        key="" if name == OWN_SEAT else key,
+                    )
+                )
+        # Who is away is called when it is back.
+        told = frozenset(reached)
+        for name in guests:
+            guest = lobby.find(game.name, name)
+            if guest is not None:
+                rate = _rate_of(progress.rate, player_name(name))
+                guest.host.tell(RunProgress(match, progress.hands, progress.hands_planned, rate))
+
+    return tell
+
+
+class Watchers:
+    """Hands the events of matches to all who watch them."""
+
+    def __init__(self) -> None:
+        self._by_run: dict[int, list[Watch]] = {}
+        self._open: set[int] = set()
+
+    def opened(self, run: int) -> Watch:
+        """What a run that begins is to be played with."""
+        self._open.add(run)
+        watchers = self._by_run.setdefault(run, [])
+
+        def tell(event: MatchEvent) -> None:
+            for watch in tuple(watchers):
+                watch(event)
+
+        return tell
+
+    def is_open(self, run: int) -> bool:
+        """Whether a run goes on."""
+        return run in self._open
+
+    def closed(self, run: int) -> None:
+        """A run has ended."""
+        self._open.discard(run)
+        self._by_run.pop(run, None)
+
+    def add(self, run: int, watch: Watch) -> Callable[[], None]:
+        """Have a callback get the events of a run that goes on, until what this returns is called.
+
+        The callback must not raise, and must not wait. It gets what comes; what was before is in the logs.
+        """
+        watchers = self._by_run.setdefault(run, [])
+        watchers.append(watch)
+
+        def end() -> None:
+            if watch in watchers:
+                watchers.remove(watch)
+            if not watchers and self._by_run.get(run) is watchers and run not in self._open:
+                del self._by_run[run]
+
+        return end

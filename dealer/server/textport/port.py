@@ -1,0 +1,566 @@
+"""One client of the text port: what it says is answered, and it is told what becomes of its requests.
+
+Its bounds are its own: for a line, for what waits to be read by it, for the time to say nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from dealer.errors import ConfigError, ListenError, RefusedError, SettingProblem, StoreError
+from dealer.server import access
+from dealer.server.access import Person, Sight
+from dealer.server.accounts import Accounts, GuessLimit, User
+from dealer.server.db import records
+from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
+from dealer.server.queue.fair_queue import Forecast
+from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, of_text_port
+from dealer.server.service import Service
+from dealer.server.textport.hosting import Hosting
+from dealer.table.door import keep_alive
+from dealer.table.loop import Changes
+from engine import Seat
+from protocol.benchmark import (
+    BAD_LOGIN,
+    BAD_REQUEST,
+    FINISHED,
+    HELP,
+    LOGGED_IN,
+    NO_QUEUE,
+    UNKNOWN,
+    BenchmarkEvent,
+    BenchmarkSession,
+    Cancel,
+    Errand,
+    FetchLog,
+    ListGames,
+    Login,
+    Malformed,
+    NotUnderstood,
+    Quit,
+    RequestRuns,
+    ShowHelp,
+    ShowQueue,
+    ShowResult,
+    games_text,
+    queue_line,
+    remark,
+    run_text,
+)
+from protocol.joining import Again, AskOutcome, Challenge, GiveUp, Join, Refused, SeatClaim, ShowGame, format_message
+
+__all__ = [
+    "Connection",
+    "TextPort",
+    "tls_context",
+]
+
+_log = logging.getLogger(__name__)
+_READ_BYTES = 4096
+_MOST_UNSENT_BYTES = 1 << 20
+_MOST_JOBS_SHOWN = 20
+_LINES_AT_ONCE = 200
+_GAMES_OF_ERRANDS = {"2pl": (2, True), "2pn": (2, False), "3pl": (3, True)}
+"""What the one-shot client calls games: players, and whether bets are of fixed sizes."""
+
+
+class Connection:
+    """One client.
+
+    Attributes:
+        address: from which it has connected.
+        has_quit: whether it has said that it leaves.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        hosting: Hosting,
+        address: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        self.address = address
+        self.has_quit = False
+        self._service = service
+        self._hosting = hosting
+        self._reader = reader
+        self._writer = writer
+        self._session = BenchmarkSession()
+        self._user = User(0, "")
+        self._errand: Errand | None = None
+        self._ended: set[int] = set()
+        self._changes = Changes()
+
+    @property
+    def _person(self) -> Person:
+        return Person(self._user)
+
+    async def first_event(self) -> Login | SeatClaim | None:
+        """The login, or the claim of a seat; None if the client leaves without."""
+        event = await self._next_event(None)
+        return event if isinstance(event, Login | SeatClaim) else None
+
+    async def carry(self, claim: SeatClaim) -> bool:
+        """Carry the bytes of a seat, as long as this lasts; False if the claim names none."""
+        return await self._hosting.carry(claim, self._reader, self._writer, self._session.take_rest())
+
+    def drop(self) -> None:
+        """Close the connection."""
+        self._writer.close()
+
+    async def _next_event(self, idle_s: float | None) -> BenchmarkEvent | None:
+        """The next event; None when there is none any more, or the client has been idle for too long."""
+        while (event := self._session.next_event()) is None:
+            if self._session.at_eof:
+                return None
+            try:
+                async with asyncio.timeout(idle_s):
+                    data = await self._reader.read(_READ_BYTES)
+            except TimeoutError:
+                if self._hosting.has_joined(self) or any(job.client is self for job in self._service.active()):
+                    continue
+                self.write(remark("you have said nothing for a long time"))
+                return None
+            if data:
+                self._session.receive_data(data)
+            else:
+                self._session.receive_eof()
+        if isinstance(event, Login):
+            self._errand = event.errand
+        return event
+
+    async def serve(self, user: User) -> None:
+        """Answer what the client says, until it leaves."""
+        self._user = user
+        self._session.admit()
+        self.write(LOGGED_IN)
+        seats = self._service.adopt(user, self)
+        if seats:
+            self.write(remark(f"the server was started again: {seats} of your requests go on with your agents"))
+        if self._errand is not None:
+            await self._run_errand(self._errand)
+            return
+        while (event := await self._next_event(self._service.settings.idle_timeout_s)) is not None:
+            if isinstance(event, Quit):
+                self.has_quit = True
+                return
+            await self._answer(event)
+            await self._drain()
+            # Others have their turn, however many lines have come at once.
+            await asyncio.sleep(0)
+
+    def write(self, text: str) -> None:
+        """Send a text; a client that leaves too much unread is let go."""
+        transport = self._writer.transport
+        if transport.is_closing():
+            return
+        self._writer.write(text.encode("utf-8", "surrogateescape"))
+        if transport.get_write_buffer_size() > _MOST_UNSENT_BYTES:
+            _log.info("%s does not read what it is sent", self._user.name)
+            transport.abort()
+
+    async def _drain(self) -> None:
+        """Wait until the client has read some of what it was sent.
+
+        Raises:
+            TimeoutError: it does not read.
+        """
+        async with asyncio.timeout(self._service.settings.write_timeout_s):
+            await self._writer.drain()
+
+    # ---- what the service tells
+
+    def tell(self, event: ServiceEvent) -> None:
+        """Hand on what becomes of this client's jobs."""
+        if isinstance(event, SeatOpen):
+            self.write(run_text(event.match, self._advertised(), event.port))
+            return
+        job = event.job
+        if isinstance(event, RunEnded):
+            self.write(remark(self._result_text(job, event.run)))
+        else:
+            self._hosting.job_ended(self, event)
+            if event.state is JobState.CANCELLED:
+                self.write(remark(f"CANCELLED {job.label}: {event.reason}"))
+            if self._errand is not None:
+                self._ended.add(job.id)
+                self._changes.notify()
+
+    def _advertised(self) -> str:
+        """The address under which the client reaches this machine."""
+        return self._service.settings.advertise or str(self._writer.get_extra_info("sockname")[0])
+
+    # ---- what the client says
+
+    async def _run_errand(self, errand: Errand) -> None:
+        """Do what a client of one line wants, and tell it that its matches are finished."""
+        if isinstance(errand, RequestRuns):
+            row = await self._submit(replace(errand, game=self._game_of_errand(errand.game)))
+            if row is not None and not await self._has_ended(row.id):
+                return
+        else:
+            await self._answer(errand)
+        self.write(FINISHED)
+        await self._drain()
+
+    async def _has_ended(self, job: int) -> bool:
+        """Wait until nothing is left of a job; False if the client has left before."""
+        ended = asyncio.create_task(self._changes.wait_for(lambda: job in self._ended))
+        gone = asyncio.create_task(self._until_gone())
+        try:
+            await asyncio.wait((ended, gone), return_when=asyncio.FIRST_COMPLETED)
+            return ended.done()
+        finally:
+            for task in (ended, gone):
+                task.cancel()
+            await asyncio.gather(ended, gone, return_exceptions=True)
+
+    async def _until_gone(self) -> None:
+        while await self._next_event(None) is not None:
+            # Clients of this kind have nothing more to say.
+            pass
+
+    def _game_of_errand(self, name: str) -> str:
+        """The game that the one-shot client means: the first of the kind, unless one is called so."""
+        games = self._service.settings.games
+        players, is_limit = _GAMES_OF_ERRANDS.get(name, (0, False))
+        fitting = [game.name for game in games if (game.game.num_players, game.game.is_limit) == (players, is_limit)]
+        return fitting[0] if fitting and self._service.settings.game(name) is None else name
+
+    async def _answer(self, event: BenchmarkEvent) -> None:
+        match event:
+            case ShowHelp():
+                self.write(HELP)
+            case ListGames():
+                games = self._service.settings.games
+                self.write(games_text([(game.name, [bot.name for bot in game.bots]) for game in games]))
+            case ShowQueue():
+                self._show_queue()
+            case RequestRuns():
+                await self._submit(event)
+            case Malformed(problem):
+                self.write(BAD_REQUEST + remark(problem))
+            case Cancel(tag):
+                await self._cancel(tag)
+            case ShowResult(tag):
+                self._show_result(tag)
+            case FetchLog(tag, run):
+                await self._send_logs(tag, run)
+            case Refused():
+                self.write(format_message(event))
+            case Join() | Challenge() | Again() | GiveUp() | AskOutcome() | ShowGame():
+                await self._hosting.answer(self._user, self, event)
+            case NotUnderstood() | Login() | SeatClaim() | Quit():
+                self.write(UNKNOWN)
+
+    async def _submit(self, request: RequestRuns) -> Job | None:
+        try:
+            row, expected = await self._service.submit(self._user, of_text_port(request), self)
+        except RefusedError as error:
+            self.write(BAD_REQUEST + remark(str(error)))
+        except StoreError as error:
+            _log.error("no request can be taken: %s", error)
+            self.write(BAD_REQUEST + remark("the server cannot write it down now; try again later"))
+        else:
+            self.write(remark(_accepted_text(row, expected)))
+            return row
+        return None
+
+    async def _cancel(self, tag: str) -> None:
+        try:
+            count = await self._service.cancel(self._user, tag)
+        except StoreError as error:
+            _log.error("nothing can be cancelled: %s", error)
+            self.write(remark("the server cannot write it down now; try again later"))
+        else:
+            self.write(remark(f"{count} of your requests with this tag {'is' if count == 1 else 'are'} cancelled"))
+
+    def _show_queue(self) -> None:
+        lines = [
+            queue_line(job.row.user.name, job.row.tag, job.row.game, job.runs_left, is_running=job.is_running)
+            for job in reversed(self._service.active())
+        ]
+        self.write("".join(lines) or NO_QUEUE)
+
+    def _show_result(self, tag: str | None) -> None:
+        jobs = self._jobs(tag)
+        for job in jobs:
+            self.write(remark(f"{job.label}: {job.game}, {', '.join(job.players)}, {job.started} of {job.runs} runs"))
+            for run in records.runs_of(self._service.store, job):
+                self.write(remark(self._result_text(job, run)))
+        if not jobs:
+            self.write(remark("none of your requests has this tag" if tag else "you have made no request"))
+
+    def _jobs(self, tag: str | None) -> tuple[Job, ...]:
+        """The last requests of the client, with a tag if one is given, in the order in which they came."""
+        if tag is not None and not tag.isprintable():
+            return ()
+        return records.jobs(self._service.store, user=self._user.id, tag=tag, most=_MOST_JOBS_SHOWN)[::-1]
+
+    def _result_text(self, job: Job, run: Run) -> str:
+        """What came out of a run, in a line."""
+        label = f"{job.label} run {run.number} of {job.runs}: {run.state}"
+        if run.state in (RunState.FAILED, RunState.CANCELLED):
+            return f"{label}: {access.reason(self._service.store, job.id, self._person, run.reason)}"
+        return label + "".join(f", {_seat_text(seat)}" for seat in run.results)
+
+    async def _send_logs(self, tag: str, number: int | None) -> None:
+        """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
+        store = self._service.store
+        jobs = self._jobs(tag)
+        sent = [job for job in jobs if access.sight(store, job, self._person) is Sight.EVERYTHING]
+        if len(sent) < len(jobs):
+            self.write(remark("logs that tell cards to come can be had when nothing of their request is left to play"))
+        found = [
+            (job, run, path)
+            for job in sent
+            for run in records.runs_of(store, job)
+            if number in (None, run.number)
+            for path in self._service.log_paths(run)
+        ]
+        for job, run, path in found:
+            self.write(remark(f"LOG {job.label} {run.number} of {job.runs}"))
+            for lines in _log_lines(job, path):
+                self.write(lines)
+                await self._drain()
+        self.write(remark("END OF LOG" if found else "none of your runs has a log of this tag and number"))
+
+
+def _log_lines(job: Job, path: Path) -> Iterator[str]:
+    """The whole lines of a log, some at a time; it is called what the reference would have called it."""
+    try:
+        with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as log:
+            first = log.readline()
+            if not first.endswith("\n"):
+                return
+            hands, seed = first.split()[-2:]
+            lines = [f"# name/game/hands/seed logs/{job.label} {job.game} {hands} {seed}\n"]
+            for line in log:
+                if line.endswith("\n"):
+                    lines.append(line)
+                if len(lines) >= _LINES_AT_ONCE:
+                    yield "".join(lines)
+                    lines = []
+            yield "".join(lines)
+    except (OSError, ValueError):
+        return
+
+
+def _accepted_text(job: Job, expected: Forecast | None) -> str:
+    text = f"QUEUED {job.label}: {job.runs} {'run' if job.runs == 1 else 'runs'}, seed {job.seed}"
+    if expected is None:
+        return text
+    if expected.starts_in_s == 0:
+        return f"{text}, starts now"
+    text += f", position {expected.position}"
+    return text if expected.starts_in_s is None else f"{text}, starts in about {expected.starts_in_s:.0f} s"
+
+
+def _seat_text(seat: RunSeat) -> str:
+    text = f"{seat.name} {seat.chips:+,.10g}"
+    if seat.mbb_per_game is None:
+        return text
+    half_width = "" if seat.half_width_95 is None else f" ± {seat.half_width_95:,.0f}"
+    return f"{text} ({seat.mbb_per_game:+,.0f}{half_width} mbb/g)"
+
+
+_LAST_WORDS_S = 1.0
+"""A client whose connection is closed has so long to read why."""
+_MOST_LEAVING = 100
+_FULL = "too many connections; try again later"
+
+
+class TextPort:
+    """Listens, and speaks with every client.
+
+    Attributes:
+        addresses: where it listens, once started: addresses and ports.
+    """
+
+    def __init__(self, service: Service, accounts: Accounts, guesses: GuessLimit | None = None) -> None:
+        """Prepare the port; see `start`."""
+        self.addresses: list[tuple[str, int]] = []
+        self._service = service
+        self._accounts = accounts
+        self._guesses = GuessLimit() if guesses is None else guesses
+        self._hosting = Hosting(service)
+        self._server: asyncio.Server | None = None
+        self._by_address: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._is_closing = False
+
+    async def start(self) -> None:
+        """Listen.
+
+        Raises:
+            ListenError: the port cannot be had.
+            ConfigError: the certificate cannot be used.
+        """
+        settings = self._service.settings
+        tls = None if not settings.certificate else tls_context(settings.certificate, settings.key)
+        try:
+            self._server = await asyncio.start_server(
+                self._accept,
+                settings.host,
+                settings.port,
+                limit=_READ_BYTES,
+                backlog=100,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else settings.login_timeout_s,
+            )
+        except (OSError, OverflowError) as error:
+            raise ListenError(
+                settings.host, settings.port, Seat(0), getattr(error, "strerror", None) or error
+            ) from None
+        self.addresses = [sock.getsockname()[:2] for sock in self._server.sockets]
+
+    async def close(self) -> None:
+        """Stop listening and close every connection, also of clients that have yet to read something."""
+        self._is_closing = True
+        if self._server is not None:
+            self._server.close()
+        tasks = self._tasks | self._leaving
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        address = str((writer.get_extra_info("peername") or ["?"])[0])
+        settings = self._service.settings
+        is_full = len(self._tasks - self._leaving) >= settings.max_connections
+        if self._by_address[address] >= settings.max_connections_per_address or (is_full and not self._displace()):
+            self._refuse(reader, writer)
+            return
+        with contextlib.suppress(OSError):
+            keep_alive(cast(socket.socket, writer.get_extra_info("socket")))
+        self._by_address[address] += 1
+        task = asyncio.create_task(self._serve(address, reader, writer))
+        self._tasks.add(task)
+        self._strangers[task] = writer
+
+        def on_done(task: asyncio.Task[None]) -> None:
+            # Also where it was cancelled before its first step.
+            writer.close()
+            self._tasks.discard(task)
+            self._leaving.discard(task)
+            self._strangers.pop(task, None)
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
+            if not task.cancelled() and (error := task.exception()) is not None:
+                _log.error("connection from %s", address, exc_info=error)
+
+        task.add_done_callback(on_done)
+
+    def _displace(self) -> bool:
+        """Close the oldest connection that has not logged in; False if there is none."""
+        if not self._strangers:
+            return False
+        task = next(iter(self._strangers))
+        self._strangers.pop(task).write(remark(_FULL).encode())
+        self._leaving.add(task)
+        task.cancel()
+        return True
+
+    def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Close a connection for which there is no room."""
+        if len(self._leaving) >= _MOST_LEAVING:
+            writer.transport.abort()
+            return
+
+        async def close() -> None:
+            try:
+                async with asyncio.timeout(_LAST_WORDS_S):
+                    writer.write(remark(_FULL).encode())
+                    if writer.can_write_eof():
+                        writer.write_eof()
+                    # Closed at once, it would be reset by what the client sends meanwhile, and the sentence lost.
+                    while await reader.read(_READ_BYTES):
+                        pass
+            except (OSError, TimeoutError):
+                pass
+            finally:
+                writer.transport.abort()
+
+        task = asyncio.create_task(close())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+    async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = Connection(self._service, self._hosting, address, reader, writer)
+        try:
+            async with asyncio.timeout(self._service.settings.login_timeout_s):
+                first = await connection.first_event()
+            task = asyncio.current_task()
+            assert task is not None
+            self._strangers.pop(task, None)
+            if isinstance(first, SeatClaim):
+                await self._seat(address, connection, first)
+            elif first is not None and (user := self._logged_in(address, connection, first)) is not None:
+                await connection.serve(user)
+        except (OSError, TimeoutError):
+            writer.transport.abort()
+        finally:
+            self._hosting.left(connection, for_good=connection.has_quit)
+            self._service.leave(connection)
+            writer.close()
+            if not self._is_closing:
+                with contextlib.suppress(OSError, TimeoutError):
+                    is_leaving = asyncio.current_task() in self._leaving
+                    async with asyncio.timeout(_LAST_WORDS_S if is_leaving else self._service.settings.write_timeout_s):
+                        await writer.wait_closed()
+            writer.transport.abort()
+
+    async def _seat(self, address: str, connection: Connection, claim: SeatClaim) -> None:
+        """Carry the bytes of a seat, if the claim is good."""
+        if self._guesses.wait_s(address) or not await connection.carry(claim):
+            self._guesses.note_failure(address)
+            _log.info("a connection from %s has claimed a seat in vain", address)
+            connection.write(format_message(Refused("SEAT", None, "the secret is not good, or not any more")))
+
+    def _logged_in(self, address: str, connection: Connection, login: Login) -> User | None:
+        """The user who logs in; None if it is not known."""
+        wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, login.name)
+        user = None
+        if not wait_s:
+            user = self._accounts.find(login.name, login.password, by_token_only=name_wait_s > 0)
+        if user is None:
+            self._guesses.note_failure(address, login.name)
+            _log.info("a connection from %s has failed to log in", address)
+            connection.write(BAD_LOGIN)
+            if wait_s := wait_s or name_wait_s:
+                connection.write(remark(f"too many failures to log in; wait {wait_s} s"))
+            return None
+        self._guesses.note_login(address, login.name)
+        return user
+
+
+def tls_context(certificate: str, key: str) -> ssl.SSLContext:
+    """What a server shows its clients.
+
+    Args:
+        certificate: a PEM file.
+        key: the file of its key; empty if that is in the same file.
+
+    Raises:
+        ConfigError: they cannot be used.
+    """
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(certificate, key or None)
+    except OSError as error:
+        raise ConfigError(SettingProblem("certificate", f"{certificate}: {error.strerror or error}")) from None
+    return context

@@ -1,0 +1,522 @@
+"""Bots that join a server: their matches are those that would be played here, whatever happens to their connections."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import subprocess
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from dealer.errors import JoinError
+from dealer.library import play
+from dealer.server.joining.client import JoinEnding, Joining
+from dealer.server.joining.connection import (
+    BotFailed,
+    ChallengeRefused,
+    ConnectionLost,
+    JoinedServer,
+    JoinSettings,
+    News,
+)
+from dealer.server.settings import ServerSettings, read_toml_settings
+from dealer.table.loop import new_event_loop
+from dealer.table.players import parse_player
+from protocol.joining import Challenge, RunOver, SeatOffer
+from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.server.servers import House, running
+
+GAMES = """
+port = 0
+rejoin_timeout_s = {rejoin}
+t_response_s = {response}
+[[games]]
+game = "kuhn.limit.2p"
+name = "kuhn"
+hands = 60
+max_hands = 100000
+max_running = 8
+bots = ["A=./bot2l.sh"]
+"""
+
+
+def settings_of(folder: Path, *, rejoin: float = 60, response: float = 60) -> ServerSettings:
+    path = folder / "s.toml"
+    path.write_text(GAMES.format(rejoin=rejoin, response=response))
+    return read_toml_settings(path)
+
+
+@dataclass
+class Bringing:
+    """A client in the loop of the test.
+
+    Attributes:
+        news: what it was told. task: it runs as long as this.
+    """
+
+    settings: JoinSettings
+    news: list[News] = field(default_factory=list)
+    task: asyncio.Task[JoinEnding] | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def start(self) -> None:
+        def note(news: News) -> None:
+            self.news.append(news)
+            self._changed.set()
+
+        self.task = asyncio.create_task(Joining(self.settings, note).run())
+
+    async def until(self, kind: type[Any], count: int = 1) -> Any:
+        """Wait until it was told so many things of a kind; returns the last."""
+        assert self.task is not None
+        async with asyncio.timeout(PATIENCE_S):
+            while len(found := [news for news in self.news if isinstance(news, kind)]) < count:
+                self._changed.clear()
+                waiting = asyncio.create_task(self._changed.wait())
+                await asyncio.wait([waiting, self.task], return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+                if self.task.done() and not [news for news in self.news if isinstance(news, kind)]:
+                    self.task.result()
+                    raise AssertionError(f"it has left after {self.news}")
+        return found[count - 1]
+
+    async def ending(self) -> JoinEnding:
+        """Wait until it leaves."""
+        assert self.task is not None
+        async with asyncio.timeout(PATIENCE_S):
+            return await self.task
+
+    async def leave(self) -> None:
+        """Have it leave as Ctrl-C does."""
+        assert self.task is not None
+        self.task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.task
+
+
+def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **more: Any) -> Bringing:
+    """A client of the first user, that brings a bot of the server's folder."""
+    host, port = house.started.addresses[0]
+    folder = Path("joined") / name
+    folder.mkdir(parents=True, exist_ok=True)
+    token = house.started.token if house.started.token is not None else Path("token").read_text()
+    Path("token").write_text(token)
+    player = replace(parse_player(bot, str(Path.cwd())), name=name)
+    settings = JoinSettings(
+        host,
+        port,
+        "player",
+        token,
+        player,
+        folder,
+        games=("kuhn",),
+        retry_s=0.05,
+        most_retry_s=0.2,
+        answer_s=PATIENCE_S,
+    )
+    return Bringing(replace(settings, **more))
+
+
+Talk = Callable[[House], Awaitable[None]]
+
+
+def serve(talk: Talk, settings: ServerSettings) -> None:
+    """Have a server for a while."""
+
+    async def run() -> None:
+        async with running(settings) as house:
+            await talk(house)
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(run())
+
+
+def hands_of(folder: Path) -> dict[str, list[str]]:
+    """The hands and the score of each match of a run."""
+    return {
+        path.name: [line for line in path.read_text().splitlines() if not line.startswith("#")]
+        for path in sorted(folder.glob("match*.log"))
+    }
+
+
+def challenge(**more: Any) -> tuple[Challenge, ...]:
+    players = ("mine", *more.pop("opponents", ("A",)))
+    return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, **{"hands": 40, "seed": 7, **more}),)
+
+
+def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        client = bringing(house, challenges=challenge())
+        client.start()
+        ending = await client.ending()
+        assert ending.is_good
+        assert ending.runs == {"finished": 1}
+        (over,) = [news for news in client.news if isinstance(news, RunOver)]
+        assert (over.state, over.player, over.hands) == ("finished", "mine", 80)
+        await asyncio.to_thread(compare, over)
+
+    def compare(over: RunOver) -> None:
+        here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], hands=40, seed=7, out=Path("here"))
+        assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
+        assert here.players[0].mbb_per_game == over.mbb_per_game
+
+    serve(talk, settings_of(house_folder))
+
+
+# ---- breaks
+
+
+class Wire:
+    """A line between client and server that can be cut.
+
+    Attributes:
+        port: for the client. seats: how many connections for seats there were.
+        budget: a connection for a seat is cut after so many bytes in either direction; None for never.
+    """
+
+    def __init__(self, server: tuple[str, int], budget: int | None = None) -> None:
+        self.port = 0
+        self.seats = 0
+        self.budget = budget
+        self._server = server
+        self._pairs: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._listener: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        self._listener = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.port = self._listener.sockets[0].getsockname()[1]
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._carry(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            first = await reader.read(4096)
+            there, to_server = await asyncio.open_connection(*self._server)
+            pair = (writer, to_server)
+            self._pairs.add(pair)
+            to_server.write(first)
+            is_seat = first.startswith(b"SEAT ")
+            self.seats += is_seat
+            budget = self.budget if is_seat else None
+            halves = [self._pump(reader, to_server, budget), self._pump(there, writer, budget)]
+            tasks = [asyncio.create_task(half) for half in halves]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                task.cancel()
+            self._pairs.discard(pair)
+            is_cut = any(task.done() and not task.cancelled() and task.result() for task in tasks)
+            for one in pair:
+                if is_cut:
+                    one.transport.abort()
+                one.close()
+
+    @staticmethod
+    async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, budget: int | None) -> bool:
+        """Whether it was cut."""
+        with contextlib.suppress(OSError):
+            while data := await reader.read(4096):
+                writer.write(data if budget is None else data[:budget])
+                await writer.drain()
+                if budget is not None:
+                    budget -= len(data)
+                    if budget <= 0:
+                        return True
+        return False
+
+    def cut(self) -> None:
+        for pair in self._pairs:
+            for one in pair:
+                one.transport.abort()
+
+    async def close(self) -> None:
+        assert self._listener is not None
+        self._listener.close()
+        self.cut()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+@pytest.mark.parametrize("budget", [61, 211, 400])
+def test_a_seat_goes_on_at_the_very_byte_when_its_connection_breaks(house_folder: Path, budget: int) -> None:
+    async def talk(house: House) -> None:
+        wire = Wire(house.started.addresses[0], budget)
+        await wire.open()
+        client = bringing(house, challenges=challenge(hands=10), port=wire.port)
+        client.start()
+        ending = await client.ending()
+        await wire.close()
+        assert ending.is_good
+        assert wire.seats > 3
+        await asyncio.to_thread(same_as_here, 10)
+
+    serve(talk, settings_of(house_folder))
+
+
+def same_as_here(hands: int) -> None:
+    play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], hands=hands, seed=7, out=Path("here"))
+    assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
+
+
+def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        wire = Wire(house.started.addresses[0])
+        await wire.open()
+        client = bringing(house, challenges=challenge(hands=250), port=wire.port)
+        client.start()
+        await client.until(SeatOffer)
+        for count in (1, 2):
+            await asyncio.sleep(0.05)
+            wire.cut()
+            await client.until(ConnectionLost, count)
+            await client.until(JoinedServer, count + 1)
+        ending = await client.ending()
+        await wire.close()
+        assert ending.is_good
+        await asyncio.to_thread(same_as_here, 250)
+
+    serve(talk, settings_of(house_folder))
+
+
+def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
+    settings = settings_of(house_folder)
+
+    async def run() -> None:
+        async with running(settings) as house:
+            port = house.started.addresses[0][1]
+            client = bringing(house, challenges=challenge(hands=150))
+            client.start()
+            await client.until(SeatOffer)
+            log = Path("data/runs/00000001/match.a.log")
+            async with asyncio.timeout(PATIENCE_S):
+                while not log.exists() or log.stat().st_size < 2000:
+                    await asyncio.sleep(0.01)
+        await client.until(ConnectionLost)
+        async with running(replace(settings, port=port)):
+            ending = await client.ending()
+            assert ending.is_good
+            assert ending.runs == {"finished": 1}
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(run())
+    same_as_here(150)
+
+
+# ---- bots and clients that fail
+
+
+def test_a_bot_that_crashes_loses_its_match_and_says_why(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        client = bringing(house, "./midcrash.sh", challenges=challenge())
+        client.start()
+        ending = await client.ending()
+        assert (ending.runs, ending.failures, ending.is_good) == ({"failed": 1}, 1, False)
+        failed = await client.until(BotFailed)
+        assert failed.reason == "it ended with exit code 3"
+        over = await client.until(RunOver)
+        assert "mine" in over.reason
+
+    serve(talk, settings_of(house_folder))
+
+
+def test_a_bot_that_does_not_start_loses_its_match_at_once(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        client = bringing(house, "./crash.sh", challenges=challenge())
+        client.start()
+        failed = await client.until(BotFailed)
+        assert failed.reason == "it ended with exit code 3 before it connected"
+        await client.leave()
+
+    serve(talk, settings_of(house_folder))
+
+
+def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        client = bringing(house, "./hang.sh", challenges=challenge())
+        client.start()
+        await client.until(SeatOffer)
+        path = Path("hung.txt")
+        async with asyncio.timeout(PATIENCE_S):
+            while not path.exists() or len(path.read_text().split()) < 3:
+                await asyncio.sleep(0.01)
+        await client.leave()
+        alive = [psutil.Process(int(pid)) for pid in path.read_text().split() if psutil.pid_exists(int(pid))]
+        assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+
+    serve(talk, settings_of(house_folder))
+
+
+def test_a_bot_that_floods_is_stopped_by_the_match(house_folder: Path) -> None:
+    flood = house_folder / "flood.sh"
+    text = (house_folder / "bot2l.sh").read_text()
+    flood.write_text(
+        text.replace('sock.sendall(line + b":c\\r\\n")', 'sock.sendall(b"MATCHSTATE:0:0::x\\r\\n" * 20000)')
+    )
+    assert "* 20000)" in flood.read_text()
+    flood.chmod(0o755)
+
+    async def talk(house: House) -> None:
+        client = bringing(house, "./flood.sh", challenges=challenge())
+        client.start()
+        ending = await client.ending()
+        assert ending.runs == {"failed": 1}
+
+    serve(talk, settings_of(house_folder))
+
+
+def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        wire = Wire(house.started.addresses[0])
+        await wire.open()
+        client = bringing(house, challenges=challenge(hands=100000), port=wire.port)
+        client.start()
+        await client.until(SeatOffer)
+        async with asyncio.timeout(PATIENCE_S):
+            log = Path("data/runs/00000001/match.a.log")
+            while not log.exists() or log.stat().st_size < 1000:
+                await asyncio.sleep(0.01)
+        await wire.close()
+        async with asyncio.timeout(PATIENCE_S):
+            while house.rows("SELECT state FROM runs") != [("failed",)]:
+                await asyncio.sleep(0.02)
+        ((reason,),) = house.rows("SELECT reason FROM runs")
+        assert reason.startswith("mine ")
+        await client.leave()
+
+    serve(talk, settings_of(house_folder, rejoin=0.2))
+
+
+# ---- servers that are none, and logins that are not good
+
+
+def refused(house: House, **more: Any) -> Bringing:
+    client = bringing(house, **more)
+    client.start()
+    return client
+
+
+def test_a_wrong_token_and_a_wrong_name(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        for change in ({"token": "wrong"}, {"user": "nobody"}):
+            with pytest.raises(JoinError, match="does not know this user and token"):
+                await refused(house, **change).ending()
+        for name in ("A", "LOCAL", "..", "x" * 65):
+            with pytest.raises(JoinError, match="does not take the bot: "):
+                await refused(house, name=name).ending()
+        with pytest.raises(JoinError, match="has no game 'chess'"):
+            await refused(house, games=("chess",)).ending()
+
+    serve(talk, settings_of(house_folder))
+
+
+@pytest.mark.parametrize(
+    ("answers", "problem"),
+    [
+        ([b""], "the server has closed the connection"),
+        ([b"SSH-2.0-x\r\n"], r"is not a server for bots: it said 'SSH-2.0-x'"),
+        ([b"x" * 100_000], "it sends endless lines"),
+        ([b"\xff\x00\n"], "is not a server for bots"),
+        ([b"BAD LOGON\n"], "does not know this user"),
+        ([b"HTTP/1.1 400 Bad Request\r\n"], "is a port for browsers: name the server's text port"),
+        ([b"LOGON OKAY - type help for commands\n", b"UNKNOWN\n"], "does not take bots that join"),
+        (
+            [b"LOGON OKAY - type help for commands\n", b"# JOINED who=x\n"],
+            "is a server of another version: JOINED has no",
+        ),
+        ([b"# too many connections; try again later\n"], "too many connections"),
+    ],
+)
+def test_a_port_that_is_no_server(house_folder: Path, answers: list[bytes], problem: str) -> None:
+    async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for answer in answers:
+            await reader.readline()
+            writer.write(answer)
+        writer.write_eof()
+        await reader.read()
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(serve_one, "127.0.0.1", 0)
+        player = parse_player("./bot2l.sh", str(Path.cwd()))
+        settings = JoinSettings("127.0.0.1", server.sockets[0].getsockname()[1], "player", "t", player, Path.cwd())
+        with pytest.raises(JoinError, match=problem):
+            await Joining(settings, lambda news: None).run()
+        server.close()
+        await server.wait_closed()
+        with pytest.raises(JoinError, match=r"cannot connect to 127\.0\.0\.1:"):
+            await Joining(settings, lambda news: None).run()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(run())
+
+
+def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        wrong = [
+            *challenge(opponents=("Z",)),
+            *challenge(stop="nonsense"),
+            *challenge(hands=100_001),
+            *challenge(seating="upside-down"),
+            *challenge(),
+        ]
+        client = bringing(house, challenges=tuple(wrong))
+        client.start()
+        ending = await client.ending()
+        assert (ending.refused, ending.runs) == (4, {"finished": 1})
+        reasons = [news.reason for news in client.news if isinstance(news, ChallengeRefused)]
+        assert any("no bot Z" in reason for reason in reasons)
+
+    serve(talk, settings_of(house_folder))
+
+
+def test_another_client_takes_the_bot_over(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        first, second = bringing(house), bringing(house)
+        first.start()
+        await first.until(JoinedServer)
+        second.start()
+        with pytest.raises(JoinError, match="another client has brought the bot"):
+            await first.ending()
+        await second.until(JoinedServer)
+        await second.leave()
+
+    serve(talk, settings_of(house_folder))
+
+
+# ---- encrypted
+
+
+def test_encrypted_from_end_to_end(house_folder: Path) -> None:
+    for name in ("server", "other"):
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+        names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{name}.key", "-out", f"{name}.pem"]
+        try:
+            subprocess.run([*command, *names], check=True, capture_output=True)
+        except FileNotFoundError:
+            pytest.skip("openssl is not here")
+    settings = replace(settings_of(house_folder), certificate="server.pem", key="server.key")
+
+    async def talk(house: House) -> None:
+        client = bringing(house, challenges=challenge(), uses_tls=True, ca=Path("server.pem"))
+        client.start()
+        assert (await client.ending()).is_good
+        with pytest.raises(JoinError, match="its certificate is not believed"):
+            await refused(house, uses_tls=True, ca=Path("other.pem")).ending()
+        with pytest.raises(JoinError, match="its certificate is not believed"):
+            await refused(house, uses_tls=True).ending()
+        with pytest.raises(JoinError, match=r"nowhere\.pem: No such file"):
+            await refused(house, uses_tls=True, ca=Path("nowhere.pem")).ending()
+        with pytest.raises(JoinError, match=r"closed the connection|has broken|not a server"):
+            await refused(house).ending()
+
+    serve(talk, settings)
