@@ -42,7 +42,7 @@ MOST_LINES = 800
 MOST_MODULES = 24
 """Of a folder; the command line has a file for every command."""
 
-CROWDED = ("dealer.web",)
+CROWDED = ("dealer.web", "logs")
 """Folders that hold more, still."""
 
 MOST_POSITIONAL = 6

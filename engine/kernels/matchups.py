@@ -1,4 +1,4 @@
-"""Every showdown between every two holdings before the flop, counted; for `engine.generators.matchups`.
+"""Every showdown between every two holdings before the flop, counted; for `engine.generators`.
 
 The kernels validate nothing. They deal each board once and count from below:
 
