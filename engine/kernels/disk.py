@@ -90,8 +90,13 @@ def cache_folder() -> Path:
     from llvmlite import binding
 
     parts = [
-        *(sys.version, str(sys.implementation.cache_tag), numba.__version__, llvmlite.__version__),
-        *(platform.system(), binding.get_process_triple(), binding.get_host_cpu_name()),
+        sys.version,
+        str(sys.implementation.cache_tag),
+        numba.__version__,
+        llvmlite.__version__,
+        platform.system(),
+        binding.get_process_triple(),
+        binding.get_host_cpu_name(),
         binding.get_host_cpu_features().flatten(),
         *(f"{name}={value}" for name, value in sorted(os.environ.items()) if _is_setting(name)),
     ]

@@ -15,8 +15,15 @@ from logs.tracker.positions import position_names, round_names
 __all__ = ["BY_POSITION", "DIMENSIONS", "Parting", "parted_at", "parting_at", "parting_of"]
 
 DIMENSIONS: Final = (
-    *("decision and hand", "decision", "street", "position", "starting hand", "hand on the street"),
-    *("board", "price", "everything"),
+    "decision and hand",
+    "decision",
+    "street",
+    "position",
+    "starting hand",
+    "hand on the street",
+    "board",
+    "price",
+    "everything",
 )
 """What is asked: a parting is in one cell of each."""
 

@@ -14,8 +14,19 @@ from engine import Card, Category, category
 __all__ = ["HandName", "name_ending", "name_hand"]
 
 _SINGULAR: Final = (
-    *("Deuce", "Three", "Four", "Five", "Six", "Seven", "Eight"),
-    *("Nine", "Ten", "Jack", "Queen", "King", "Ace"),
+    "Deuce",
+    "Three",
+    "Four",
+    "Five",
+    "Six",
+    "Seven",
+    "Eight",
+    "Nine",
+    "Ten",
+    "Jack",
+    "Queen",
+    "King",
+    "Ace",
 )
 _PLURAL: Final = tuple("Sixes" if name == "Six" else f"{name}s" for name in _SINGULAR)
 _ACE: Final = 12

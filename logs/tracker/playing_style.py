@@ -73,8 +73,18 @@ _NAMES: Final = {
 }
 """English and in the source, by looseness, then in the order of `_WAYS`: before the flop, after it."""
 _ORDER: Final = (
-    *("fish", "telephone", "dice", "maniac", "mouse", "elephant"),
-    *("bomb", "rock", "sad", "cheerful", "dangerous", "shark"),
+    "fish",
+    "telephone",
+    "dice",
+    "maniac",
+    "mouse",
+    "elephant",
+    "bomb",
+    "rock",
+    "sad",
+    "cheerful",
+    "dangerous",
+    "shark",
 )
 
 CLASSES: Final = tuple(

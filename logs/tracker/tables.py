@@ -32,8 +32,19 @@ Cell: TypeAlias = str | int | float | None
 _Heads: TypeAlias = tuple[tuple[str, str], ...]
 
 _IN_POSITION: Final = (
-    *("hands", "mbb_per_game", "vpip", "pfr", "three_bet", "steal", "fold_to_steal", "continuation_bet"),
-    *("aggression_factor", "aggression_frequency", "won_when_saw_flop", "went_to_showdown", "won_at_showdown"),
+    "hands",
+    "mbb_per_game",
+    "vpip",
+    "pfr",
+    "three_bet",
+    "steal",
+    "fold_to_steal",
+    "continuation_bet",
+    "aggression_factor",
+    "aggression_frequency",
+    "won_when_saw_flop",
+    "went_to_showdown",
+    "won_at_showdown",
 )
 
 
@@ -140,7 +151,11 @@ def statistics_tables(statistics: Statistics) -> list[TableView]:
     """The tables, the overview first; others that would be empty are left out."""
     bots = statistics.bots
     others = (
-        *(_styles(bots), _positions(bots), _streets(bots), _starting_hands(bots), _final_hands(bots)),
+        _styles(bots),
+        _positions(bots),
+        _streets(bots),
+        _starting_hands(bots),
+        _final_hands(bots),
         _tracker_names(bots),
     )
     return [_overview(bots), *(table for table in others if table.rows)]

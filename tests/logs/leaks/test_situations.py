@@ -97,7 +97,8 @@ def test_boards(board: str, texture: str) -> None:
 
 def test_bets_and_prices() -> None:
     assert [bets_class(0, raises, 0) for raises in (0, 1, 2, 3)] == [
-        *("before any raise", "facing a raise"),
+        "before any raise",
+        "facing a raise",
         *["facing a reraise"] * 2,
     ]
     assert [bets_class(2, raises, 0) for raises in (0, 1, 2)] == ["first to act", "facing a bet", "facing a raise"]
