@@ -221,11 +221,6 @@ def equity_of_counts(counts: Sequence[int]) -> Equity:
 
 
 def _require(hole: Sequence[int], board: Sequence[int], opponents: int = 1, trials: int = 1) -> None:
-    """Check a situation.
-
-    Raises:
-        ValueError: it cannot be.
-    """
     if len(hole) != 2:
         raise ValueError(f"two hole cards are needed, not {len(hole)}")
     if len(board) not in (0, 3, 4, 5):

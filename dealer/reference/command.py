@@ -107,11 +107,6 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _setup_of(options: Options) -> MatchSetup:
-    """What a command line asks for.
-
-    Raises:
-        UsageError: it names too little, a game that cannot be read, or a number that is none.
-    """
     if len(options.positionals) < 4:
         raise UsageError(USAGE, to_stdout=True)
     name, game_file, hands, seed, *names = options.positionals
