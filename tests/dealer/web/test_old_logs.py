@@ -23,9 +23,11 @@ async def played(one: Visit, runs: int = 1) -> int:
     assert answer.status_code < 300, answer.text
     async with asyncio.timeout(PATIENCE_S):
         while True:
-            jobs = (await one.browser.get(f"{API}/jobs", headers=headers)).json()["jobs"]
-            if len(jobs) == runs and all(job["state"] == "finished" for job in jobs):
-                return int((await one.browser.get(f"{API}/runs", headers=headers)).json()["runs"][0]["id"])
+            job = (await one.browser.get(f"{API}/jobs/{answer.json()['id']}", headers=headers)).json()
+            if job["job"]["state"] == "finished":
+                found = (await one.browser.get(f"{API}/runs", headers=headers)).json()["runs"]
+                assert len(found) == runs
+                return int(found[0]["id"])
             await asyncio.sleep(0.02)
 
 
