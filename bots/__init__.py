@@ -1,7 +1,7 @@
 """Players: an SDK for writing them, and every bot that comes with the arena.
 
     >>> from bots import Bot, Category
-    >>> from bots.testing import MockDealer, check
+    >>> from bots.sdk.testing import MockDealer, check
     >>> class PairRaiser(Bot):
     ...     def act(self, view):
     ...         return view.raise_min() if view.category >= Category.PAIR else view.call()
@@ -26,10 +26,10 @@ _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
 # Not logs and dealer: a playing bot needs neither, so a file of that name beside it does no harm.
 with _shadowing.ours("engine", "protocol"):
-    from bots.bot import Bot
-    from bots.client import play, run
     from bots.errors import BotsError, ConnectError, DealerError, GameRefused, IllegalReply, SpecError
-    from bots.view import View
+    from bots.sdk.bot import Bot
+    from bots.sdk.client import play, run
+    from bots.sdk.view import View
     from engine import (
         CALL,
         FOLD,
@@ -68,14 +68,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from bots.selfplay import self_play
+    from bots.sdk.selfplay import self_play
 
 
 def __getattr__(name: str) -> Any:
     if name == "self_play":
         # Not before it is asked for: a bot that plays over TCP needs no records.
         with _shadowing.ours("logs"):
-            from bots.selfplay import self_play
+            from bots.sdk.selfplay import self_play
         return self_play
     if name == "__version__":
         from importlib.metadata import version

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import ClassVar, Final
 
-from bots.bot import Bot
 from bots.formula.decisions import Decision, Proportions, action_of
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
 from engine.errors import quoted
 from engine.splitmix import MASK_64, STEP, mixed

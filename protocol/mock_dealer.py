@@ -7,7 +7,7 @@
     to_bot = dealer.receive(b"MATCHSTATE:1:0:r:|Ks:c\\r\\n")
     dealer.assert_done()
 
-`bots.testing` runs a whole bot against it, in the process or over TCP.
+`bots.sdk.testing` runs a whole bot against it, in the process or over TCP.
 """
 
 from __future__ import annotations

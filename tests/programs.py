@@ -32,8 +32,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, NamedTuple, Protocol
 
-import bots.program
-from bots.registry import is_builtin
+import bots.sdk.program
+from bots.sdk.registry import is_builtin
 from dealer.cli import COMMANDS
 from dealer.table.launcher import command_of
 from dealer.table.players import parse_player
@@ -315,7 +315,7 @@ def _run_code(command: Sequence[str], folder: str | None, env: Mapping[str, str]
 def fork_bots() -> None:
     """Fork built-in bots from this process from now on, instead of starting an interpreter for each."""
     if hasattr(os, "fork"):
-        bots.program.subprocess = _Subprocess()  # type: ignore[assignment]
+        bots.sdk.program.subprocess = _Subprocess()  # type: ignore[assignment]
 
 
 class _Subprocess:
@@ -329,7 +329,7 @@ class _Subprocess:
 
 
 def _bot(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes] | _ForkedBot:
-    """A bot, started as `bots.program` asks `subprocess` to."""
+    """A bot, started as `bots.sdk.program` asks `subprocess` to."""
     is_ours = tuple(command[:4]) == (sys.executable, "-P", "-c", START_PYTHON) and is_builtin(command[4])
     folder, env = options["cwd"], options["env"]
     if is_ours and (folder is None or os.path.isdir(folder)) and _python_path(env) <= {str(ROOT)}:
@@ -344,7 +344,7 @@ def _python_path(env: Mapping[str, str]) -> set[str]:
 
 
 class _ForkedBot:
-    """A child of this process; `subprocess.Popen` as far as `bots.program` uses it."""
+    """A child of this process; `subprocess.Popen` as far as `bots.sdk.program` uses it."""
 
     def __init__(self, command: Sequence[str], folder: str | None, env: Mapping[str, str], out: int) -> None:
         self.returncode: int | None = None

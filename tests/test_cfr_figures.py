@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.registry import builtin_names, make_bot
+from bots.sdk.registry import builtin_names, make_bot
 from protocol import find_game
 from tests.scripts import script
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from dealer.contest.config import validated
 from dealer.doctor.dialogue import Ending
 from dealer.doctor.situations import find_situation

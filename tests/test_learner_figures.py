@@ -9,7 +9,7 @@ import pytest
 
 from bots.learner.constants import Constants
 from bots.learner.files import SHIPPED, shipped_memory
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from protocol import find_game
 from tests.scripts import script
 

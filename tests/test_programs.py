@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bots.program import Program
+from bots.sdk.program import Program
 from dealer.table.launcher import command_of
 from dealer.table.players import parse_player
 from tests.dealer.helpers import PATIENCE_S, VERSION, enter_program_env

@@ -28,11 +28,27 @@ PROTOCOL = {
 BOT = {
     *ENGINE,
     *PROTOCOL,
-    *("bots", "bots.baseline", "bots.bot", "bots.builtin", "bots.client", "bots.conversation", "bots.errors"),
-    *("bots.formula", "bots.formula.decisions", "bots.legality", "bots.registry", "bots.view", "engine.splitmix"),
+    *(
+        "bots",
+        "bots.baseline",
+        "bots.sdk",
+        "bots.sdk.bot",
+        "bots.sdk.builtin",
+        "bots.sdk.client",
+        "bots.sdk.conversation",
+        "bots.errors",
+    ),
+    *(
+        "bots.formula",
+        "bots.formula.decisions",
+        "bots.sdk.conversation",
+        "bots.sdk.registry",
+        "bots.sdk.view",
+        "engine.splitmix",
+    ),
 }
 EQUILIBRIUM = {
-    *("bots.draws", "bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.table"),
+    *("bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.table"),
     *("bots.kuhn", "bots.kuhn.equilibria", "bots.kuhn.games", "bots.kuhn.wire"),
 }
 ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
@@ -105,9 +121,9 @@ def test_the_dealer_to_its_ports(tmp_path: Path) -> None:
     assert not strangers(modules)
 
 
-@pytest.mark.parametrize("start", ["from bots.builtin import main; main()", "from dealer.cli import main; main()"])
+@pytest.mark.parametrize("start", ["from bots.sdk.builtin import main; main()", "from dealer.cli import main; main()"])
 def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
-    code = "import bots.client\ndef stop(*_): raise SystemExit\nbots.client.connect = stop\n" + start
+    code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n" + start
     word = ["bot"] if "cli" in start else []
     modules = loaded(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
     assert ours(modules) == BOT | ({"acpc_arena", "dealer", "dealer.cli"} if word else set())
@@ -116,8 +132,8 @@ def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
 
 
 def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
-    code = "import bots.client\ndef stop(*_): raise SystemExit\nbots.client.connect = stop\n"
-    code += "from bots.builtin import main; main()"
+    code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n"
+    code += "from bots.sdk.builtin import main; main()"
     modules = loaded(code, "equilibrium", "127.0.0.1", "1", "--game", "leduc", folder=tmp_path)
     assert ours(modules) == BOT - {"bots.baseline", "bots.formula", "bots.formula.decisions"} | EQUILIBRIUM
     assert not modules & (HEAVY | {"asyncio", "random", "hashlib"})

@@ -197,8 +197,8 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
 def test_the_dealer_knows_no_bot() -> None:
     """The dealer knows what a bot is and how one is named, and no agent. The command line may mount more, a terminal
     is a face of the seat of a person, who is none either."""
-    known = {"bots.bot", "bots.program", "bots.registry", "bots.errors", "bots.group", "bots.decision_times"}
-    known |= {"bots.learning", "bots.workers"}
+    known = {"bots.sdk.bot", "bots.sdk.program", "bots.sdk.registry", "bots.sdk.selfplay", "bots.sdk.learning"}
+    known |= {"bots.errors", "bots.workers"}
     assert not [
         f"{name} -> {target}"
         for name, targets in arrows().items()

@@ -6,10 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from bots.bot import Bot, FilePath
-from bots.draws import draw, drawn_action, fresh_seed, uniform
 from bots.errors import StrategyError
-from bots.view import View
+from bots.sdk.bot import Bot, FilePath, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.view import View
 from engine import CALL, Action, Game, betting_start
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game, format_action
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from bots.cfr.files import StrategyFile
     from bots.cfr.places import Reading
     from bots.cfr.rivers import River, Rivers
-    from bots.holdings import HoldingChances
+    from bots.sdk.holdings import HoldingChances
     from engine import Card
 
 __all__ = ["SHIPPED", "CfrBot"]

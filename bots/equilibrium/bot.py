@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from bots.bot import Bot
-from bots.draws import draw, drawn_action, fresh_seed, uniform
 from bots.equilibrium.table import CHECKSUMS, Table, state_of, strategy_table
 from bots.kuhn.equilibria import MOST_BLUFFS, kuhn_equilibrium
 from bots.kuhn.games import Variant
 from bots.kuhn.wire import policy_of_genes
-from bots.view import View
+from bots.sdk.bot import Bot, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from protocol import find_game, format_action
 

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from bots.equilibrium.bot import GAMES, EquilibriumBot
 from bots.equilibrium.table import state_of
+from bots.sdk.view import View
 from bots.solving.engine_games import small_game, turns_of
 from bots.solving.plans import sequence_values
 from bots.solving.policies import plan_of_policy, view_of
 from bots.solving.sequence_form import Choice, Plan, sequence_form
-from bots.view import View
 from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
 from engine.errors import quoted
 from logs.errors import LeaksRefused

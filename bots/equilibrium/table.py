@@ -15,7 +15,7 @@ from os.path import dirname, join
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from bots.view import View
+from bots.sdk.view import View
 from engine import CARD_TEXTS
 from engine.errors import TableError
 

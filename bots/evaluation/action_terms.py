@@ -26,7 +26,7 @@ from bots.errors import PolicyError
 from bots.evaluation.decisions import chips_of, no_chance
 from bots.evaluation.imaginary_hands import ImaginaryHands
 from bots.evaluation.policies import Policy, policy_in
-from bots.view import View
+from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Game, Position, betting_start
 from logs.record import HandRecord
 from logs.variance.shares import PotRow

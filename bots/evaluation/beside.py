@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bots.draws import draw, drawn_action, uniform
 from bots.evaluation.policies import policy_in
-from bots.view import View
+from bots.sdk.bot import draw, drawn_action, uniform
+from bots.sdk.view import View
 from engine import RAISE, Action, ActionKind, BettingState, Deal, betting_start, betting_steps, hand_values
 from engine.errors import quoted
 from logs.errors import LeaksRefused

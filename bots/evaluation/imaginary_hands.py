@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bots.errors import PolicyError
 from bots.evaluation.decisions import chips_of, no_chance
 from bots.evaluation.policies import Policy, policy_by_holding_in, policy_in
-from bots.view import View
+from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, betting_start, side_pots, uncalled
 from engine.ranges import holding_number
 from logs.record import HandRecord

@@ -27,12 +27,12 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.draws import drawn_action
 from bots.errors import PolicyError
 from bots.evaluation.every_holding import every_holding
 from bots.evaluation.policies import Policy, policy_by_holding_in, policy_in
-from bots.holdings import HoldingChances, view_with
-from bots.view import View
+from bots.sdk.bot import drawn_action
+from bots.sdk.holdings import HoldingChances, view_with
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, Position, betting_start, raise_to
 from engine.errors import quoted
 from engine.holdem import is_holdem

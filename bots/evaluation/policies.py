@@ -1,6 +1,6 @@
 """Where a policy comes from: a bot, a file of probabilities, or a program that is asked.
 
-    parse_policy("mfs?k=2")                a bot, named as in a match (`bots.registry`)
+    parse_policy("mfs?k=2")                a bot, named as in a match (`bots.sdk.registry`)
     parse_policy("file:new.policy")        a file, below
     parse_policy("ask:./my_policy --x")    a program, below
 
@@ -31,11 +31,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from bots.bot import Bot
 from bots.errors import PolicyError
-from bots.program import split_command
-from bots.registry import make_bot
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.program import split_command
+from bots.sdk.registry import make_bot
+from bots.sdk.view import View
 from engine import Action, ActionKind, Game, raise_to
 from engine.errors import quoted
 from engine.holdem import is_holdem
@@ -43,7 +43,7 @@ from protocol import FormatError, format_action, format_game_definition
 from protocol.match_state import parse_match_state
 
 if TYPE_CHECKING:
-    from bots.holdings import HoldingChances
+    from bots.sdk.holdings import HoldingChances
 
 __all__ = ["AskedPolicy", "FilePolicy", "Policy", "parse_policy", "policy_by_holding_in", "policy_in"]
 

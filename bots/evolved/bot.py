@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from bots.bot import Bot, FilePath
-from bots.chance import Chance, holdem_refusal
 from bots.errors import ChromosomeError
 from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
 from bots.evolved.chromosome import MOST_RAISES, THRESHOLD, Odds, decision, gene, odds_factor
 from bots.evolved.files import CHAMPION, read_chromosome, recorded_odds
-from bots.view import View
+from bots.sdk.bot import Bot, FilePath
+from bots.sdk.chance import Chance, holdem_refusal
+from bots.sdk.view import View
 from engine import Action, ActionKind, Category, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
 from engine.starting_hands import starting_hand
 from protocol import format_action
 
 if TYPE_CHECKING:
-    from bots.holdings import HoldingChances
+    from bots.sdk.holdings import HoldingChances
 
 __all__ = ["EvolvedBot"]
 
@@ -101,7 +101,7 @@ class EvolvedBot(Bot):
             return None
         import numpy as np
 
-        from bots.holdings import by_class, each
+        from bots.sdk.holdings import by_class, each
         from engine.batch import rank_hands
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 

@@ -6,18 +6,18 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from bots.bot import Bot
-from bots.chance import Chance, holdem_refusal
 from bots.formula.decisions import Decision, action_of
 from bots.formula.observation import Observation, in_words, observe
 from bots.formula.relations import mfs_decision, mfs_relation, rh_decision, rh_relation
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.chance import Chance, holdem_refusal
+from bots.sdk.view import View
 from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
 from protocol import format_action
 
 if TYPE_CHECKING:
-    from bots.holdings import HoldingChances
+    from bots.sdk.holdings import HoldingChances
 
 __all__ = ["MfsBot", "RhBot"]
 
@@ -74,7 +74,7 @@ class _FormulaBot(Bot):
 class MfsBot(_FormulaBot):
     """Plays the mathematically fair strategy: expected gain over expected loss, times k, is the decision.
 
-    Algorithm: the chance to win against everyone still in (`bots.chance`), the others' chips in the pot, the
+    Algorithm: the chance to win against everyone still in (`bots.sdk.chance`), the others' chips in the pot, the
         player's own and the price give a ratio that is 1 where continuing is fair (`bots.formula.relations`, formulas 1
         and 5). k times the ratio, rounded down, is one of five decisions (`bots.formula.decisions`). A player that has
         put nothing into the pot enters the game at any price. The bot ignores how its opponents play.
@@ -130,7 +130,7 @@ class MfsBot(_FormulaBot):
         if len(view.active_positions) > 2:
             return None
         from bots.formula.holdings import mfs_decisions
-        from bots.holdings import each
+        from bots.sdk.holdings import each
 
         return each(view, mfs_decisions(view, self._k), lambda decision: action_of(Decision(decision), view))
 

@@ -13,7 +13,7 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import Final
 
-from bots.view import View
+from bots.sdk.view import View
 from engine import CALL, FOLD, Action
 from engine.errors import quoted
 

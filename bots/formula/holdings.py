@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bots.formula.decisions import Decision
 from bots.formula.observation import observe
-from bots.view import View
+from bots.sdk.view import View
 from engine.ranges import HOLDINGS, chances_of_all
 
 __all__ = ["mfs_decisions"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bots.view import View
+from bots.sdk.view import View
 from engine import ActionKind
 
 __all__ = ["Observation", "in_words", "observe"]
@@ -21,7 +21,7 @@ class Observation:
 
     chance_percent: float | None
     """CHANCE: the player's chance to win, 0 to 100; None if not asked for, since it costs more than all the rest. The
-    work does not say how it was computed; here it is the expected share of the pot (`bots.chance`)."""
+    work does not say how it was computed; here it is the expected share of the pot (`bots.sdk.chance`)."""
     pot_chips: int
     """POT: chips that all players have put in during this hand, blinds included."""
     odds: float

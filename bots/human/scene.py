@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from bots.view import View
+from bots.sdk.view import View
 from engine import Card, Game, Position, Seat
 from engine.betting import BettingState
 from engine.holdem import holdem_blinds

@@ -11,9 +11,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final
 
-from bots.client import CONNECT_TIMEOUT_S, connect
 from bots.errors import DealerError
 from bots.human.scene import Scene, Score
+from bots.sdk.client import CONNECT_TIMEOUT_S, connect
 from engine import Action, Game, Position, Seat
 from logs.estimation import AnyTimeMean, score_bounds
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply

@@ -1,6 +1,6 @@
 """Players compiled, for training: whole hands of the simple players and of one that learns, at any stakes.
 
-chances    the chances that `bots.chance` gives, draw for draw
+chances    the chances that `bots.sdk.chance` gives, draw for draw
 players    what each kind of player decides, as the bots of the same names do
 hands      the hands: rules, decisions, pots
 

@@ -1,4 +1,4 @@
-"""The chances of `bots.chance.Chance`, compiled: the same seeds, the same draws, the same numbers."""
+"""The chances of `bots.sdk.chance.Chance`, compiled: the same seeds, the same draws, the same numbers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def preflop_percent(one: int, other: int, opponents: int) -> float:
 def chance_seed(
     seed: np.uint64, hand: int, hole: NDArray[np.uint8], board: NDArray[np.uint8], opponents: int
 ) -> np.uint64:
-    """The seed of the draws: that of `bots.chance.chance_seed`, whose seed comes mixed."""
+    """The seed of the draws: that of `bots.sdk.chance.chance_seed`, whose seed comes mixed."""
     state = np.uint64(0)
     for i in range(2):
         state = state << _CARD_BITS | np.uint64(hole[i] + 1)

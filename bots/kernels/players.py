@@ -10,7 +10,7 @@ import numpy as np
 
 from bots.formula.decisions import Decision, Proportions
 from bots.kernels.hands import DECISION, DRAWN_DECISION, LEARNER, MFS, RANDOM, RH, SIZED_RAISE, Players
-from bots.registry import describe, make_bot, parse_spec
+from bots.sdk.registry import describe, make_bot, parse_spec
 from engine.splitmix import MASK_64, mixed
 
 __all__ = ["Eyes", "Seat", "as_players", "chance_kinds", "learner_seat", "simple_seat"]
@@ -71,7 +71,7 @@ def simple_seat(spec: str, seed: int) -> Seat | None:
     """The player that a text names; None for one that is not compiled.
 
     Args:
-        spec: as `bots.registry.make_bot` takes it.
+        spec: as `bots.sdk.registry.make_bot` takes it.
         seed: for bots that draw and are given none.
 
     Raises:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from bots.bot import Bot
-from bots.draws import draw, drawn_action, fresh_seed, uniform
 from bots.kuhn.games import Variant
 from bots.kuhn.models import models
 from bots.kuhn.wire import WIRE_NAMES, policy_of_genes, variant_of
-from bots.view import View
+from bots.sdk.bot import Bot, draw, drawn_action, fresh_seed, uniform
+from bots.sdk.view import View
 from engine import Action, Game
 
 __all__ = ["BlufferBot", "CallerBot", "FolderBot", "KuhnBot", "RationalBot", "SafeBot", "ShyBot"]

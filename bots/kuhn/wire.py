@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
-from bots.view import View
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from protocol import find_game
 

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.baseline import HandRandom
-from bots.bot import FilePath
-from bots.chance import Chance, holdem_refusal
 from bots.errors import LearnerFileError
 from bots.formula.decisions import Decision, action_of
 from bots.formula.observation import Observation, in_words, observe
@@ -17,15 +15,17 @@ from bots.learner.cells import Cell, cell_of
 from bots.learner.constants import Constants
 from bots.learner.files import MemoryFile, memory_bytes, read_memory, shipped_memory
 from bots.learner.memory import Matrix, Memory, Row, best_decision, reward_mbb
-from bots.learning import Journal, LearningBot, read_journal
-from bots.view import View
+from bots.sdk.bot import FilePath
+from bots.sdk.chance import Chance, holdem_refusal
+from bots.sdk.learning import Journal, LearningBot, read_journal
+from bots.sdk.view import View
 from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
 from engine.errors import quoted
 from protocol import format_action
 
 if TYPE_CHECKING:
-    from bots.holdings import HoldingChances
+    from bots.sdk.holdings import HoldingChances
 
 __all__ = ["LearnerBot"]
 
@@ -184,7 +184,7 @@ class LearnerBot(LearningBot):
             return None
         import numpy as np
 
-        from bots.holdings import each
+        from bots.sdk.holdings import each
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 
         percent = 100 * chances_of_all(view.board).equity

@@ -23,8 +23,8 @@ from bots.learner.bot import LearnerBot
 from bots.learner.constants import Constants
 from bots.learner.files import read_memory, shipped_memory, write_memory
 from bots.learner.memory import Memory
-from bots.registry import make_bot, parse_spec
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot, parse_spec
+from bots.sdk.selfplay import self_play
 from engine import Game, deals
 from engine.equity import DEFAULT_TRIALS
 from engine.game import POSITIONS
@@ -130,7 +130,7 @@ class Trainee:
         """Play all rotations of some deals.
 
         Args:
-            specs: the opponents by seat, as `bots.registry.make_bot` takes them.
+            specs: the opponents by seat, as `bots.sdk.registry.make_bot` takes them.
             pack: the deals.
             learns: whether it explores and remembers; if not, it is frozen.
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from bots.bot import Bot
-from bots.draws import draw, fresh_seed, uniform
 from bots.lp_mc.mc import McBot
 from bots.lp_mc.options import SimulationOptions
 from bots.lp_mc.strategy import ActionChances, PreflopStrategy, preflop_strategy
-from bots.view import View
+from bots.sdk.bot import Bot, draw, fresh_seed, uniform
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Game
 from engine.holdem import is_holdem
 from engine.starting_hands import starting_hand, starting_hand_name
 from protocol import format_action
 
 if TYPE_CHECKING:
-    from bots.holdings import HoldingChances
+    from bots.sdk.holdings import HoldingChances
 
 __all__ = ["EQUILIBRIUM", "PUBLISHED", "LpBot", "LpMcBot", "preflop_refusal"]
 
@@ -147,7 +146,7 @@ class LpBot(Bot):
         self._check(view)
         if view.round:
             return {CALL: 1.0}
-        from bots.holdings import by_class
+        from bots.sdk.holdings import by_class
 
         return by_class(view, self._preflop.policy)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from bots.bot import Bot
-from bots.draws import draw, fresh_seed, uniform
 from bots.lp_mc.model import OpponentModel
 from bots.lp_mc.options import SimulationOptions
 from bots.lp_mc.simulation import Values, load, simulate
-from bots.view import View
+from bots.sdk.bot import Bot, draw, fresh_seed, uniform
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from engine.holdem import is_holdem
 from protocol import format_action

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from bots.draws import uniform
 from bots.lp_mc.model import Chances, OpponentModel
 from bots.lp_mc.options import WHOLE_HAND, SimulationOptions
-from bots.view import View
+from bots.sdk.bot import uniform
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
 

@@ -6,19 +6,19 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from bots.bot import Bot
 from bots.rembrant.cells import Move, Opponent
 from bots.rembrant.choice import Danger, Style, chance_of_aggression, read_danger
 from bots.rembrant.kinds import BELOW_STRAIGHTS, read_kind
 from bots.rembrant.tables import STREETS, Rule, group_of, postflop_rule, preflop_rule
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.view import View
 from engine import CALL, FOLD, Action, ActionKind, Game, raise_to
 from engine.holdem import is_dealt_as_holdem
 from engine.starting_hands import starting_hand_name
 from protocol import format_action
 
 if TYPE_CHECKING:
-    from bots.holdings import HoldingChances
+    from bots.sdk.holdings import HoldingChances
 
 __all__ = ["RembrantBot", "action_of", "read_opponent"]
 
@@ -124,8 +124,8 @@ class RembrantBot(Bot):
 
     def policy_by_holding(self, view: View) -> HoldingChances:
         """`policy`, asked once for each class of hands before the flop, and for each kind of hand after it."""
-        from bots.holdings import by_class
         from bots.rembrant.holdings import by_kind
+        from bots.sdk.holdings import by_class
 
         return by_kind(view, self.policy) if view.round else by_class(view, self.policy)
 

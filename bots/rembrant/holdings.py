@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.holdings import HoldingChances, view_with
 from bots.rembrant.kinds import Kind, read_kind
-from bots.view import View
+from bots.sdk.holdings import HoldingChances, view_with
+from bots.sdk.view import View
 from engine import Action, Card
 from engine.ranges import HOLDINGS, are_free
 

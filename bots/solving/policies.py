@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bots.bot import Bot
 from bots.errors import PolicyError, SolvingError
 from bots.evaluation.policies import policy_in
+from bots.sdk.bot import Bot
+from bots.sdk.view import View
 from bots.solving.engine_games import Turn, turns_of
 from bots.solving.sequence_form import Plan, SequenceForm
-from bots.view import View
 from engine import Card, Game, parse_cards
 
 if TYPE_CHECKING:

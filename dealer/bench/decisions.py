@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from bots.decision_times import decision_times
+from bots.sdk.selfplay import decision_times
 from dealer.bench.rows import Row
 from dealer.results.sentences import count_of
 from engine import Game

@@ -133,7 +133,7 @@ def _read_ports(dealer: subprocess.Popen[str]) -> list[str]:
 def _player_command(player: str | None, game_file: str, port: str) -> Sequence[str]:
     if player is not None:
         return [player, game_file, "127.0.0.1", port]
-    start = "import sys; from bots.builtin import main; sys.exit(main())"
+    start = "import sys; from bots.sdk.builtin import main; sys.exit(main())"
     return [sys.executable, "-P", "-c", start, "random", "127.0.0.1", port, "--game", game_file]
 
 

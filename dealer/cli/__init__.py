@@ -77,7 +77,7 @@ def main() -> None:
 
     arguments = sys.argv[1:]
     if arguments[:1] == ["bot"] and not {"--help", "-h"} & set(arguments):
-        from bots.builtin import main as play_bot
+        from bots.sdk.builtin import main as play_bot
 
         raise_interrupts()
         sys.exit(play_bot(arguments[1:]))

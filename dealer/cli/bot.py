@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bots.builtin import main as play_bot
+from bots.sdk.builtin import main as play_bot
 
 __all__ = ["bot"]
 

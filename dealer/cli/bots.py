@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bots.errors import SpecError
-from bots.registry import BotDescription, describe, describe_all
+from bots.sdk.registry import BotDescription, describe, describe_all
 from dealer.cli.console import Terminal, abort
 
 __all__ = ["bots"]

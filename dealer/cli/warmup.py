@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from bots.bot import Bot
+from bots.sdk.bot import Bot
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
@@ -93,7 +93,7 @@ def _fill(terminal: Terminal, root: Path) -> None:
 
 def _jobs() -> list[tuple[str, Callable[[], None]]]:
     """What is compiled: the engine's kernels, what the built-in bots prepare, and what trains them."""
-    from bots.registry import builtin_names, make_bot
+    from bots.sdk.registry import builtin_names, make_bot
     from bots.warmup import TRAINING_JOBS
     from engine.warmup import ENGINE_JOBS
 

@@ -7,7 +7,7 @@ import contextlib
 import time
 
 from bots.errors import BotFileError
-from bots.learning import LearningBot
+from bots.sdk.learning import LearningBot
 from dealer.contest.match_run import MatchRun
 from dealer.errors import TrainingError
 from dealer.match.causes import Cause

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bots.registry import is_builtin
+from bots.sdk.registry import is_builtin
 from dealer.contest.config import Command, Conditions, Score
 from dealer.contest.schedule import Seating, Slot, number_of_seatings, pairings, slots
 from dealer.contest.scores import bounds_of

@@ -24,7 +24,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from bots.errors import WorkersError
-from bots.registry import is_builtin
+from bots.sdk.registry import is_builtin
 from bots.workers import Workers, is_wanted, tell
 from dealer.contest.contest import Contest
 from dealer.contest.ending import INTERRUPTED, Ending, Outcome

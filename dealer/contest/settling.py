@@ -16,7 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from bots.registry import is_builtin
+from bots.sdk.registry import is_builtin
 from dealer.contest.config import BotSettings, Command, Conditions, RunConfig, Score
 from dealer.contest.schedule import Format, Seating, number_of_seatings
 from dealer.contest.scores import bounds_of

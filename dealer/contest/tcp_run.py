@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from bots.registry import is_builtin
+from bots.sdk.registry import is_builtin
 from dealer.contest.ending import Wait
 from dealer.contest.match_run import Aftermath, MatchRun
 from dealer.errors import LaunchError

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bots.errors import BotFileError
-from bots.learning import LearningBot, cut_journal, read_journal
+from bots.sdk.learning import LearningBot, cut_journal, read_journal
 from dealer.contest.plan import ContestPlan
 from dealer.contest.schedule import Slot
 from dealer.errors import TrainingError

@@ -24,7 +24,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from bots.group import Bot, BotFailure, BotGroup
+from bots.sdk.selfplay import Bot, BotFailure, BotGroup
 from dealer.errors import MatchFailure
 from dealer.match import events
 from dealer.match.causes import BotFailed, Cause, NobodyLeft, NotWritten, OutOfTime, PlayerCause

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from bots.errors import BotFileError
-from bots.learning import cut_journal
+from bots.sdk.learning import cut_journal
 from dealer.errors import PickUpError, TrainingError
 from dealer.match import EarlierHands, MatchSetup
 from dealer.match.faults import Fault

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from bots.registry import describe, is_builtin, make_bot
+from bots.sdk.registry import describe, is_builtin, make_bot
 from dealer.contest.config import BotSettings, RunConfig, validated
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.match.faults import FaultPolicy

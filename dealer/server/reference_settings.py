@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from bots.program import IS_WINDOWS
+from bots.sdk.program import IS_WINDOWS
 from dealer.contest.config import BotSettings
 from dealer.errors import ConfigError
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings

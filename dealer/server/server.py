@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from bots.registry import builtin_names
+from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.record.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bots.program import SERVER_VARIABLE
+from bots.sdk.program import SERVER_VARIABLE
 from dealer.contest.config import BotSettings, RunConfig, read_config, validated
 from dealer.errors import ConfigError
 from dealer.record.folder import CONFIG_NAME

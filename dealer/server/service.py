@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bots.program import end_programs_of
+from bots.sdk.program import end_programs_of
 from dealer.errors import RefusedError, StoreError
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records

@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias, TypeV
 from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from bots.registry import builtin_names
+from bots.sdk.registry import builtin_names
 from dealer.contest.config import NO_ADDRESS, BotSettings, problem_in_words, read_toml
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.server.queue.fair_queue import Limits, Slot

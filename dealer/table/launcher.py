@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bots.program import Program
-from bots.registry import SEED_VARIABLE
+from bots.sdk.program import Program
+from bots.sdk.registry import SEED_VARIABLE
 from dealer.errors import LaunchError
 from dealer.table.players import Lesson, Player, PlayerKind
 from engine.errors import quoted
@@ -28,7 +28,7 @@ __all__ = ["BotProcess", "command_of", "stop_all"]
 
 _log = logging.getLogger(__name__)
 
-_START_PYTHON = "import sys; from bots.builtin import main; sys.exit(main())"
+_START_PYTHON = "import sys; from bots.sdk.builtin import main; sys.exit(main())"
 
 
 class BotProcess(Program):

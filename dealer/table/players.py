@@ -16,11 +16,11 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bots.bot import Bot
 from bots.errors import SpecError, in_one_line
-from bots.learning import LearningBot
-from bots.program import split_command
-from bots.registry import builtin_names, is_bot_name, is_builtin, make_bot
+from bots.sdk.bot import Bot
+from bots.sdk.learning import LearningBot
+from bots.sdk.program import split_command
+from bots.sdk.registry import builtin_names, is_bot_name, is_builtin, make_bot
 from dealer.errors import PlayerError
 from dealer.match.clocks import TimeLimits
 from dealer.table.confinement import Confinement
@@ -100,7 +100,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a player that learns is given for a match; see `bots.learning.LearningBot.train`.
+    """What a player that learns is given for a match; see `bots.sdk.learning.LearningBot.train`.
 
     Attributes:
         start: the file of the memory that it starts from.

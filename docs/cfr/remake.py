@@ -26,8 +26,8 @@ from bots.cfr.bot import SHIPPED
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import TrainingSettings
 from bots.cfr.training import STRATEGY, Extent, plan_training, train
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from dealer.cli.working import duration
 from logs.estimation import RunningMean
 from logs.page.drawing import MARK, TONES, drawn, plain_number

@@ -29,9 +29,9 @@ from bots.cfr.rivers import OWN_SPREAD, RIVER_SIZES, SPREAD, Rivers
 from bots.cfr.sizes import read_sizes
 from bots.cfr.tree import betting_tree
 from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, lower_bounds, play_part
-from bots.registry import make_bot
-from bots.selfplay import self_play
-from bots.view import View
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
+from bots.sdk.view import View
 from engine import BettingState, Card, betting_start
 from logs.estimation import RunningMean
 from protocol import find_game

@@ -28,8 +28,8 @@ from bots.learner.kept import Kept
 from bots.learner.memory import Memory
 from bots.learner.tables import Pack, Style, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from bots.studies.learner.report import Spread
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.rate import signed

@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from bots.baseline import CallingBot, RaisingBot
-from bots.bot import Bot
-from bots.draws import draw
 from bots.lp_mc.lp import LpMcBot
 from bots.lp_mc.strategy import preflop_strategy
-from bots.selfplay import self_play
-from bots.view import View
+from bots.sdk.bot import Bot, draw
+from bots.sdk.selfplay import self_play
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action
 from logs.estimation import RunningMean
 from protocol import find_game

@@ -23,8 +23,8 @@ from typing import Final, NamedTuple
 from bots.evaluation.action_terms import ActionTerms
 from bots.evaluation.imaginary_hands import ImaginaryHands
 from bots.evaluation.policies import parse_policy
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from logs.record import HandRecord
 from logs.variance.estimates import Estimate, PlayerEstimates
 from logs.variance.reduction import Reduction

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from dealer.bench.rows import Row
 from dealer.match.events import Event, HandFinished, Watcher
 from dealer.match.in_process import InProcessMatch

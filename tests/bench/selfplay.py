@@ -28,8 +28,8 @@ from bots.evolved.charts import chart, chart_position
 from bots.evolved.chromosome import GENES, Odds
 from bots.evolved.files import CHAMPION, read_chromosome
 from bots.evolved.training import OPPONENTS, TableEvaluator
-from bots.selfplay import self_play
-from bots.view import View
+from bots.sdk.selfplay import self_play
+from bots.sdk.view import View
 from bots.workers import Workers, local_workers
 from dealer.bench.rows import Row
 from engine import Action, ActionKind

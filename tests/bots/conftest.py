@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.view import View
+from bots.sdk.view import View
 from protocol import find_game
 from protocol.match_state import betting_after, parse_match_state
 from protocol.mock_dealer import MockDealer

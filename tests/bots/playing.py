@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bots.bot import Bot
-from bots.legality import require_legal
 from bots.rembrant import RembrantBot
 from bots.rembrant.choice import Style
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.conversation import require_legal
+from bots.sdk.view import View
 from engine import Action, ActionKind, Hand, deal_hand, deals
 from protocol import find_game, shipped_games
 

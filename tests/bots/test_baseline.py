@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 
 from bots.baseline import CallingBot, ConstantBot, FoldingBot, HandRandom, RaisingBot, RandomBot
-from bots.bot import Bot
-from bots.legality import require_legal
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.conversation import require_legal
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Hand, deals, raise_to
 from protocol import find_game, shipped_games
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import bots
-from bots.testing import MockDealer, serve_script
+from bots.sdk.testing import MockDealer, serve_script
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bots.errors import SpecError
-from bots.registry import describe_all, is_bot_name, make_bot, parse_spec
+from bots.sdk.registry import describe_all, is_bot_name, make_bot, parse_spec
 from engine import CALL, RAISE
 from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
@@ -252,7 +252,7 @@ def test_a_declaration_is_not_imported_before_it_is_asked_for() -> None:
 
 
 def run_bot(folder: Path, env: dict[str, str], name: str, port: int) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "bots.builtin", name, "127.0.0.1", str(port), "--game", "kuhn"]
+    command = [sys.executable, "-P", "-m", "bots.sdk.builtin", name, "127.0.0.1", str(port), "--game", "kuhn"]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
 
 

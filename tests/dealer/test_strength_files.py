@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.registry import builtin_names
+from bots.sdk.registry import builtin_names
 from dealer.contest.config import read_config, validated
 from dealer.contest.plan import plan_run
 from dealer.contest.settling import settle

@@ -13,8 +13,8 @@ from typing import Final
 from bots.errors import SpecError
 from bots.evolved.bot import EvolvedBot
 from bots.findings import Bar, BarChart, TableView
-from bots.registry import builtin_names, make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import builtin_names, make_bot
+from bots.sdk.selfplay import self_play
 from bots.workers import Workers
 from logs.estimation import Rate, RunningMean
 from logs.estimation.rate import signed

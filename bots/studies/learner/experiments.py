@@ -25,7 +25,7 @@ from bots.learner.kept import Kept
 from bots.learner.memory import Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from bots.learner.training import Earned, frozen_play, unseen_packs
-from bots.registry import builtin_names, make_bot
+from bots.sdk.registry import builtin_names, make_bot
 from bots.workers import Workers
 from engine import Game
 from protocol import find_game

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from bots.registry import is_builtin
+from bots.sdk.registry import is_builtin
 from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy

@@ -15,9 +15,9 @@ from bots.cfr.hands import bucket_of
 from bots.cfr.places import LEFT, Place
 from bots.cfr.play import decided_at
 from bots.errors import GameRefused
-from bots.selfplay import self_play
+from bots.sdk.selfplay import self_play
+from bots.sdk.view import View
 from bots.solving.exact import exact_exploitability
-from bots.view import View
 from engine import CALL, FOLD, ActionKind, Game, Hand, deal_hand
 from engine.actions import raise_to
 from protocol import find_game

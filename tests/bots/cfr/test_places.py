@@ -15,7 +15,7 @@ from bots.cfr.files import write_strategy
 from bots.cfr.sizes import ROUND_SIZES, read_sizes
 from bots.cfr.translation import lower_chance
 from bots.cfr.tree import DECISION, BettingTree, betting_tree
-from bots.view import View
+from bots.sdk.view import View
 from engine import CALL, Action, ActionKind, BettingState, betting_start
 from engine.actions import raise_to
 from protocol import find_game

@@ -18,11 +18,11 @@ from bots.cfr.rivers import OWN_SPREAD, SPREAD, River, Rivers
 from bots.cfr.sizes import read_sizes
 from bots.cfr.translation import lower_chance
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
+from bots.sdk.view import View
 from bots.solving.linear_program import LinearProgram
 from bots.solving.plans import expected_value, exploitability, plan_of
 from bots.solving.sequence_form import Choice, SequenceForm, sequence_form
 from bots.solving.tree import Decision, Leaf, Node, PublicGame
-from bots.view import View
 from engine import CALL, FOLD, Action, ActionKind, BettingState, Card, Game, betting_start, parse_cards, rank_hand
 from engine.actions import raise_to
 from protocol import find_game

@@ -12,8 +12,8 @@ from bots import Bot, View
 from bots.equilibrium.bot import EquilibriumBot
 from bots.equilibrium.departures import action_costs, departures_of, is_solved
 from bots.equilibrium.table import state_of
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from engine import ActionKind, BettingState, Deal, Game, betting_start, hand_values
 from logs.errors import LeaksRefused
 from logs.record import HandRecord

@@ -10,15 +10,15 @@ from bots.equilibrium.bot import GAMES, EquilibriumBot
 from bots.equilibrium.generate import equilibrium_table
 from bots.equilibrium.table import CHECKSUMS, read, strategy_table, table_path, write
 from bots.errors import GameRefused, SpecError
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
+from bots.sdk.view import View
 from bots.solving.engine_games import small_game
 from bots.solving.linear_program import LinearProgram
 from bots.solving.plans import expected_value, exploitability
 from bots.solving.policies import plan_of_bot
 from bots.solving.ranks import rank_game
 from bots.solving.sequence_form import sequence_form
-from bots.view import View
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from engine.errors import TableError
 from logs.estimation import RunningMean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bots.view import View
+from bots.sdk.view import View
 from engine import Action
 from tests.logs.variance.small_games import Strategy
 

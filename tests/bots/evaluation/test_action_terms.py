@@ -10,7 +10,7 @@ import pytest
 from bots.errors import PolicyError
 from bots.evaluation.action_terms import ActionTerms
 from bots.evaluation.policies import policy_in
-from bots.view import View
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, betting_start
 from logs.variance.shares import Shares
 from logs.variance.terms import term_values

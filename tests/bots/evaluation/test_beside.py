@@ -9,8 +9,8 @@ import pytest
 
 from bots import Bot, View
 from bots.evaluation.beside import leaks_beside
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from engine import CALL, Action, BettingState, betting_start, hand_values
 from logs.errors import LeaksRefused
 from logs.record import HandRecord

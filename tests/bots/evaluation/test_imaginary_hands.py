@@ -10,7 +10,7 @@ import pytest
 from bots import View, self_play
 from bots.errors import PolicyError
 from bots.evaluation.imaginary_hands import ImaginaryHands, number_of_holdings
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from engine import Action
 from logs.variance.shares import Shares
 from logs.variance.terms import chance_terms, term_values

@@ -14,8 +14,8 @@ from bots.baseline import CallingBot, FoldingBot
 from bots.errors import GameRefused, PolicyError, SpecError
 from bots.evaluation.exploiting import DEALS_A_PART, ENDS, Exploitation, lower_bounds, play_part
 from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy
-from bots.holdings import view_with
-from bots.registry import make_bot
+from bots.sdk.holdings import view_with
+from bots.sdk.registry import make_bot
 from engine import CALL, FOLD, RAISE, Action, BettingState, Card, Position, betting_start, raise_to
 from engine.cards import parse_cards
 from engine.equity import exact_equity, showdown_odds

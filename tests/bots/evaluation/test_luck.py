@@ -12,7 +12,7 @@ import pytest
 from bots.evaluation.exploiting import played_hand
 from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy, Told
 from bots.evaluation.luck import Luck, columns_of, values_of
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from bots.solving.exact import exact_exploitability
 from engine import (
     CALL,

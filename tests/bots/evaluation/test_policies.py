@@ -11,7 +11,7 @@ import pytest
 from bots.baseline import CallingBot, RandomBot
 from bots.errors import PolicyError, SpecError
 from bots.evaluation.policies import AskedPolicy, FilePolicy, parse_policy, policy_in
-from bots.view import View
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, raise_to
 from protocol import find_game
 from tests.tables import rows

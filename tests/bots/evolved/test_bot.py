@@ -17,7 +17,7 @@ from bots.evolved.chromosome import GENES, Odds, decision, gene
 from bots.evolved.files import CHAMPION, Chromosome, read_chromosome, recorded_odds, write_chromosome
 from bots.evolved.finished import recorded_settings
 from bots.evolved.training import GENOME
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from engine import ActionKind
 from engine.starting_hands import STARTING_HANDS, starting_hand
 

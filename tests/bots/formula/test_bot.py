@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from bots.baseline import CallingBot, ConstantBot, RandomBot
-from bots.bot import Bot
 from bots.errors import SpecError
 from bots.formula.bot import MfsBot, RhBot
-from bots.registry import make_bot
-from bots.testing import MockDealer, check
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.registry import make_bot
+from bots.sdk.testing import MockDealer, check
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Hand, deal_hand, raise_to
 from protocol import find_game, shipped_games
 from tests.bots.playing import HOLDEM, BotMaker, ViewOf, assert_plays, comment_of, play_legally, play_random_casts
@@ -210,7 +210,7 @@ def test_options_that_mean_nothing(spec: str, sentence: str) -> None:
 
 PROGRAM = """
 import sys
-from bots.builtin import main
+from bots.sdk.builtin import main
 at_start = "numpy" in sys.modules
 code = main(sys.argv[1:])
 heavy = {"numpy", "numba", "scipy", "llvmlite"} & {name.split(".")[0] for name in sys.modules}

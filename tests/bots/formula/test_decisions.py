@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from bots.formula.decisions import Decision, Proportions, action_of
-from bots.legality import require_legal
-from bots.view import View
+from bots.sdk.conversation import require_legal
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, raise_to
 
 ViewOf = Callable[[str, str], View]

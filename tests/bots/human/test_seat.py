@@ -14,7 +14,7 @@ import pytest
 
 from bots.errors import ConnectError, DealerError
 from bots.human import HumanSeat, Returned, Scene, SeatConnection, Won, in_words
-from bots.view import View
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Hand, Position, Seat, deals
 from logs.estimation import AnyTimeMean, score_bounds
 from logs.reading import read_hands

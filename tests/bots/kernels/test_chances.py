@@ -1,4 +1,4 @@
-"""The compiled chances are those of `bots.chance.Chance`, to the last bit."""
+"""The compiled chances are those of `bots.sdk.chance.Chance`, to the last bit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from bots.chance import chance_seed as seed_in_python
+from bots.sdk.chance import chance_seed as seed_in_python
 from engine.equity import equity, preflop_equity
 from engine.splitmix import MASK_64, mixed
 

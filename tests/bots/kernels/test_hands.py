@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bots import self_play
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from engine import deals
 from protocol import find_game
 

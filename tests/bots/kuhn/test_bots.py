@@ -12,13 +12,13 @@ from bots.kuhn.games import KuhnGame, Variant
 from bots.kuhn.models import MODEL_NAMES, models
 from bots.kuhn.values import expected_value, exploitability
 from bots.kuhn.wire import WIRE_NAMES, card_of, variant_of
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
+from bots.sdk.view import View
 from bots.solving.engine_games import small_game
 from bots.solving.plans import best_response, expected_values
 from bots.solving.policies import plan_of_bot
 from bots.solving.sequence_form import sequence_form
-from bots.view import View
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from logs.estimation import RunningMean
 from protocol import find_game, shipped_games

@@ -10,21 +10,20 @@ from pathlib import Path
 import pytest
 
 from bots.baseline import CallingBot, ConstantBot, FoldingBot, RandomBot
-from bots.bot import Bot
 from bots.errors import LearnerFileError, SpecError
 from bots.formula.decisions import Decision, action_of
 from bots.formula.observation import observe
-from bots.group import BotFailure
 from bots.learner.bot import LearnerBot
 from bots.learner.cells import Cell, cell_of
 from bots.learner.constants import Constants
 from bots.learner.files import memory_bytes, read_memory, write_memory
 from bots.learner.memory import Matrix, Memory, reward_mbb
-from bots.learning import Journal, cut_journal, read_journal
-from bots.legality import require_legal
-from bots.registry import make_bot
-from bots.selfplay import self_play
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.conversation import require_legal
+from bots.sdk.learning import Journal, cut_journal, read_journal
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import BotFailure, self_play
+from bots.sdk.view import View
 from engine import Hand, Position, deal_hand
 from protocol import find_game
 from tests.bots.playing import ViewOf, comment_of
@@ -354,7 +353,7 @@ def test_a_journal_that_is_damaged_is_refused_in_one_sentence(tmp_path: Path, te
 
 
 def test_a_journal_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bots.learning.LOCK_PATIENCE_S", 0.05)
+    monkeypatch.setattr("bots.sdk.learning.LOCK_PATIENCE_S", 0.05)
     path = str(tmp_path / "x.journal")
     journal = Journal(path)
     for take in (Journal, cut_journal):

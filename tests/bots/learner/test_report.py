@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.bot import Bot
 from bots.errors import CheckpointError, EvolutionError, LearnerFileError
 from bots.findings import LineChart, format_findings
 from bots.learner.constants import Constants
 from bots.learner.memory import Memory
 from bots.learner.training import Earned
-from bots.registry import make_bot
+from bots.sdk.bot import Bot
+from bots.sdk.registry import make_bot
 from bots.studies.learner import experiments
 from bots.studies.learner.experiments import MIXED, Experiments, Outcome, ReportSettings, Rival, play_all
 from bots.studies.learner.report import learner_report

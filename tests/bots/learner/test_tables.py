@@ -15,7 +15,7 @@ from bots.learner.constants import Constants
 from bots.learner.files import write_memory
 from bots.learner.memory import Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from engine.splitmix import MASK_64, STEP, mixed
 from protocol import find_game
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from bots.bot import Bot
 from bots.errors import GameRefused, SpecError
 from bots.lp_mc import mc
 from bots.lp_mc.lp import LpBot, LpMcBot, preflop_refusal
 from bots.lp_mc.simulation import Values
 from bots.lp_mc.strategy import preflop_strategy
-from bots.registry import describe, make_bot
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.registry import describe, make_bot
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Game, Hand, Position, deal_hand
 from engine.starting_hands import STARTING_HANDS
 from protocol import find_game, shipped_games

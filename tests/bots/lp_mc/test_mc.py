@@ -6,14 +6,14 @@ from dataclasses import fields, replace
 
 import pytest
 
-from bots.draws import draw
 from bots.errors import GameRefused, SpecError
 from bots.lp_mc import mc
 from bots.lp_mc.mc import McBot, best_action
 from bots.lp_mc.options import SimulationOptions
 from bots.lp_mc.simulation import Values
-from bots.registry import describe, make_bot
-from bots.view import View
+from bots.sdk.bot import draw
+from bots.sdk.registry import describe, make_bot
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Hand, deal_hand
 from protocol import find_game, shipped_games
 from tests.bots.playing import ViewOf

@@ -12,7 +12,7 @@ import pytest
 from bots.lp_mc.model import OpponentModel
 from bots.lp_mc.options import SimulationOptions
 from bots.lp_mc.simulation import batch_sizes, simulate
-from bots.view import View
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Hand, deal_hand, nearest_legal, parse_cards
 from engine.equity import exact_equity
 from protocol import find_game

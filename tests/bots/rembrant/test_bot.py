@@ -10,11 +10,11 @@ import pytest
 
 from bots.baseline import CallingBot, ConstantBot, RaisingBot, RandomBot
 from bots.errors import BotsError, SpecError
-from bots.legality import require_legal
-from bots.registry import make_bot
 from bots.rembrant import RembrantBot
-from bots.testing import MockDealer, check
-from bots.view import View
+from bots.sdk.conversation import require_legal
+from bots.sdk.registry import make_bot
+from bots.sdk.testing import MockDealer, check
+from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Deal, Hand, deal_hand, parse_cards, raise_to
 from protocol import find_game
 from tests.bots.playing import HOLDEM, BotMaker, ViewOf, comment_of, play_legally, play_random_casts, rembrant

@@ -8,7 +8,7 @@ import pytest
 
 from bots.rembrant.bot import read_opponent
 from bots.rembrant.cells import Opponent
-from bots.view import View
+from bots.sdk.view import View
 from engine import CALL, Action, Hand, deal_hand, raise_to
 from protocol import find_game
 from tests.bots.playing import ViewOf

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from bots.legality import require_legal
 from bots.rembrant import RembrantBot
 from bots.rembrant.kinds import Kind, read_kind
-from bots.view import View
+from bots.sdk.conversation import require_legal
+from bots.sdk.view import View
 from engine import CALL, FOLD, Action, format_cards, raise_to
 from engine.cards import RANKS
 from tests.bots.playing import rembrant

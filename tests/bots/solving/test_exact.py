@@ -10,8 +10,8 @@ from bots import Bot, View
 from bots.baseline import CallingBot
 from bots.errors import SolvingError
 from bots.evaluation.policies import FilePolicy
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from bots.solving.exact import exact_exploitability, policy_lines
 from engine import CALL, Action
 from protocol import find_game

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bots.registry import builtin_names
+from bots.sdk.registry import builtin_names
 from protocol import shipped_games
 from protocol.game_definition import SHORT_NAMES
 from tests.dealer.cli.conftest import Arena

@@ -33,7 +33,7 @@ def _numeric_options() -> Iterator[tuple[str, str, type, float | None, float | N
         for command in group.registered_commands:
             assert command.callback is not None
             hints = get_type_hints(command.callback, include_extras=True)
-            # `arena bot` reads its own arguments; see bots.client.
+            # `arena bot` reads its own arguments; see bots.sdk.client.
             parameters = inspect.signature(command.callback).parameters if command.name != "bot" else {}
             for name, parameter in parameters.items():
                 annotation = hints.get(name, parameter.annotation)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.registry import builtin_names, make_bot
+from bots.sdk.registry import builtin_names, make_bot
 from dealer.cli.warmup import _jobs
 from dealer.record.folder import RunLock
 from engine.kernels import disk

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bots import registry
+from bots.sdk import registry
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError

@@ -15,7 +15,7 @@ from bots.learner.bot import LearnerBot
 from bots.learner.constants import Constants
 from bots.learner.files import read_memory, write_memory
 from bots.learner.memory import Memory, merge
-from bots.learning import Journal, LearningBot, cut_journal, read_journal
+from bots.sdk.learning import Journal, LearningBot, cut_journal, read_journal
 from dealer import play, resume, tournament
 from dealer.contest.config import validated
 from dealer.contest.contest import MatchEvent
@@ -272,7 +272,7 @@ def test_a_learner_of_the_interrupted_run_that_still_plays_is_waited_for(
     (out / "result.json").unlink()
     lock = FileLock(out / "match.a.seat1.learner.journal.lock")
     with monkeypatch.context() as impatient:
-        impatient.setattr("bots.learning.LOCK_PATIENCE_S", 0.05)
+        impatient.setattr("bots.sdk.learning.LOCK_PATIENCE_S", 0.05)
         with pytest.raises(Exception, match=r"the learner that writes it is still playing"):
             resume(out)
     waits = []

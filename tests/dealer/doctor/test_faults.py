@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bots.conversation import Conversation
-from bots.registry import make_bot
+from bots.sdk.conversation import Conversation
+from bots.sdk.registry import make_bot
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.report import SituationState
 from engine import Game

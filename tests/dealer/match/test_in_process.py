@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bots.bot import Bot
-from bots.conversation import Conversation
-from bots.registry import make_bot
-from bots.view import View
+from bots.sdk.bot import Bot
+from bots.sdk.conversation import Conversation
+from bots.sdk.registry import make_bot
+from bots.sdk.view import View
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tcp_run import TcpRun
 from dealer.match import EarlierHands, Match

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from bots.program import SERVER_VARIABLE
+from bots.sdk.program import SERVER_VARIABLE
 from dealer.contest.schedule import Seating, number_of_seatings
 from dealer.match.faults import FaultPolicy
 from dealer.server.db import records

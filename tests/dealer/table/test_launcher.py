@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bots.program import SERVER_VARIABLE, end_programs_of
+from bots.sdk.program import SERVER_VARIABLE, end_programs_of
 from dealer.errors import LaunchError
 from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess, command_of, stop_all
@@ -363,8 +363,8 @@ def test_what_a_bot_has_started_ends_with_it_where_there_are_no_process_groups(
     monkeypatch: pytest.MonkeyPatch, start: Start, code: str
 ) -> None:
     """As on Windows: by descent and by the mark in the environment."""
-    monkeypatch.setattr("bots.program.IS_WINDOWS", True)
-    monkeypatch.setattr("bots.program.os.killpg", None, raising=False)
+    monkeypatch.setattr("bots.sdk.program.IS_WINDOWS", True)
+    monkeypatch.setattr("bots.sdk.program.os.killpg", None, raising=False)
     _ends_with_its_child(start, code)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.registry import builtin_names
+from bots.sdk.registry import builtin_names
 from dealer.errors import PlayerError
 from dealer.table.players import Player, PlayerKind, parse_player, unique_names
 

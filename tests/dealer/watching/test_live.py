@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.registry import make_bot
+from bots.sdk.registry import make_bot
 from dealer.contest.contest import MatchEvent
 from dealer.match.events import ActionPlayed, Event, HandFinished, MatchEnded, Watcher
 from dealer.match.in_process import InProcessMatch

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from bots import Bot, View
 from bots.baseline import HandRandom
-from bots.selfplay import self_play
+from bots.sdk.selfplay import self_play
 from engine import CALL, RAISE, Action, ActionKind
 from logs import HandRecord
 from logs.leaks.situations import hand_class

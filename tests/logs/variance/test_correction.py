@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from logs.record import HandRecord
 from logs.variance.correction import ChanceCorrection, corrected_bounds
 from logs.variance.reduction import Reduction

@@ -1,0 +1,86 @@
+"""A Python bot of any kind as a program: what ``arena bot BOT HOST PORT`` runs.
+
+    python -m bots.sdk.builtin BOT HOST PORT [--game GAME] [--seed N]
+
+Without ``--seed``, the seed is that of the environment variable ``ARENA_SEED``, if it is set.
+
+BOT is a name that `bots.sdk.registry` knows, a class in a module or a file, and options if there are any:
+``random?fold=0.1``, ``my_bot.py:MyBot``. Game and exit codes are those of `bots.sdk.client`. Our dealer gives a bot
+that learns two more options, ``--start MEMORY --journal FILE`` (`bots.sdk.learning`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bots.errors import BotFileError, SpecError, UsageError
+from bots.sdk.bot import Bot
+from bots.sdk.client import play_to_exit_code, read_arguments, read_port, say, show_own_failure
+from bots.sdk.registry import SEED_VARIABLE, make_bot
+from engine.errors import quoted
+
+__all__ = [
+    "main",
+]
+
+_USAGE: Final = "usage: arena bot BOT HOST PORT [--game GAME] [--seed N]"
+_OPTIONS: Final = ("game", "seed", "start", "journal")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play a match as the bot named; returns the exit code.
+
+    Args:
+        argv: BOT HOST PORT and options; those of the process by default.
+    """
+    try:
+        arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("BOT", "HOST", "PORT"), _OPTIONS)
+        if "help" in arguments:
+            say(sys.stdout, _USAGE)
+            return 0
+        port, seed = read_port(arguments["PORT"]), _read_seed(arguments)
+    except UsageError as error:
+        say(sys.stderr, f"bot: {error}; {_USAGE}")
+        return 2
+    try:
+        bot = make_bot(arguments["BOT"], seed)
+        if "start" in arguments or "journal" in arguments:
+            _train(bot, arguments)
+    except (UsageError, BotFileError) as error:
+        say(sys.stderr, f"bot: {error}")
+        return 2 if isinstance(error, UsageError) else 1
+    except SpecError as error:
+        if error.__cause__ is not None and not isinstance(error.__cause__, ValueError):
+            show_own_failure(error.__cause__)
+        say(sys.stderr, f"bot: {error}")
+        return 1
+    return play_to_exit_code(bot, arguments["HOST"], port, arguments.get("game"))
+
+
+def _train(bot: Bot, arguments: Mapping[str, str]) -> None:
+    """Give a bot that learns its memory and its journal."""
+    from bots.sdk.learning import LearningBot
+
+    if not (isinstance(bot, LearningBot) and bot.is_learning):
+        raise UsageError(f"{arguments['BOT']} does not learn, so it takes no --start and --journal")
+    if not ("start" in arguments and "journal" in arguments):
+        raise UsageError("--start and --journal belong together")
+    bot.train(arguments["start"], arguments["journal"])
+
+
+def _read_seed(arguments: Mapping[str, str]) -> int | None:
+    text = arguments.get("seed", os.environ.get(SEED_VARIABLE))
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        where = "--seed" if "seed" in arguments else SEED_VARIABLE
+        raise UsageError(f"{where} must be a whole number, not {quoted(text)}") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,304 @@
+"""A bot as a program: ``python my_bot.py HOST PORT [--game GAME]``.
+
+`run(bot)` is all of it: it reads the command line, connects, names the protocol version, answers until the dealer
+closes, and ends the process. `play` is the same for programs that do more; it raises instead of exiting.
+
+The game is the one of ``--game``, else that of the environment variable ``ARENA_GAME`` (a short name or the path of a
+``.game`` file), else two-player limit hold'em. The protocol never says which game is played, so both sides must know.
+
+Exit codes:
+
+    0    the dealer closed the connection (where it did so in the middle of a hand, a sentence on stderr says so)
+    1    something failed: one sentence on stderr; where the bot's own code failed, its traceback before it
+    2    the command line cannot be read
+    130  interrupted (Ctrl-C)
+
+Nothing is imported here that start-up does not need: a bot sends its first line as early as the interpreter allows.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, NoReturn, TextIO
+
+from bots.errors import BotsError, ConnectError, DealerError, UsageError
+from bots.sdk.bot import Bot
+from bots.sdk.conversation import NOTE, Conversation, require_bot
+from engine import Game
+from engine.errors import quoted
+from protocol import GameDefinitionError, find_game
+
+__all__ = [
+    "CONNECT_TIMEOUT_S",
+    "DEFAULT_GAME",
+    "SILENCE_TIMEOUT_S",
+    "Played",
+    "connect",
+    "play",
+    "play_to_exit_code",
+    "read_arguments",
+    "read_port",
+    "run",
+    "say",
+    "show_own_failure",
+]
+
+CONNECT_TIMEOUT_S: Final = 5.0
+"""How long to go on trying to reach a dealer that does not listen yet."""
+SILENCE_TIMEOUT_S: Final = 86_400.0
+"""How long a dealer may say nothing. The reference lets a player think for 10 minutes, and people sit at tables too."""
+DEFAULT_GAME: Final = "limit"
+_RETRY_S: Final = 0.05
+_RECEIVE_BYTES: Final = 1 << 16
+_USAGE: Final = "HOST PORT [--game GAME]"
+
+
+class Played(NamedTuple):
+    """How a match ended for a player who saw it to the end.
+
+    Attributes:
+        hands: hands finished.
+        unfinished_hand: number of the hand in the middle of which the dealer closed; None where it closed between
+            hands.
+    """
+
+    hands: int
+    unfinished_hand: int | None
+
+
+def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> NoReturn:
+    """Run a bot as a whole program; does not return.
+
+    Args:
+        bot: the player.
+        argv: the arguments after the program's name; those of the process by default.
+        connect_timeout_s: how long to keep trying to reach a dealer that is not listening yet, in seconds.
+    """
+    require_bot(bot)
+    program = os.path.basename(sys.argv[0]) or "bot"
+    usage = f"usage: {program} {_USAGE}"
+    try:
+        arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("HOST", "PORT"), ("game",))
+        if "help" in arguments:
+            say(sys.stdout, usage)
+            sys.exit(0)
+        port = read_port(arguments["PORT"])
+    except UsageError as error:
+        sys.exit(_complain(f"{error}; {usage}", 2))
+    sys.exit(
+        play_to_exit_code(bot, arguments["HOST"], port, arguments.get("game"), connect_timeout_s=connect_timeout_s)
+    )
+
+
+def play_to_exit_code(
+    bot: Bot, host: str, port: int, game: str | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S
+) -> int:
+    """Play a match as a program does: say on stderr what goes wrong, and return the exit code."""
+    try:
+        played = play(bot, host, port, game, connect_timeout_s=connect_timeout_s)
+    except KeyboardInterrupt:
+        return 130
+    except (BotsError, GameDefinitionError) as error:
+        return _complain(str(error), 1)
+    except Exception as error:
+        return _report_failure(error)
+    if played.unfinished_hand is not None:
+        return _complain(f"the dealer closed the connection in the middle of hand {played.unfinished_hand}", 0)
+    if not played.hands:
+        return _complain("the dealer closed the connection before the first hand", 0)
+    return 0
+
+
+def play(
+    bot: Bot,
+    host: str,
+    port: int,
+    game: str | Game | None = None,
+    *,
+    connect_timeout_s: float = CONNECT_TIMEOUT_S,
+    silence_timeout_s: float = SILENCE_TIMEOUT_S,
+) -> Played:
+    """Play one match against the dealer at host and port, until it closes the connection.
+
+    Args:
+        bot: the player.
+        host: name or address of the dealer.
+        port: the port of this player's seat.
+        game: a game, its short name, or the path of its definition; None: ``ARENA_GAME``, else two-player limit
+            hold'em.
+        connect_timeout_s: how long to keep trying while nobody listens there, in seconds.
+        silence_timeout_s: how long the dealer may stay silent, in seconds.
+
+    Raises:
+        GameDefinitionError: there is no such game.
+        GameRefused: the bot does not play it.
+        ConnectError: nobody listens there.
+        DealerError: the dealer speaks another game or no ACPC at all, or is silent for too long.
+        IllegalReply: the bot's answer is not a legal action.
+        Exception: whatever the bot's own code raises, with a note that names the state if there was one.
+    """
+    name, rules = _find_game(game)
+    require_bot(bot)
+    bot.require_game(rules)
+    # Before connecting: a dealer waits for who has not come yet, but not long for one that has come and says nothing.
+    bot.prepare(rules)
+    conversation = Conversation(bot, rules, game_name=name)
+    with connect(host, port, connect_timeout_s) as connection:
+        connection.settimeout(silence_timeout_s)
+        if _send(connection, conversation.open()):
+            _converse(connection, conversation, silence_timeout_s)
+    conversation.receive_eof()
+    return Played(conversation.hands_finished, conversation.hand_number)
+
+
+def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequence[str]) -> Mapping[str, str]:
+    """Read a command line of positional words and ``--name VALUE`` (or ``--name=VALUE``) options.
+
+    One more number at the end is ignored: the ACPC benchmark server starts bots as ``HOST PORT INDEX``. argparse
+    would cost some 7 ms of every start.
+
+    Returns:
+        the texts by name; just ``help`` where ``--help`` or ``-h`` stands anywhere.
+
+    Raises:
+        UsageError: something is missing, unknown or too much.
+    """
+    if "-h" in argv or "--help" in argv:
+        return {"help": ""}
+    found: dict[str, str] = {}
+    words: list[str] = []
+    waiting = iter(argv)
+    for word in waiting:
+        if not word.startswith("--"):
+            words.append(word)
+            continue
+        option, is_joined, value = word[2:].partition("=")
+        if option not in options:
+            raise UsageError(f"unknown option --{option}")
+        given = value if is_joined else next(waiting, None)
+        if given is None:
+            raise UsageError(f"--{option} needs a value")
+        found[option] = given
+    if len(words) == len(positional) + 1 and words[-1].isdecimal():
+        words.pop()
+    if len(words) < len(positional):
+        raise UsageError(f"{positional[len(words)]} is missing")
+    if len(words) > len(positional):
+        raise UsageError(f"{quoted(words[len(positional)])} is one argument too many")
+    return found | dict(zip(positional, words, strict=True))
+
+
+def read_port(text: str) -> int:
+    """The number of a port.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not (text.isdecimal() and 1 <= int(text) <= 65535):
+        raise UsageError(f"PORT must be a number from 1 to 65535, not {quoted(text)}")
+    return int(text)
+
+
+def _find_game(game: str | Game | None) -> tuple[str, Game]:
+    """The game to play, and what to call it in a message."""
+    if isinstance(game, Game):
+        return "the given one", game
+    asked = game or os.environ.get("ARENA_GAME") or DEFAULT_GAME
+    full, rules = find_game(asked)
+    return (asked if full == asked else f"{asked} ({full})"), rules
+
+
+def connect(host: str, port: int, timeout_s: float) -> socket.socket:
+    """Connect, retrying while nobody listens: a bot may be started before its dealer.
+
+    Raises:
+        ConnectError: nobody listens there, or there is no such host or port.
+    """
+    if not 0 < port < 1 << 16:
+        # The C library would take it modulo 65536.
+        raise ConnectError(f"{port} is not a valid port: ports are 1 to 65535")
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            connection = socket.create_connection((host, port), timeout=max(_RETRY_S, deadline - time.monotonic()))
+            # A program that tries a free local port again and again may connect to itself (TCP simultaneous open).
+            if connection.getsockname() != connection.getpeername():
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                return connection
+            connection.close()
+            problem = "nobody listens there"
+        except (socket.gaierror, UnicodeError) as error:
+            raise ConnectError(
+                f"cannot find the host {quoted(host)}: {getattr(error, 'strerror', None) or error}"
+            ) from None
+        except OSError as error:
+            problem = error.strerror or str(error)
+        if time.monotonic() + _RETRY_S > deadline:
+            raise ConnectError(f"no dealer at {host} port {port}: {problem} (tried for {timeout_s:g} s)")
+        time.sleep(_RETRY_S)
+
+
+def _converse(connection: socket.socket, conversation: Conversation, silence_timeout_s: float) -> None:
+    """Pass bytes to and fro until the dealer closes."""
+    while True:
+        try:
+            data = connection.recv(_RECEIVE_BYTES)
+        except TimeoutError:
+            raise DealerError(f"the dealer has said nothing for {silence_timeout_s:g} s") from None
+        except OSError:
+            # A dealer that ends with bytes unread resets the connection; for a player this is the end like any other.
+            return
+        if not data:
+            return
+        out = conversation.receive_data(data)
+        if out and not _send(connection, out):
+            return
+
+
+def _send(connection: socket.socket, data: bytes) -> bool:
+    """Send everything at once; False where the dealer is gone."""
+    try:
+        connection.sendall(data)
+    except OSError:
+        return False
+    return True
+
+
+def _complain(sentence: str, code: int) -> int:
+    say(sys.stderr, f"bot: {sentence}")
+    return code
+
+
+def say(stream: TextIO | None, line: str) -> None:
+    """Print a line; a program without a terminal (``pythonw``, ``2>&-``) has no such stream and prints nothing."""
+    if stream is not None:
+        stream.write(line + "\n")
+
+
+def show_own_failure(error: BaseException) -> None:
+    """Print where a bot's own code failed, without the frames of this package and of the import system above it."""
+    import traceback
+
+    frames = error.__traceback__
+    ours = (
+        os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+        "<frozen importlib",
+        os.path.dirname(importlib.__file__),
+    )
+    while frames is not None and frames.tb_next is not None and frames.tb_frame.f_code.co_filename.startswith(ours):
+        frames = frames.tb_next
+    traceback.print_exception(error.with_traceback(frames))
+
+
+def _report_failure(error: Exception) -> int:
+    """Show where the bot's own code failed, then what it was looking at."""
+    notes = getattr(error, "__notes__", [])
+    where = notes.pop() if notes and notes[-1].startswith(NOTE) else "The match was over"
+    show_own_failure(error)
+    return _complain(f"the bot's own code failed. {where}.", 1)

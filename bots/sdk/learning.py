@@ -1,0 +1,197 @@
+"""Bots that learn from hand to hand, and what they owe to whoever runs their matches.
+
+Such a bot is another player in every hand, so hands between matches cannot be exchanged: two matches played side by
+side cannot both go on writing one memory. Whoever runs matches therefore gives each learner, in each match, the same
+memory to start from and a journal of its own, and has the journals merged when all matches are over.
+
+A journal is a file of one line per hand, its number and what was learnt from it, written as soon as the hand is over.
+Lines are whole after any accident, and a journal cut off after any hand is what the bot had learnt by then. So a match
+that was interrupted goes on exactly where it was, and nothing is learnt twice.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bots.errors import LearnerFileError
+from bots.sdk.bot import Bot
+from engine import Game
+from logs.line_file import LineFile
+from logs.whole_file import FileLock
+
+__all__ = ["LOCK_PATIENCE_S", "Journal", "LearningBot", "cut_journal", "read_journal"]
+
+LOCK_PATIENCE_S = 10.0
+"""How long a journal is waited for: the workers of a run that was killed end a moment later than the run itself."""
+
+
+class LearningBot(Bot):
+    """A bot whose decisions may depend on the hands before.
+
+    What it plays must follow from the memory it started with, the hands since then and its seed.
+    """
+
+    @property
+    @abstractmethod
+    def is_learning(self) -> bool:
+        """Whether it learns; if not, it is the same player in every hand."""
+
+    @property
+    @abstractmethod
+    def memory_path(self) -> str | None:
+        """The file that it goes on writing where nobody calls `train`; None without one."""
+
+    @abstractmethod
+    def start_memory(self, game: Game) -> bytes:
+        """The memory that it starts with in a game, as the content of a file."""
+
+    @abstractmethod
+    def train(self, start: str, journal: str) -> None:
+        """Play a match for somebody who merges what is learnt; called before `prepare`.
+
+        Args:
+            start: a file with the memory to start with, in place of its own.
+            journal: the file for what it learns. It may hold hands of the match already: they are learnt first.
+
+        Raises:
+            LearnerFileError: a file cannot be read or written, or is not of this bot.
+        """
+
+    @abstractmethod
+    def end_training(self) -> None:
+        """Close the journal, be the match over or the bot's part in it; a second call does nothing."""
+
+    @abstractmethod
+    def merged(self, start: str, journals: Sequence[str]) -> bytes:
+        """A memory and what was learnt since, as the content of a file; the order of the journals changes nothing.
+
+        Args:
+            start: a file with the memory that all matches started with.
+            journals: of the matches.
+
+        Raises:
+            LearnerFileError: as `train`.
+        """
+
+
+class Journal:
+    """A journal that is written; nobody else has it meanwhile."""
+
+    def __init__(self, path: str) -> None:
+        """Open it, to go on after the whole lines that it holds.
+
+        Raises:
+            LearnerFileError: it cannot be opened, is not a journal, or another process has it and keeps it.
+        """
+        self.path = path
+        self._lock = _lock(path)
+        try:
+            _cut(path, None)
+            self._file = LineFile(path, append=True)
+        except OSError as error:
+            self._lock.close()
+            raise _unwritable(path, error) from error
+        except LearnerFileError:
+            self._lock.close()
+            raise
+
+    def write(self, hand_number: int, learnt: str) -> None:
+        """Add a hand.
+
+        Args:
+            hand_number: its number.
+            learnt: what was learnt from it, on one line.
+
+        Raises:
+            LearnerFileError: it cannot be written.
+        """
+        try:
+            self._file.write(f"{hand_number} {learnt}\n")
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def close(self) -> None:
+        """Close it; a second call does nothing."""
+        self._file.close()
+        self._lock.close()
+
+
+def read_journal(path: str) -> Iterator[tuple[int, str]]:
+    """The hands of a journal in order, each with what was learnt; none where there is no file.
+
+    Raises:
+        LearnerFileError: it cannot be read, or a line is not that of a hand.
+    """
+    return ((hand, learnt) for hand, learnt, _ in _hands(path))
+
+
+def cut_journal(path: str, end_hand: int | None = None) -> int:
+    """Cut a journal off after its last whole line, or before a hand.
+
+    Args:
+        path: of the journal; it may not exist.
+        end_hand: the first hand to be removed; None keeps all.
+
+    Returns:
+        the number after that of the last hand that is left; 0 where there is none.
+
+    Raises:
+        LearnerFileError: it cannot be read or written, another process keeps it, or a line is not that of a hand.
+    """
+    if not os.path.exists(path):
+        return 0
+    lock = _lock(path)
+    try:
+        return _cut(path, end_hand)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        lock.close()
+
+
+def _cut(path: str, end_hand: int | None) -> int:
+    end, size = 0, 0
+    for hand, _, at in _hands(path):
+        if end_hand is not None and hand >= end_hand:
+            break
+        end, size = hand + 1, at
+    if os.path.exists(path) and os.path.getsize(path) > size:
+        os.truncate(path, size)
+    return end
+
+
+def _hands(path: str) -> Iterator[tuple[int, str, int]]:
+    """The whole lines of a journal: the hand, what was learnt, and where the line ends.
+
+    What follows the last line end, the part of a line or blocks that were never written, is no line.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise LearnerFileError(path, f"it cannot be read: {error.strerror or error}") from error
+    at, before = 0, -1
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(keepends=True), 1):
+        at += len(line)
+        digits, _, learnt = line.partition(b" ")
+        if not (digits.isdigit() and line.isascii() and len(digits) < 20 and int(digits) > before):
+            raise LearnerFileError(path, f"line {number} is not that of a hand after hand {before}")
+        before = int(digits)
+        yield before, learnt.decode("ascii").rstrip("\r\n"), at
+
+
+def _lock(path: str) -> FileLock:
+    try:
+        return FileLock(Path(f"{path}.lock"), LOCK_PATIENCE_S)
+    except BlockingIOError:
+        raise LearnerFileError(path, "the learner that writes it is still playing") from None
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: str, error: OSError) -> LearnerFileError:
+    return LearnerFileError(path, f"it cannot be written: {error.strerror or error}")

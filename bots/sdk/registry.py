@@ -1,0 +1,422 @@
+"""Python bots by name, and how to ask for one. A bot is named in one of four ways:
+
+    random                     a bot that comes with the arena
+    shark                      a bot that an installed distribution declares, see below
+    my_package.bots:Shark      a class in a module, which may also lie in the current folder
+    bots/shark.py:Shark        a class in a file; the file can import its neighbours
+
+and takes options after a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. The options are the parameters of the
+class's constructor: their names (without the underscore that keeps ``raise_`` from being a Python keyword), types and
+defaults are read from it, so they are written in one place only. One of the type `FilePath` is a file: its path is
+relative to the folder in which the bot is looked for. A parameter whose default is a dataclass stands for
+the fields of that dataclass.
+
+A distribution declares bots by entry points:
+
+    [project.entry-points."acpc_arena.bots"]
+    shark = "my_package.bots:Shark"
+
+A bot's module is imported when the bot is made, never before, and so are the declarations of other distributions: a
+playing bot pays for no other's imports.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from itertools import count
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from bots.errors import SpecError, in_one_line
+from bots.sdk.bot import Bot
+from engine.errors import quoted
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "SEED_VARIABLE",
+    "BotDescription",
+    "BotSpec",
+    "OptionDescription",
+    "builtin_names",
+    "describe",
+    "describe_all",
+    "is_bot_name",
+    "is_builtin",
+    "make_bot",
+    "parse_spec",
+]
+
+ENTRY_POINT_GROUP: Final = "acpc_arena.bots"
+"""The entry points by which other distributions declare bots."""
+SEED_VARIABLE: Final = "ARENA_SEED"
+"""Holds the seed of a bot's process, where no option does: a command line can be read by all users of a machine."""
+OptionValue: TypeAlias = str | int | float | bool | None
+
+
+class BotSpec(NamedTuple):
+    """A bot asked for: its name, and its options by name, each of the type that the bot takes."""
+
+    name: str
+    options: Mapping[str, OptionValue]
+
+
+class OptionDescription(NamedTuple):
+    """One option of a bot.
+
+    Attributes:
+        name: as it is given.
+        type_name: the word for its type.
+        default: its default.
+        decides: what it decides, and its values where they are few; empty where the bot does not say.
+    """
+
+    name: str
+    type_name: str
+    default: OptionValue
+    decides: str
+
+
+class BotDescription(NamedTuple):
+    """One bot: its name, one line on what it does, its options, and where it comes from.
+
+    Attributes:
+        origin: ``built in``, or the distribution that declares the bot and its version.
+    """
+
+    name: str
+    summary: str
+    options: tuple[OptionDescription, ...]
+    origin: str
+
+
+class _Entry(NamedTuple):
+    place: str
+    summary: str
+
+
+_ENTRIES: Final[Mapping[str, _Entry]] = {
+    "calling": _Entry("bots.baseline:CallingBot", "calls every bet and never makes one"),
+    "cfr": _Entry("bots.cfr.bot:CfrBot", "plays near equilibrium, in hold'em of two players and small games"),
+    "constant": _Entry("bots.baseline:ConstantBot", "takes one and the same action always"),
+    "equilibrium": _Entry("bots.equilibrium.bot:EquilibriumBot", "plays an equilibrium of Kuhn's or of Leduc poker"),
+    "evolved": _Entry("bots.evolved.bot:EvolvedBot", "plays limit hold'em by charts, then by evolved genes"),
+    "folding": _Entry("bots.baseline:FoldingBot", "folds to every bet"),
+    "kuhn-bluffer": _Entry("bots.kuhn.bots:BlufferBot", "bets and raises weak cards, too, in Kuhn poker"),
+    "kuhn-caller": _Entry("bots.kuhn.bots:CallerBot", "bets and calls whatever it holds, in Kuhn poker"),
+    "kuhn-folder": _Entry("bots.kuhn.bots:FolderBot", "never puts in a chip, in Kuhn poker"),
+    "kuhn-rational": _Entry("bots.kuhn.bots:RationalBot", "plays half of its middle cards, in Kuhn poker"),
+    "kuhn-safe": _Entry("bots.kuhn.bots:SafeBot", "bets and calls with its best card only, in Kuhn poker"),
+    "kuhn-shy": _Entry("bots.kuhn.bots:ShyBot", "calls with its best card only and never bets, in Kuhn poker"),
+    "learner": _Entry("bots.learner.bot:LearnerBot", "plays what has earned most in states like this, and learns on"),
+    "lbr": _Entry("bots.evaluation.exploiter:LbrBot", "knows its opponent's policy, and answers it one action ahead"),
+    "lp": _Entry("bots.lp_mc.lp:LpBot", "plays the equilibrium before the flop, in limit hold'em of two players"),
+    "lp-mc": _Entry("bots.lp_mc.lp:LpMcBot", "plays the equilibrium before the flop, simulates each hand after it"),
+    "mc": _Entry("bots.lp_mc.mc:McBot", "simulates each hand to its end, in limit hold'em of two players"),
+    "mfs": _Entry("bots.formula.bot:MfsBot", "weighs its chance to win against the price, in hold'em games"),
+    "raising": _Entry("bots.baseline:RaisingBot", "raises whenever it may"),
+    "random": _Entry("bots.baseline:RandomBot", "draws fold, call or raise with fixed probabilities"),
+    "rembrant": _Entry("bots.rembrant.bot:RembrantBot", "plays the rule tables of Rembrant in hold'em games"),
+    "rh": _Entry("bots.formula.bot:RhBot", "weighs the pot against raises, players and price, blind to its cards"),
+}
+
+
+class _Type(NamedTuple):
+    word: str
+    read: Callable[[str], OptionValue]
+
+
+def _read_bool(text: str) -> bool:
+    return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+
+
+_TYPES: Final[Mapping[str, _Type]] = {
+    "int": _Type("whole number", int),
+    "int | None": _Type("whole number", int),
+    "float": _Type("number", float),
+    "str": _Type("text", str),
+    "str | None": _Type("text", str),
+    "FilePath": _Type("file", str),
+    "FilePath | None": _Type("file", str),
+    "bool": _Type("true or false", _read_bool),
+}
+"""How to read the text of an option, by the annotation of its parameter."""
+_REFERENCE: Final = re.compile(r"(?P<place>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<name>[A-Za-z_]\w*)", re.DOTALL)
+
+
+def builtin_names() -> tuple[str, ...]:
+    """The names of all built-in bots; imports none of them."""
+    return tuple(_ENTRIES)
+
+
+def is_builtin(spec: str) -> bool:
+    """Whether a text, with or without options, asks for a built-in bot."""
+    return spec.partition("?")[0] in _ENTRIES
+
+
+def is_bot_name(name: str) -> bool:
+    """Whether a text, without options, is one that names a Python bot; nothing of the bot's is imported."""
+    is_plain = name.replace("-", "_").isidentifier()
+    return name in _ENTRIES or _REFERENCE.fullmatch(name) is not None or (is_plain and name in _declared())
+
+
+def parse_spec(spec: str, directory: str | None = None) -> BotSpec:
+    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``.
+
+    Raises:
+        SpecError: see `make_bot`.
+    """
+    return _parse_spec(spec, directory)[0]
+
+
+def _parse_spec(spec: str, directory: str | None) -> tuple[BotSpec, type[Bot]]:
+    name, _, rest = spec.partition("?")
+    found = _find_class(name, spec, directory)
+    valid = {option.name: option for option in _options(found)}
+    options: dict[str, OptionValue] = {}
+    for item in rest.split(",") if rest else ():
+        option, is_given, text = item.partition("=")
+        option = option.strip()
+        if option not in valid:
+            raise SpecError(spec, f"{name} has no option {quoted(option)}; {_list_options(name, valid)}")
+        if option in options:
+            raise SpecError(spec, f"the option {quoted(option)} is given twice")
+        if not is_given:
+            raise SpecError(
+                spec, f"the option {quoted(option)} needs a value: {option}=VALUE; {_list_options(name, valid)}"
+            )
+        word, read = valid[option].type_name, _READ_BY_WORD[valid[option].type_name]
+        try:
+            options[option] = read(text.strip())
+        except (ValueError, KeyError):
+            problem = f"{option} must be a {word}, not {quoted(text)}; {_list_options(name, valid)}"
+            raise SpecError(spec, problem) from None
+    return BotSpec(name, options), found
+
+
+def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None) -> Bot:
+    """The bot that a text like ``random?fold=0.1`` asks for.
+
+    Args:
+        spec: the bot's name and options.
+        seed: of its random numbers, for bots that draw any; a seed among the options takes precedence.
+        directory: where files and modules are looked for; None for the current folder.
+
+    Raises:
+        SpecError: there is no such bot, module, file or class, it cannot be imported or is not a bot, it does not take
+            such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
+    """
+    (_, options), found = _parse_spec(spec, directory)
+    files = {option.name for option in _options(found) if option.type_name == "file"}
+    given = {
+        name: os.path.join(directory or "", value) if name in files and isinstance(value, str) and value else value
+        for name, value in options.items()
+    }
+    if seed is not None and any(option.name == "seed" for option in _options(found)):
+        given.setdefault("seed", seed)
+    try:
+        return found(**_arguments(found, given))
+    except ValueError as error:
+        raise SpecError(spec, str(error)) from error
+    except Exception as error:
+        raise SpecError(spec, f"{found.__name__} cannot be made: {in_one_line(error)}") from error
+
+
+def describe(name: str) -> BotDescription:
+    """A bot that has a name, or a class; imports it.
+
+    Raises:
+        SpecError: as `make_bot`.
+    """
+    found = _find_class(name, name)
+    if name in _ENTRIES:
+        return BotDescription(name, _ENTRIES[name].summary, _options(found), "built in")
+    summary = (found.__doc__ or "").strip().partition("\n")[0]
+    return BotDescription(name, summary, _options(found), _origin(name))
+
+
+def describe_all() -> list[BotDescription]:
+    """Every bot that has a name, by name; imports all of them. A declared bot that cannot be imported says so."""
+    described = []
+    for name in sorted([*_ENTRIES, *_declared()]):
+        try:
+            described.append(describe(name))
+        except SpecError as error:
+            described.append(BotDescription(name, str(error), (), _origin(name)))
+    return described
+
+
+_READ_BY_WORD: Final = {kind.word: kind.read for kind in _TYPES.values()}
+
+
+# ---- finding a bot's class
+def _declared() -> dict[str, EntryPoint]:
+    """The bots that installed distributions declare, by name; a built-in bot keeps its name."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in _ENTRIES}
+
+
+def _origin(name: str) -> str:
+    """The distribution that declares a bot, and its version; empty where none does."""
+    distribution = point.dist if (point := _declared().get(name)) else None
+    return "" if distribution is None else f"{distribution.name} {distribution.version}"
+
+
+def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]:
+    if name in _ENTRIES:
+        place, _, class_name = _ENTRIES[name].place.partition(":")
+    elif (reference := _REFERENCE.fullmatch(name)) is not None:
+        place, class_name = reference["place"], reference["name"]
+    else:
+        declared = _declared()
+        if name not in declared:
+            problem = f"there is no bot {quoted(name)}; there are: {', '.join(sorted([*_ENTRIES, *declared]))}"
+            raise SpecError(spec, f"{problem}; a bot of your own is named file.py:Class or module:Class")
+        place, _, class_name = declared[name].value.partition(":")
+    module = _import(place, spec, directory)
+    found = getattr(module, class_name.strip(), None)
+    if found is None:
+        here = sorted(
+            name
+            for name, value in vars(module).items()
+            if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == module.__name__
+        )
+        raise SpecError(spec, f"{place} has no class {quoted(class_name)}; its bots: {', '.join(here) or 'none'}")
+    if not (isinstance(found, type) and issubclass(found, Bot)):
+        raise SpecError(spec, f"{class_name} in {place} is not a bot: derive it from bots.Bot")
+    return found
+
+
+def _import(place: str, spec: str, directory: str | None) -> ModuleType:
+    """The module that a dotted name or the path of a file means."""
+    folder = directory or os.getcwd()
+    try:
+        if place.endswith(".py"):
+            path = os.path.abspath(os.path.join(folder, place))
+            if not os.path.isfile(path):
+                raise SpecError(spec, f"there is no file {place}")
+            return _import_file(path)
+        if folder not in sys.path:
+            # Last, so that nothing in it hides an installed package.
+            sys.path.append(folder)
+        module = importlib.import_module(place)
+    except SpecError:
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{place}.".startswith(f"{error.name}."):
+            raise SpecError(spec, f"there is no module {error.name!r}") from None
+        raise SpecError(spec, f"{place} cannot be imported: {in_one_line(error)}") from error
+    meant, found = os.path.join(folder, *place.split(".")), getattr(module, "__file__", None) or ""
+    if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
+        raise SpecError(spec, f"the module {place!r} is {found} here; name the file: {meant}.py:Class")
+    return module
+
+
+_FILES: Final[dict[str, ModuleType]] = {}
+"""The files imported as bots, by path."""
+
+
+def _import_file(path: str) -> ModuleType:
+    """Import a file, with its folder first on the path; once, however often it is asked for.
+
+    Where a bot from another folder has a helper of the same name (both have a ``strategy.py``), each gets its own: what
+    this file imports stays with it, and the name goes on to mean the helper of the bot that was first. So a helper
+    has to be imported at the top of a file, not inside a function.
+    """
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    for module in [*_FILES.values(), *sys.modules.values()]:
+        if getattr(module, "__file__", None) == path:
+            return module
+    folder, stem = os.path.dirname(path), os.path.basename(path).removesuffix(".py")
+    if sys.path[:1] != [folder]:
+        sys.path.insert(0, folder)
+    name = next(name for number in count(1) if (name := stem if number == 1 else f"{stem}_{number}") not in sys.modules)
+    file_spec = spec_from_file_location(name, path)
+    assert file_spec is not None
+    assert file_spec.loader is not None
+    neighbours = {neighbour.removesuffix(".py") for neighbour in os.listdir(folder)} - {stem}
+    others = tuple({os.path.join(os.path.dirname(other), "") for other in _FILES} - {os.path.join(folder, "")})
+    hidden = {
+        known: module
+        for known, module in sys.modules.items()
+        if known.partition(".")[0] in neighbours and (getattr(module, "__file__", None) or "").startswith(others)
+    }
+    for known in hidden:
+        del sys.modules[known]
+    module = sys.modules[name] = module_from_spec(file_spec)
+    try:
+        file_spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    finally:
+        tops = {known.partition(".")[0] for known in hidden}
+        for known in [known for known in sys.modules if known.partition(".")[0] in tops]:
+            del sys.modules[known]
+        sys.modules.update(hidden)
+    _FILES[path] = module
+    return module
+
+
+# ---- options
+def _parameters(bot: type[Bot]) -> dict[str, Any]:
+    """The parameters of a constructor that can be given by name, and their defaults; None where there is none."""
+    init = bot.__init__
+    code = getattr(init, "__code__", None)
+    if code is None:
+        return {}
+    names = code.co_varnames[1 : code.co_argcount]
+    defaults: tuple[OptionValue, ...] = getattr(init, "__defaults__", None) or ()
+    by_name: dict[str, Any] = dict.fromkeys(names)
+    by_name.update(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return by_name | dict.fromkeys(keywords) | dict(getattr(init, "__kwdefaults__", None) or {})
+
+
+def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
+    annotations = getattr(bot.__init__, "__annotations__", {})
+    options = []
+    for name, default in _parameters(bot).items():
+        if fields := getattr(default, "__dataclass_fields__", None):
+            options += [
+                OptionDescription(
+                    one.name, _type_of(one.type).word, getattr(default, one.name), one.metadata.get("decides", "")
+                )
+                for one in fields.values()
+            ]
+        else:
+            option = name.removesuffix("_")
+            word = _type_of(annotations.get(name, type(default))).word
+            options.append(OptionDescription(option, word, default, bot.option_help.get(option, "")))
+    return tuple(options)
+
+
+def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, object]:
+    """The arguments of a constructor for these options."""
+    arguments: dict[str, object] = {}
+    for name, default in _parameters(bot).items():
+        if fields := getattr(default, "__dataclass_fields__", None):
+            arguments[name] = type(default)(**{one: given.get(one, getattr(default, one)) for one in fields})
+        elif name.removesuffix("_") in given:
+            arguments[name] = given[name.removesuffix("_")]
+    return arguments
+
+
+def _type_of(annotation: object) -> _Type:
+    """The type of an option that is annotated like this; text if it is none of ours."""
+    return _TYPES.get(annotation.__name__ if isinstance(annotation, type) else str(annotation), _TYPES["str"])
+
+
+def _list_options(name: str, valid: Mapping[str, OptionDescription]) -> str:
+    if not valid:
+        return f"{name} takes no options"
+    listed = [f"{o.name} ({o.type_name}, default {'none' if o.default is None else o.default})" for o in valid.values()]
+    return f"its options: {', '.join(listed)}"

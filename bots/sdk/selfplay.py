@@ -1,0 +1,447 @@
+"""Hands without sockets, clocks and a second process, for training, evaluation and notebooks.
+
+    from bots import self_play
+    from bots.sdk.registry import make_bot
+
+    bots = [make_bot("raising"), make_bot("random", seed=1)]
+    won = {"RaisingBot": 0.0, "RandomBot": 0.0}
+    for record in self_play("limit", bots, hands=100, seed=7):
+        for position, value in enumerate(record.values):
+            won[record.name_at(position)] += value
+    print(won)
+
+`BotGroup` does for bot objects what a `bots.sdk.conversation.Conversation` each does over TCP: it shows every bot the
+views that the dealer's lines would have amounted to, calls the same hooks in the same order, passes on comments
+together with the next answer, and lets no illegal answer through. The caller deals, plays the answers and computes
+whose turn it is: `self_play`, or the dealer.
+
+The rules it obeys:
+
+- A bot sees what it would see over TCP, nothing else: its own cards, the board as far as it lies, at a showdown the
+  hands that were not folded. The first state of a hand is shown before anybody has acted; a bot that is to act first
+  gets the same `View` object for `hand_started` and for `act`.
+- What ends a bot's program over TCP (its own code fails, its answer is illegal) ends its part here: `BotFailure` says
+  which bot, in which hand, at which state. The bot is not called again.
+- Every seat has an object of its own, unless a bot keeps nothing between calls.
+- Views are made for bots that look at them: a hook that a bot does not have costs nothing.
+
+Of `self_play`:
+
+- The cards are those that the dealer deals for the same game, seed and hand number; the button moves on from hand to
+  hand as there.
+- Under "rotations" a deal is played once in every rotation of the bots over the seats, one hand right after the other,
+  with the same number: stopping early leaves whole duplicates. A bot should not remember cards from hand to hand.
+- Nothing is played before it is asked for, and nothing is kept: a billion hands need no more memory than one.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Literal
+
+from bots.errors import BotFailure, IllegalReply, in_one_line
+from bots.sdk.bot import Bot
+from bots.sdk.conversation import overrides, require_bot, require_legal
+from bots.sdk.registry import make_bot
+from bots.sdk.view import MAX_WAITING_COMMENTS, View
+from engine import (
+    CALL,
+    FOLD,
+    RAISE,
+    Action,
+    BettingState,
+    Card,
+    Deal,
+    Game,
+    Position,
+    Seat,
+    betting_start,
+    deals,
+    hand_values,
+)
+from logs import HandRecord, PlayerComment
+from protocol import find_game
+
+__all__ = [
+    "Bot",
+    "BotFailure",
+    "BotGroup",
+    "decision_times",
+    "self_play",
+]
+
+
+class BotGroup:
+    """One bot per seat, from the first hand to the end of the match.
+
+    Attributes:
+        said: the comments that went with the last answer of `ask`, as the lines that would have been sent.
+    """
+
+    def __init__(self, bots: Sequence[Bot], game: Game) -> None:
+        """Seat the bots.
+
+        Raises:
+            TypeError: one of them is not a bot.
+            GameRefused: one of them does not play the game.
+            ValueError: there are more or fewer than the game has players.
+        """
+        for bot in bots:
+            require_bot(bot)
+            bot.require_game(game)
+        players = game.num_players
+        if len(bots) != players:
+            raise ValueError(f"the game needs {players} bots, {len(bots)} given")
+        self._game = game
+        self._is_prepared = False
+        self.said: list[bytes] = []
+        self._bots = tuple(bots)
+        self._starters = [seat for seat in range(players) if overrides(bots[seat], "hand_started")]
+        self._enders = [seat for seat in range(players) if overrides(bots[seat], "hand_finished")]
+        self._present = list(range(players))
+        self._waiting: list[list[bytes]] = [[] for _ in range(players)]
+        self._board_ends = game.board_cards_by_round
+        self._unseen: tuple[tuple[Card, ...], ...] = ((),) * players
+
+        # The hand being played.
+        self._number = -1
+        self._deal = Deal((), ())
+        self._seats: Sequence[Seat] = ()
+        self._seen: list[tuple[tuple[Card, ...], ...]] = []
+        """By position, the hole cards it sees until the hand is over."""
+        self._round = -1
+        self._board: tuple[Card, ...] = ()
+        self._is_new = False
+        """Nobody has been shown a state of this hand."""
+        self._first_view: View | None = None
+        """What the bot that opens the betting has been shown already."""
+
+    def begin_hand(self, number: int, deal: Deal, seats: Sequence[Seat], betting: BettingState) -> Sequence[BotFailure]:
+        """A hand begins; bots that want to know are shown its first state. Before the first hand, all prepare.
+
+        Args:
+            number: of the hand.
+            deal: all its cards.
+            seats: the seat of each position.
+            betting: nobody has acted. Where nobody can, the first state is the last: it is shown at the end.
+
+        Returns:
+            the bots that failed, already removed.
+        """
+        self._number = number
+        self._deal = deal
+        self._seats = seats
+        unseen = self._unseen
+        self._seen = [(*unseen[:p], cards, *unseen[p + 1 :]) for p, cards in enumerate(deal.hole_cards)]
+        self._round = -1
+        self._is_new = True
+        self._first_view = None
+        failures = () if self._is_prepared else self._prepare()
+        if betting.finished:
+            return failures
+        self._is_new = False
+        for seat in self._starters:
+            position = self._position(seat)
+            view = self._view(betting, position, self._seen[position])
+            failure = self._show(seat, self._bots[seat].hand_started, view)
+            if failure is not None:
+                failures = (*failures, failure)
+            elif position == betting.acting_position:
+                # What it remarks is on the view still when it answers.
+                self._first_view = view
+            elif view.comments:
+                self._keep_comments(seat, view)
+        return self._without(failures)
+
+    def ask(self, betting: BettingState) -> Action:
+        """The answer of the bot whose turn it is; what it remarked with it stands in `said`.
+
+        Raises:
+            BotFailure: its own code failed or its answer is illegal. It has been removed.
+        """
+        position = betting.acting_position
+        seat = self._seats[position]
+        view = self._first_view
+        if view is None:
+            view = self._view(betting, position, self._seen[position])
+        else:
+            self._first_view = None
+        try:
+            answer = self._bots[seat].act(view)
+        except (Exception, SystemExit) as error:
+            failure = self._failure(seat, error, view)
+            self._without([failure])
+            raise failure from error
+        if view.comments:
+            self._keep_comments(seat, view)
+        self.said = said = self._waiting[seat]
+        if said:
+            self._waiting[seat] = []
+        if answer is CALL:
+            return CALL
+        if (answer is RAISE or answer is FOLD) and betting.after_if_legal(answer) is not None:
+            # Measured: 0.1 us, where asking what else it may be takes 1.2.
+            return answer
+        try:
+            return require_legal(answer, view)
+        except IllegalReply as error:
+            self._without([failure := BotFailure(str(error), seat, self._number, error.state)])
+            raise failure from error
+
+    def end_hand(self, betting: BettingState) -> Sequence[BotFailure]:
+        """A hand is over; bots that want to know are shown its last state.
+
+        Args:
+            betting: the end of the hand.
+
+        Returns:
+            the bots that failed, already removed.
+        """
+        failures: Sequence[BotFailure] = ()
+        for seat in self._present if self._is_new else self._enders:
+            position = self._position(seat)
+            view = self._view(betting, position, self._seen_at_end(betting, position))
+            bot = self._bots[seat]
+            failure = self._show(seat, bot.hand_started, view) if self._is_new else None
+            failure = failure or self._show(seat, bot.hand_finished, view)
+            if failure is not None:
+                failures = (*failures, failure)
+            elif view.comments:
+                self._keep_comments(seat, view)
+        return self._without(failures)
+
+    def end_match(self) -> Sequence[BotFailure]:
+        """The match is over; returns the bots that failed at it. A second call does nothing."""
+        failures = []
+        for seat in self._present:
+            try:
+                self._bots[seat].match_finished()
+            except (Exception, SystemExit) as error:
+                failures.append(self._failure(Seat(seat), error, None))
+        self._present = self._starters = self._enders = []
+        return failures
+
+    def remove(self, seat: Seat) -> None:
+        """Remove a bot: it is shown nothing more and must not be asked."""
+        self._present = [other for other in self._present if other != seat]
+        self._starters = [other for other in self._starters if other != seat]
+        self._enders = [other for other in self._enders if other != seat]
+
+    # ---- views
+
+    def _position(self, seat: int) -> Position:
+        seats = self._seats
+        return Position((seat - seats[0]) % len(seats))
+
+    def _view(self, betting: BettingState, position: Position, seen: tuple[tuple[Card, ...], ...]) -> View:
+        """What a position sees, with the board of the present round."""
+        if betting.round != self._round:
+            self._round = betting.round
+            self._board = self._deal.board[: self._board_ends[betting.round]]
+        return View(betting, position, self._number, seen, self._board)
+
+    def _seen_at_end(self, betting: BettingState, position: Position) -> tuple[tuple[Card, ...], ...]:
+        """The hole cards a position sees when the hand is over: at a showdown, all hands that were not folded."""
+        folded, holes = betting.folded, self._deal.hole_cards
+        if not betting.is_showdown:
+            return self._seen[position]
+        if not folded:
+            return holes
+        return tuple([() if folded >> p & 1 and p != position else cards for p, cards in enumerate(holes)])
+
+    def _keep_comments(self, seat: int, view: View) -> None:
+        """Keep what a bot remarked on a view for its next answer."""
+        self._waiting[seat] = (self._waiting[seat] + view.comments)[:MAX_WAITING_COMMENTS]
+
+    # ---- bots that fail
+
+    def _prepare(self) -> Sequence[BotFailure]:
+        """Have the bots prepare for the match; returns those that failed, already removed."""
+        self._is_prepared = True
+        failures = []
+        for seat in self._present:
+            try:
+                self._bots[seat].prepare(self._game)
+            except (Exception, SystemExit) as error:
+                failures.append(self._failure(Seat(seat), error, None, "before the first hand"))
+        return self._without(failures)
+
+    def _show(self, seat: int, hook: Callable[[View], None], view: View) -> BotFailure | None:
+        """Call a hook of a bot; returns the failure if it fails."""
+        try:
+            hook(view)
+        except (Exception, SystemExit) as error:
+            return self._failure(Seat(seat), error, view)
+        return None
+
+    def _failure(
+        self, seat: Seat, error: BaseException, view: View | None, moment: str = "when the match was over"
+    ) -> BotFailure:
+        """What a bot's own code raised, as a sentence and as a traceback of its own frames.
+
+        Args:
+            seat: of the bot.
+            error: what it raised.
+            view: what it was looking at, if anything.
+            moment: when that was, where it was looking at nothing.
+        """
+        what = in_one_line(error)
+        # The first frame is this module's.
+        frames = error.__traceback__ and error.__traceback__.tb_next
+        text = "".join(traceback.format_exception(type(error), error, frames))
+        if view is None:
+            failure = BotFailure(f"the bot's own code failed {moment}: {what}", seat, None, "", text)
+        else:
+            state = view.match_state.format()
+            sentence = f"the bot's own code failed in hand {self._number}: {what}; the state was {state}"
+            failure = BotFailure(sentence, seat, self._number, state, text)
+        failure.__cause__ = error
+        return failure
+
+    def _without(self, failures: Sequence[BotFailure]) -> Sequence[BotFailure]:
+        for failure in failures:
+            self.remove(failure.seat)
+        return failures
+
+
+def self_play(
+    game: Game | str,
+    bots: Sequence[Bot],
+    *,
+    hands: int,
+    seed: int = 0,
+    seating: Literal["rotations", "single"] = "rotations",
+    first_hand: int = 0,
+    match_name: str = "match",
+    names: Sequence[str] | None = None,
+) -> Iterator[HandRecord]:
+    """Play hands, each when it is asked for.
+
+    Args:
+        game: what is played: a game, the name of a shipped one, or the path of a definition file.
+        bots: one per seat of the first seating. One object may have several seats if it keeps nothing between calls.
+        hands: how many deals, each played once in every seating.
+        seed: of the cards. Bots have seeds of their own.
+        seating: every rotation of the bots over the seats, or only the one given.
+        first_hand: number of the first deal. Parts of a match can so be played in several processes.
+        match_name: of the records; with several seatings, each adds its letter (``match.a``).
+        names: of the bots, all different; by default those of their classes, numbered where they repeat.
+
+    Returns:
+        the finished hands, without times. When it ends, or is closed, `Bot.match_finished` has been called.
+
+    Raises:
+        GameDefinitionError: there is no such game.
+        GameRefused: one of the bots does not play it.
+        TypeError: one of the bots is not a bot.
+        ValueError: the number of bots or names does not fit the game, two names are equal, or a number is negative.
+        BotFailure: while hands are played: a bot's own code failed, or its answer was illegal.
+    """
+    if isinstance(game, str):
+        game = find_game(game)[1]
+    if seating not in ("rotations", "single"):
+        raise ValueError(f"seating is 'rotations' or 'single', not {seating!r}")
+    if hands < 0 or first_hand < 0:
+        raise ValueError(f"hands and first_hand cannot be negative: {hands}, {first_hand}")
+    group = BotGroup(bots, game)
+    names = tuple(names) if names is not None else _class_names(bots)
+    if len(set(names)) != len(names) or len(names) != len(bots):
+        raise ValueError(f"{len(bots)} bots need as many different names, not {', '.join(names)}")
+    rotations = [(match_name, names)]
+    if seating == "rotations":
+        rotations = [
+            (f"{match_name}.{chr(ord('a') + shift)}", names[-shift:] + names[:-shift]) for shift in range(len(names))
+        ]
+    return _hands(game, group, range(first_hand, first_hand + hands), seed, rotations)
+
+
+def _hands(
+    game: Game, group: BotGroup, numbers: range, seed: int, rotations: Sequence[tuple[str, tuple[str, ...]]]
+) -> Iterator[HandRecord]:
+    """Play the hands; `rotations` has the name of the match and the names by seat of each."""
+    players = game.num_players
+    start = betting_start(game)
+    turns = [tuple([Seat((offset + position) % players) for position in range(players)]) for offset in range(players)]
+    try:
+        for number, deal in zip(numbers, deals(game, seed, numbers.start), strict=False):
+            seats = turns[number % players]
+            for shift, (match_name, names) in enumerate(rotations):
+                # To the group a bot's seat is its index: the bot of each position, not its seat in this rotation.
+                if failures := group.begin_hand(number, deal, turns[(number - shift) % players], start):
+                    raise failures[0]
+                betting = start
+                actions = 0
+                comments: tuple[PlayerComment, ...] = ()
+                while not betting.finished:
+                    position = betting.acting_position
+                    betting = betting.after(group.ask(betting))
+                    if group.said:
+                        texts = [line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in group.said]
+                        comments += tuple([PlayerComment(seats[position], actions, text) for text in texts])
+                    actions += 1
+                failures = group.end_hand(betting)
+                values = tuple(hand_values(betting, deal))
+                yield HandRecord(game, match_name, number, names, seats, deal, betting, values, (), comments)
+                if failures:
+                    raise failures[0]
+    finally:
+        failures = group.end_match()
+    if failures:
+        raise failures[0]
+
+
+def _class_names(bots: Sequence[Bot]) -> tuple[str, ...]:
+    names = [type(bot).__name__ for bot in bots]
+    return tuple([f"{n}#{names[: i + 1].count(n)}" if names.count(n) > 1 else n for i, n in enumerate(names)])
+
+
+_OPPONENT: Final = "random"
+
+
+class _Timed(Bot):
+    """A bot whose decisions are timed."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self.spent_ms: dict[str, list[float]] = {}
+
+    def require_game(self, game: Game) -> None:
+        self._bot.require_game(game)
+
+    def prepare(self, game: Game) -> None:
+        self._bot.prepare(game)
+
+    def hand_started(self, view: View) -> None:
+        self._bot.hand_started(view)
+
+    def hand_finished(self, view: View) -> None:
+        self._bot.hand_finished(view)
+
+    def act(self, view: View) -> Action:
+        began_ns = time.thread_time_ns()
+        action = self._bot.act(view)
+        self.spent_ms.setdefault(view.round_name, []).append((time.thread_time_ns() - began_ns) / 1e6)
+        return action
+
+
+def decision_times(spec: str, game: Game, *, hands: int, seed: int) -> Mapping[str, list[float]]:
+    """The milliseconds of each decision of a bot, in order, by the name of the round.
+
+    Args:
+        spec: the bot.
+        game: what is played.
+        hands: how many deals, each played by the bot in every seat.
+        seed: of cards and bots.
+
+    Raises:
+        SpecError: there is no such bot.
+        GameRefused: it does not play the game.
+        BotFailure: its own code failed, or its answer was illegal.
+    """
+    timed = _Timed(make_bot(spec, seed))
+    opponents = [make_bot(_OPPONENT, seed + seat) for seat in range(1, game.num_players)]
+    for _ in self_play(game, [timed, *opponents], hands=hands, seed=seed):
+        pass
+    return timed.spent_ms

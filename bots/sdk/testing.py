@@ -1,0 +1,217 @@
+"""Testing a bot without a dealer: a script plays the dealer and checks every reply.
+
+    from bots.sdk.testing import MockDealer, check
+
+    script = MockDealer("kuhn").ask("MATCHSTATE:0:0::Ks|", "r").tell("MATCHSTATE:0:0:rf:Ks|")
+    check(MyBot(), script)
+
+`check` runs a Python bot in this process; a failing test is an AssertionError that says what was asked and what came
+back. `serve_script` does the same over TCP with a program in any language.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from typing import IO, Final, NamedTuple
+
+from bots.sdk.bot import Bot
+from bots.sdk.conversation import Conversation
+from protocol import format_game_definition
+from protocol.mock_dealer import MockDealer
+
+__all__ = [
+    "MockDealer",
+    "ScriptResult",
+    "check",
+    "serve_script",
+]
+
+_POLL_S: Final = 0.05
+_GRACE_S: Final = 5.0
+"""How long a program that failed its script is waited for, so that its exit code and last words can be reported."""
+_SHOWN_CHARACTERS: Final = 2000
+
+
+def check(bot: Bot, mock: MockDealer) -> None:
+    """Play a whole script with a bot in this process; every hook of the bot is called as in a match.
+
+    Raises:
+        AssertionError: the bot answered something else than the script expects.
+        IllegalReply: the bot answered something illegal.
+        Exception: whatever the bot's own code raises.
+    """
+    bot.prepare(mock.game)
+    conversation = Conversation(bot, mock.game)
+    to_dealer = conversation.open()
+    while to_dealer:
+        to_dealer = conversation.receive_data(mock.receive(to_dealer))
+    conversation.receive_eof()
+    mock.receive_eof()
+
+
+class ScriptResult(NamedTuple):
+    """How a program ended that had played its script.
+
+    Attributes:
+        exit_code: its exit code; negative where a signal ended it.
+        stdout: what it printed.
+        stderr: what it complained about.
+    """
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+def serve_script(
+    mock: MockDealer,
+    command: Sequence[str | os.PathLike[str]],
+    *,
+    timeout_s: float = 10.0,
+    chunk_bytes: int | None = None,
+    env: Mapping[str, str] | None = None,
+) -> ScriptResult:
+    """Play a whole script over TCP with a program: it is started with host and port as its last two arguments.
+
+    ``ARENA_GAME`` names a definition of the script's game, so that a bot made with this SDK knows what is played.
+
+    Args:
+        mock: the script.
+        command: the program and its arguments, without host and port.
+        timeout_s: seconds for all of it, the program's own end included.
+        chunk_bytes: send the dealer's bytes in pieces of this size, as a slow network may; all at once by default.
+        env: the program's environment; that of this process by default.
+
+    Raises:
+        AssertionError: the program did not play the script to its end; the sentence says where it stopped, how the
+            program ended and what it last wrote to stderr.
+    """
+    deadline = time.monotonic() + timeout_s
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+        definition = os.path.join(folder, "script.game")
+        with open(definition, "w", encoding="ascii") as file:
+            file.write(format_game_definition(mock.game))
+        environment = {"ARENA_GAME": definition, **(os.environ if env is None else env)}
+        host, port = listener.getsockname()
+        with (
+            open(os.path.join(folder, "stdout"), "w+b") as stdout,
+            open(os.path.join(folder, "stderr"), "w+b") as stderr,
+            subprocess.Popen(
+                [*command, host, str(port)], stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment
+            ) as process,
+        ):
+            try:
+                _serve(listener, process, mock, deadline, chunk_bytes)
+                exit_code = _wait(process, deadline)
+            except AssertionError as error:
+                raise AssertionError(f"{error}; {_ending(process, deadline)}{_last_words(stderr)}") from None
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                process.wait()
+            stdout.seek(0)
+            stderr.seek(0)
+            return ScriptResult(
+                exit_code, stdout.read().decode("utf-8", "replace"), stderr.read().decode("utf-8", "replace")
+            )
+
+
+def _serve(
+    listener: socket.socket,
+    process: subprocess.Popen[bytes],
+    mock: MockDealer,
+    deadline: float,
+    chunk_bytes: int | None,
+) -> None:
+    """Play the script with the program, then close."""
+    with _accept(listener, process, deadline) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while not _is_done(mock):
+            data = _receive(connection, mock, deadline)
+            if not data:
+                mock.receive_eof()
+                return
+            _send(connection, mock.receive(data), chunk_bytes)
+        connection.shutdown(socket.SHUT_WR)
+        _expect_silence(connection, mock, deadline)
+
+
+def _accept(listener: socket.socket, process: subprocess.Popen[bytes], deadline: float) -> socket.socket:
+    listener.settimeout(_POLL_S)
+    while True:
+        # Asked before looking: a program that ends right after it has connected is still found here.
+        has_ended = process.poll() is not None
+        try:
+            return listener.accept()[0]
+        except TimeoutError:
+            if has_ended or time.monotonic() > deadline:
+                why = "ended" if has_ended else "had its time"
+                raise AssertionError(f"the program {why} without connecting to the port it was given") from None
+
+
+def _receive(connection: socket.socket, mock: MockDealer, deadline: float) -> bytes:
+    connection.settimeout(max(_POLL_S, deadline - time.monotonic()))
+    try:
+        return connection.recv(1 << 16)
+    except TimeoutError:
+        try:
+            mock.assert_done()
+        except AssertionError as error:
+            raise AssertionError(f"time is up: {error}") from None
+        raise AssertionError("time is up: the script is done, but the program has not closed the connection") from None
+    except OSError:
+        return b""
+
+
+def _send(connection: socket.socket, data: bytes, chunk_bytes: int | None) -> None:
+    size = chunk_bytes or len(data) or 1
+    try:
+        for at in range(0, len(data), size):
+            connection.sendall(data[at : at + size])
+    except OSError:
+        # The program has closed; what that means for the script is found out at the next receive.
+        return
+
+
+def _is_done(mock: MockDealer) -> bool:
+    try:
+        mock.assert_done()
+    except AssertionError:
+        return False
+    return True
+
+
+def _expect_silence(connection: socket.socket, mock: MockDealer, deadline: float) -> None:
+    """After the script nothing is asked, so nothing but comments may come."""
+    rest = b""
+    while data := _receive(connection, mock, deadline):
+        rest += data
+    unasked = [line for line in rest.split(b"\n") if line.strip() and line[:1] not in (b"#", b";")]
+    assert not unasked, f"the program sent {unasked[0]!r} though nothing was asked"
+
+
+def _wait(process: subprocess.Popen[bytes], deadline: float) -> int:
+    try:
+        return process.wait(max(_POLL_S, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise AssertionError("the script is done and the connection closed, but the program did not end") from None
+
+
+def _ending(process: subprocess.Popen[bytes], deadline: float) -> str:
+    """How the program ended: the connection is closed by now, so it mostly does."""
+    try:
+        exit_code = process.wait(max(_POLL_S, min(_GRACE_S, deadline - time.monotonic())))
+        return f"the program ended with exit code {exit_code}"
+    except subprocess.TimeoutExpired:
+        return "the program was still running"
+
+
+def _last_words(stderr: IO[bytes]) -> str:
+    stderr.seek(0)
+    words = stderr.read().decode("utf-8", "replace").strip()
+    return f"; its stderr ends with:\n{words[-_SHOWN_CHARACTERS:]}" if words else " and wrote nothing to stderr"

@@ -1,0 +1,123 @@
+"""CHANCE in states of hold'em: against whom, from what, and what its draws depend on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from bots.errors import BotsError
+from bots.sdk import chance as chances
+from bots.sdk.chance import Chance, chance_seed
+from bots.sdk.view import View
+from engine import Hand, deal_hand, parse_cards
+from engine.equity import exact_equity, preflop_equity, sampled_equity
+from protocol import find_game, shipped_games
+
+ViewOf = Callable[[str, str], View]
+
+
+def test_before_the_flop_it_is_the_tables(view_of: ViewOf) -> None:
+    chance = Chance(trials=1, seed=1)
+    hole = parse_cards("AhKs")
+    two = view_of("limit", "MATCHSTATE:1:0::|AhKs")
+    assert chance.percent(two) == 100 * preflop_equity(hole).equity == pytest.approx(65.32, abs=0.01)
+    ten = view_of("limit10", "MATCHSTATE:2:0::||AhKs|||||||")
+    assert chance.percent(ten) == 100 * preflop_equity(hole, 9).equity
+    six = view_of("limit10", "MATCHSTATE:8:0:ffrcff:||||||||AhKs|")
+    assert chance.percent(six) == 100 * preflop_equity(hole, 5).equity, "who has folded does not count"
+    all_in = view_of("nolimit3", "MATCHSTATE:0:0:r20000:AhKs||")
+    assert chance.percent(all_in) == 100 * preflop_equity(hole, 2).equity, "who is all-in does"
+
+
+@pytest.mark.parametrize("board", ["2c3c4c", "2c3c4c/5d", "2c3c4c/5d/Kh"])
+def test_against_one_it_is_exact(view_of: ViewOf, board: str) -> None:
+    betting = "cc/" * (board.count("/") + 1)
+    view = view_of("limit", f"MATCHSTATE:0:0:{betting}:AhKs|/{board}")
+    exact = exact_equity(view.hole_cards, view.board).equity
+    assert Chance(trials=1, seed=1).percent(view) == Chance(trials=1, seed=2).percent(view) == 100 * exact
+    folded = view_of("limit3", f"MATCHSTATE:0:0:fcc{'/cc' * board.count('/')}/:AhKs||/{board}")
+    assert Chance(trials=1, seed=1).percent(folded) == 100 * exact
+
+
+def test_against_more_it_is_sampled(view_of: ViewOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = view_of("limit3", "MATCHSTATE:0:0:ccc/:AhKs||/2c3c4c")
+    exact_enough = 100 * sampled_equity(view.hole_cards, view.board, 2, trials=100_000, seed=1).equity
+    assert Chance(trials=20_000, seed=1).percent(view) == pytest.approx(exact_enough, abs=2)
+    asked = []
+
+    def equity(*arguments: object, **options: object) -> object:
+        asked.append((arguments, options))
+        return sampled_equity(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(chances, "equity", equity)
+    chance = Chance(trials=123, seed=1)
+    first = chance.percent(view)
+    ((arguments, options),) = asked
+    assert arguments == (view.hole_cards, view.board, 2)
+    assert options["trials"] == 123
+    assert chance.percent(view) == first
+    assert len(asked) == 1, "asked twice, counted once"
+
+
+def test_draws_follow_from_seed_and_state(view_of: ViewOf) -> None:
+    states = [
+        f"MATCHSTATE:0:{number}:{betting}:{hole}||/{board}"
+        for number in (0, 1, 2999)
+        for hole in ("AhKs", "9d8d")
+        for betting, board in (("ccc/", "2c3c4c"), ("ccc/ccc/", "2c3c4c/5d"), ("ccc/cc", "2c3c4c"))
+        if betting != "ccc/cc"
+    ]
+    views = [view_of("limit3", state) for state in states]
+    forwards, backwards = Chance(trials=997, seed=5), Chance(trials=997, seed=5)
+    numbers = [forwards.percent(view) for view in views]
+    assert [backwards.percent(view) for view in reversed(views)] == numbers[::-1]
+    assert [Chance(trials=997, seed=5).percent(view) for view in views] == numbers
+    assert len(set(numbers)) > 9, "hands, cards and rounds draw differently"
+    assert [Chance(trials=997, seed=6).percent(view) for view in views] != numbers
+    unseeded = [[chance.percent(view) for view in views] for chance in (Chance(trials=997), Chance(trials=997))]
+    assert unseeded[0] != unseeded[1]
+
+
+def test_every_state_of_every_hand_has_draws_of_its_own() -> None:
+    """Among them those that differ in a card put last, in the order of cards, or in the number of opponents alone."""
+    draw, seeds = random.Random(1), {}
+    for hand_number in (0, 1, 2, 10**10):
+        for _ in range(200):
+            *board, one, other = draw.sample(range(52), 7)
+            for cards in (board[:3], board[:4], board, [*board[:4], 0], board[::-1]):
+                for opponents in range(1, 10):
+                    state = (5, hand_number, (one, other), tuple(cards), opponents)
+                    seeds[state] = chance_seed(*state)
+    others = [chance_seed(6, *state[1:]) for state in seeds]
+    assert len({*seeds.values(), *others}) == 2 * len(seeds)
+    ones = [sum(seed >> bit & 1 for seed in seeds.values()) for bit in range(64)]
+    assert len(seeds) * 0.48 < min(ones)
+    assert max(ones) < len(seeds) * 0.52
+    state = (3, (0, 1), (2, 3, 4), 2)
+    assert chance_seed(-1, *state) == chance_seed(2**64 - 1, *state), "seeds count modulo 2**64"
+
+
+@pytest.mark.parametrize("name", [name for name in shipped_games() if not name.startswith("holdem")])
+def test_games_that_are_no_holdem_are_refused(name: str) -> None:
+    game = find_game(name)[1]
+    hand = Hand(game, deal_hand(game, 1, 0))
+    with pytest.raises(BotsError, match=r"counted for hold'em only: .* this game is none") as caught:
+        Chance().percent(View.from_hand(hand, hand.acting_position))
+    assert "\n" not in str(caught.value)
+
+
+def test_short_decks_and_short_boards_are_refused() -> None:
+    full = find_game("nolimit")[1]
+    short = replace(full, num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
+    for game in (replace(full, num_ranks=9), short):
+        hand = Hand(game, deal_hand(game, 1, 0))
+        with pytest.raises(BotsError, match="this game is none"):
+            Chance().percent(View.from_hand(hand, hand.acting_position))
+
+
+def test_trials_must_be_some() -> None:
+    with pytest.raises(ValueError, match="trials must be 1 or more, not 0"):
+        Chance(trials=0)
