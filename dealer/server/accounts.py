@@ -341,7 +341,7 @@ class Passwords:
             name,
         )
         row = rows[0] if rows else None
-        # The time of the answer does not tell whether there is such a user, or one with a password.
+        # The time of the answer does not reveal whether there is such a user, or one with a password.
         salt, cost = (row["salt"], _Cost(row["n"], row["r"], row["p"])) if row else (bytes(16), _COST)
         given = await self._hash(secret, salt, cost)
         if row is None or not hmac.compare_digest(given, row["hash"]):
