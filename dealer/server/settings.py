@@ -448,7 +448,9 @@ def _game(written: GameSettings, folder: Path) -> ServerGame:
             raise ConfigError(SettingProblem("bots", f"{name} has two bots called {bot_name}; NAME=BOT gives a name"))
     most_hands = max(written.max_hands, written.hands)
     running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
-    return ServerGame(name, full, game, written.hands, written.max_runs, bots, most_hands, running)
+    return ServerGame(
+        name, full, game, written.hands, written.max_runs, bots, most_hands=most_hands, max_running=running
+    )
 
 
 def _bot(settings: BotSettings, folder: Path) -> ServerBot:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import hmac
 import logging
 import secrets
@@ -27,7 +26,7 @@ from typing import Protocol
 from dealer.errors import RefusedError, StoreError
 from dealer.server import access
 from dealer.server.access import Person
-from dealer.server.accounts import User
+from dealer.server.accounts import User, hash_of
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState
 from dealer.server.queue.connected_bots import HostEvent, Replaced
@@ -434,13 +433,13 @@ class Seats:
         """A new secret for a seat; an earlier one is good no more."""
         self._drop_old()
         secret = secrets.token_urlsafe(32)
-        self._offers[seat.number] = (_hash_of(secret), self._clock_s() + self.secret_s, seat)
+        self._offers[seat.number] = (hash_of(secret), self._clock_s() + self.secret_s, seat)
         return secret
 
     def claimed(self, claim: SeatClaim) -> HostedSeat | None:
         """The seat of a secret, which is used up; None if there is none."""
         self._drop_old()
-        given = _hash_of(claim.secret)
+        given = hash_of(claim.secret)
         found = None
         # All are compared, each in constant time: how long it takes reveals nothing.
         for digest, _, seat in self._offers.values():
@@ -455,7 +454,3 @@ class Seats:
         self._offers = {
             number: offer for number, offer in self._offers.items() if offer[1] >= now_s and not offer[2].is_over
         }
-
-
-def _hash_of(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
