@@ -318,8 +318,8 @@ class Fault(Model):
 
 def model_of(model: type[_M], row: sqlite3.Row, **more: object) -> _M:
     """A model of the columns of its row that are called like its fields, and of `more`."""
-    names = model.model_fields.keys() & set(row.keys())
-    return model(**{**{name: row[name] for name in names}, **more})
+    fields = model.model_fields
+    return model.model_validate({name: row[name] for name in row.keys() if name in fields} | more)  # noqa: SIM118
 
 
 def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
