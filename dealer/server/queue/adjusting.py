@@ -102,12 +102,13 @@ def _write(db: sqlite3.Connection, run: int, found: Mapping[str, tuple[float, fl
 
 
 def _main(paths: Sequence[str]) -> None:
-    from logs.tracker.many_files import count_files
+    from logs.hand_source import find
+    from logs.tracker.many_files import count_hands
     from logs.tracker.statistics import statistics_of
 
     if hasattr(os, "nice"):
         os.nice(19)
-    bots = statistics_of(count_files(paths, big_pots=0)).bots
+    bots = statistics_of(count_hands(find(paths), big_pots=0)).bots
     found = {bot.name: bot.adjusted.mbb_per_game for bot in bots if bot.adjusted is not None}
     print(json.dumps({name: (won.value, won.half_width_95) for name, won in found.items() if won.value is not None}))
 

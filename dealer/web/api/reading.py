@@ -42,7 +42,7 @@ from logs.conversion import Conversion, convert
 from logs.errors import LogError, LogsError
 from logs.export import FORMATS
 from logs.hand_access import open_hands
-from logs.reading import HandFile
+from logs.hand_source import HandFile, HandSource
 from protocol import format_game_definition
 
 __all__ = ["Listeners", "export_slots", "router", "shown_job"]
@@ -288,7 +288,7 @@ async def export(request: Request, caller: Reader, parts: Parts, run: int, match
     async with request.app.state.exports:
         folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="arena-export-"))
         try:
-            await asyncio.to_thread(convert, [HandFile(str(path))], Conversion((format_,), folder))
+            await asyncio.to_thread(convert, HandSource((HandFile(str(path)),)), Conversion((format_,), folder))
             made = [one for one in sorted(folder.rglob("*")) if one.is_file()]
             if len(made) != 1:
                 raise WebError(404, "The match has no hands.")

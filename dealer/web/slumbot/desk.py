@@ -34,7 +34,7 @@ from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game,
 from dealer.web.slumbot.worth import Worth
 from engine import DealKey, Game
 from logs import HandRecord
-from logs.reading import read_hands
+from logs.hand_source import find
 
 __all__ = ["Desk", "server_bots"]
 
@@ -361,7 +361,7 @@ def _records(sitting: Sitting, first: int, last: int) -> list[HandRecord]:
         return [record for record in known if record is not None]
     of_log = {
         record.hand_number: record
-        for record in read_hands([sitting.run.folder], on_problem=lambda problem: None)
+        for record in find([sitting.run.folder], on_problem=lambda problem: None).hands()
         if first <= record.hand_number <= last
     }
     found = [one or of_log.get(number) for number, one in enumerate(known, first)]

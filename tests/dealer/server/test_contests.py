@@ -25,7 +25,8 @@ from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from engine import DealKey, derived_seed
 from logs.acpc_log.deals import check_deals
-from logs.tracker.many_files import count_files
+from logs.hand_source import find
+from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import statistics_of
 from protocol.joining import Join
 from tests.dealer.helpers import PATIENCE_S
@@ -286,7 +287,7 @@ def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
         async with asyncio.timeout(PATIENCE_S):
             while (seats := records.runs(service.store)[0].seats)[0].adjusted_mbb is None:
                 await asyncio.sleep(0.05)
-        counted = statistics_of(count_files(Path("data/runs/00000001").glob("match*.log"), big_pots=0))
+        counted = statistics_of(count_hands(find(Path("data/runs/00000001").glob("match*.log")), big_pots=0))
         for seat in seats:
             (bot,) = [bot for bot in counted.bots if bot.name == seat.name]
             assert bot.adjusted is not None

@@ -17,7 +17,7 @@ from dealer.server.queue.jobs import ActiveJob
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, bots_for
 from dealer.web.server_site import server_site
-from logs.reading import read_hands
+from logs.hand_source import find
 from protocol import find_game
 from tests.dealer.server.test_contests import Host, offer
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
@@ -91,7 +91,7 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
     store.close()
     assert (found.state, found.is_rated) == ("finished", False)
     assert [(seat.name, seat.version) for seat in found.seats] == [("player", None), ("annbot", versions[0])]
-    assert len(list(read_hands([tmp_path / found.folder]))) == 2
+    assert len(list(find([tmp_path / found.folder]).hands())) == 2
 
 
 def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
