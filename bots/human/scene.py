@@ -200,7 +200,7 @@ class Scene:
                 view.max_raise_street_total,
                 view.min_raise_hand_total,
                 view.max_raise_hand_total,
-                max(view.street_spent) == 0,
+                max(view.street_committed) == 0,
                 self.game.is_limit,
             )
         return Choices(view.can_fold, view.to_call, 0 < view.to_call == view.stack_left, raises)
@@ -219,7 +219,7 @@ class Scene:
                 at == self.position,
                 blinds is not None and at == blinds.button,
                 self.all_hole_cards[at],
-                view.street_spent[at],
+                view.street_committed[at],
                 None if has_deep_stack(game, at) else view.stacks_left[at],
                 bool(betting.folded >> at & 1),
                 not betting.folded >> at & 1 and view.stacks_left[at] == 0,

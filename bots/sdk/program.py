@@ -425,7 +425,7 @@ class RemoteBot(Bot):
 
     def _tell(self, view: View) -> None:
         """Tell every state that the program does not know yet; the last is the view's own."""
-        actions = [action for round_ in view.rounds for _, action in round_]
+        actions = [action for round_ in view.actions_by_round for _, action in round_]
         if view.hand_number != self._hand:
             self._hand = view.hand_number
             self._number = max(self._number + 1, view.hand_number)
