@@ -25,9 +25,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evaluation.decisions import chips_of
-from bots.evaluation.every_holding import every_holding
-from bots.evaluation.local_best_response import RangeOfPolicy, Told
+from bots.evaluation.hypothetical_hands import chips_of
+from bots.evaluation.local_best_response import RangeOfPolicy, StatePolicy, every_holding
 from engine import Action, ActionKind, BettingState, Card, Game, Position
 
 __all__ = ["Luck", "columns_of", "values_of"]
@@ -91,7 +90,7 @@ class Luck:
         self.terms[column] += betting.pot * change
         self.terms[column + 1] += self._scale * change
 
-    def draw(self, told: Told, board: tuple[Card, ...], action: Action) -> None:
+    def draw(self, told: StatePolicy, board: tuple[Card, ...], action: Action) -> None:
         """The opponent has drawn an action.
 
         Args:

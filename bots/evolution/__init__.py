@@ -18,12 +18,8 @@ gene stay together.
 
 from __future__ import annotations
 
-from bots.evolution.breeding import Breeding
-from bots.evolution.checkpoint import load_checkpoint, save_checkpoint
-from bots.evolution.evaluation import Evaluation, Evaluator
-from bots.evolution.evolution import Evolution, Generation, State, StopReason, StopRule
-from bots.evolution.genome import GeneRange, Genome
-from bots.evolution.operators import (
+from bots.evolution.breeding import (
+    Breeding,
     Crossover,
     HalfOfUsedGenes,
     Mutation,
@@ -40,7 +36,21 @@ from bots.evolution.operators import (
     Uniform,
     UsedGenes,
 )
-from bots.evolution.opposition import Challengers, Fixed, HallOfFame, Opposition, Rivals
+from bots.evolution.evolution import (
+    Challengers,
+    Evolution,
+    Fixed,
+    Generation,
+    HallOfFame,
+    Opposition,
+    Rivals,
+    State,
+    StopReason,
+    StopRule,
+    load_checkpoint,
+    save_checkpoint,
+)
+from bots.evolution.genome import Evaluation, Evaluator, GeneRange, Genome
 
 __all__ = [
     "Breeding",

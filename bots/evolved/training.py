@@ -26,8 +26,7 @@ from bots.evolution import (
     Tournament,
     UsedGenes,
 )
-from bots.evolution.evaluation import Map
-from bots.evolution.genome import Chromosomes, Seeds
+from bots.evolution.genome import Chromosomes, Map, Seeds
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from bots.evolved.deals import DealSet, make_deals
 

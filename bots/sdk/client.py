@@ -37,7 +37,7 @@ __all__ = [
     "CONNECT_TIMEOUT_S",
     "DEFAULT_GAME",
     "SILENCE_TIMEOUT_S",
-    "Played",
+    "FinishedMatch",
     "connect",
     "play",
     "play_to_exit_code",
@@ -58,7 +58,7 @@ _RECEIVE_BYTES: Final = 1 << 16
 _USAGE: Final = "HOST PORT [--game GAME]"
 
 
-class Played(NamedTuple):
+class FinishedMatch(NamedTuple):
     """How a match ended for a player who saw it to the end.
 
     Attributes:
@@ -122,7 +122,7 @@ def play(
     *,
     connect_timeout_s: float = CONNECT_TIMEOUT_S,
     silence_timeout_s: float = SILENCE_TIMEOUT_S,
-) -> Played:
+) -> FinishedMatch:
     """Play one match against the dealer at host and port, until it closes the connection.
 
     Args:
@@ -153,7 +153,7 @@ def play(
         if _send(connection, conversation.open()):
             _converse(connection, conversation, silence_timeout_s)
     conversation.receive_eof()
-    return Played(conversation.hands_finished, conversation.hand_number)
+    return FinishedMatch(conversation.hands_finished, conversation.hand_number)
 
 
 def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequence[str]) -> Mapping[str, str]:

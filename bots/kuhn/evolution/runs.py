@@ -26,7 +26,7 @@ from bots.kuhn.evolution.results import KuhnResult, Trace, follow, result_of, ru
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import Genes, KuhnGame, sequence_form_of
 from bots.kuhn.values import best_answer
-from bots.solving.linear_program import LinearProgram
+from bots.solving.equilibria import LinearProgram
 from bots.workers import Workers
 from logs.whole_file import write_whole
 

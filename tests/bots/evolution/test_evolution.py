@@ -33,10 +33,10 @@ from bots.evolution import (
     StopRule,
     Tournament,
     UsedGenes,
-    checkpoint,
     load_checkpoint,
     save_checkpoint,
 )
+from bots.evolution import evolution as evolution_run
 
 GENOME = Genome.alike(6, 0, 1)
 
@@ -362,7 +362,7 @@ class TestCheckpoints:
     def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         state = run(make(), 2).state
         assert state is not None
-        monkeypatch.setattr("bots.evolution.checkpoint._KIND", checkpoint._KIND._replace(version=7))
+        monkeypatch.setattr("bots.evolution.evolution._KIND", evolution_run._KIND._replace(version=7))
         save_checkpoint(tmp_path / "x.checkpoint", state, {})
         monkeypatch.undo()
         with pytest.raises(
