@@ -10,7 +10,6 @@ from bots.cfr.abstraction import (
     HOLDING_COUNT,
     HOLDING_NUMBERS,
     NO_BUCKET,
-    all_strengths,
     canonical_boards,
     card_abstraction,
     suit_order,
@@ -21,6 +20,7 @@ from bots.cfr.hands import all_buckets, bucket_of
 from bots.cfr.strengths import (
     MOST_STANDING,
     NO_STRENGTH,
+    all_strengths,
     canonical,
     deal_board,
     flop_sums,
