@@ -34,7 +34,6 @@ __all__ = [
     "HOLDING_COUNT",
     "HOLDING_NUMBERS",
     "NO_BUCKET",
-    "CanonicalBoards",
     "CardAbstraction",
     "Strengths",
     "canonical_boards",
@@ -216,7 +215,6 @@ def _cut(
     buckets: int,
     bin_bits: int,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bucket of each hand of a round, and the cuts."""
     counts = np.zeros(1, np.int64)
     for row, board, ways in zip(sums, boards, times, strict=True):
         of_board = np.bincount(row[_live(board)] >> bin_bits).astype(np.int64) * ways
@@ -232,7 +230,6 @@ def _cut(
 
 
 def _live(board: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which holdings have no card of a board."""
     dealt = np.zeros(52, bool)
     dealt[board] = True
     is_live: NDArray[np.bool_] = ~(dealt[HOLDING_CARDS[:, 0]] | dealt[HOLDING_CARDS[:, 1]])

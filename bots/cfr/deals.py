@@ -28,7 +28,6 @@ __all__ = [
     "TreeArrays",
     "Vector",
     "Work",
-    "lanes_of",
     "new_work",
 ]
 

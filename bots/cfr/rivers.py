@@ -43,19 +43,7 @@ from engine import Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit
 from engine.ranges import are_free
 
-__all__ = [
-    "OWN_SPREAD",
-    "RIVER_SIZES",
-    "SPREAD",
-    "River",
-    "RiverArrays",
-    "RiverHoldings",
-    "RiverWork",
-    "Rivers",
-    "Solution",
-    "answer",
-    "learn_river",
-]
+__all__ = ["River", "Rivers"]
 
 _DECISION = 0
 _FOLDED = 1
@@ -219,7 +207,6 @@ def _come_here(
 
 @njit
 def _end(tree: RiverArrays, holdings: RiverHoldings, work: RiverWork, node: int, player: int) -> None:
-    """Write what the holdings of a player win at an end."""
     reach, values = work.reach[tree.since[player, node]], work.values[node]
     if tree.kinds[node] == _FOLDED:
         chips = tree.chips[node] if tree.players[node] != player else -tree.chips[node]
@@ -256,7 +243,6 @@ def _show_down(holdings: RiverHoldings, reach: Vector, by_card: Vector, chips: n
 
 @njit
 def _add_up(tree: RiverArrays, work: RiverWork, node: int) -> None:
-    """Write what the holdings of a player win where the opponent decides."""
     values = work.values[node]
     values[:] = np.float32(0)
     for action in range(tree.counts[node]):
@@ -449,7 +435,6 @@ class Rivers:
         return self._known[key]
 
     def _brought(self, betting: BettingState, board: tuple[Card, ...], player: Position) -> NDArray[np.float64]:
-        """The ranges at the beginning of a river, as a player sees them."""
         found = ranges(self._strategy, betting, board, self._buckets_on)
         return _spread(found, board, [OWN_SPREAD if position == player else SPREAD for position in range(2)])
 
@@ -473,7 +458,6 @@ class _With:
 
 
 def _here(river: River, node: int) -> NDArray[np.float64]:
-    """The ranges at a node, for a river that begins there."""
     return _spread(river.weights_at(node), river.board, [OWN_SPREAD, OWN_SPREAD])
 
 
@@ -487,7 +471,6 @@ def _spread(weights: NDArray[np.float64], board: tuple[Card, ...], parts: Sequen
 
 
 def _beginning(betting: BettingState) -> BettingState:
-    """The state at the beginning of its round."""
     state = betting_start(betting.game)
     for _, action in (one for actions in betting.rounds[:-1] for one in actions):
         state = state.after(action)
@@ -495,7 +478,6 @@ def _beginning(betting: BettingState) -> BettingState:
 
 
 def _arrays(tree: BettingTree) -> RiverArrays:
-    """A tree for the kernel."""
     nodes, counts = len(tree.kinds), tree.number_of_actions().astype(np.int32)
     rows = (counts.cumsum() - counts).astype(np.int32)
     led_by, leads_to = np.full(nodes, -1, np.int32), np.zeros(int(counts.sum()), np.int32)

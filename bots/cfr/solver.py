@@ -221,7 +221,6 @@ def normalised(tree: TreeArrays, weights: Strategy) -> Strategy:
 
 @njit
 def _match(tree: TreeArrays, regrets: Vector, strategy: Vector) -> None:
-    """Write probabilities in proportion to what is above 0."""
     for node in range(len(tree.kinds)):
         if tree.counts[node]:
             _match_node(tree, node, regrets, strategy)
@@ -397,7 +396,6 @@ def _exact_answer(
 def _learned_answer(
     tree: TreeArrays, boards: Boards, played: Strategy, player: int, count: int, pool: Executor | None
 ) -> Strategy:
-    """An answer by regrets, later ones weighing more."""
     answer = played.copy()
     regrets, squares = np.zeros(len(played)), np.zeros(len(played))
     for block in range(-(-count // _BLOCK)):

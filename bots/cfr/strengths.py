@@ -24,7 +24,6 @@ from engine.starting_hands import starting_hand
 __all__ = [
     "MOST_STANDING",
     "NO_STRENGTH",
-    "ON_RIVER",
     "RIVERS",
     "TURNS",
     "all_strengths",
@@ -32,7 +31,6 @@ __all__ = [
     "compile_kernels",
     "deal_board",
     "flop_sums",
-    "order_by_rank",
     "renamed",
     "river_strengths",
     "turn_sums",

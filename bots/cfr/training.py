@@ -295,22 +295,9 @@ def train(
 
 
 class _Session:
-    """A training that goes on.
-
-    Attributes:
-        solvers: what has been found, by copy.
-        seconds: of iterating, since the training began.
-        history: what was measured along the way.
-    """
-
     def __init__(
         self, plan: Plan, boards: Boards, path: Path, begun: Checkpoint | None, workers: Workers | None
     ) -> None:
-        """Begin, or go on from a checkpoint.
-
-        Raises:
-            CheckpointError: the checkpoint is of another version of the game.
-        """
         self.solvers = [_solver(plan, boards, copy) for copy in range(plan.settings.copies)]
         self.seconds = 0.0
         self.history: tuple[Mapping[str, Any], ...] = ()
@@ -326,12 +313,10 @@ class _Session:
 
     @property
     def iteration(self) -> int:
-        """How many each copy has done."""
         return self.solvers[0].iteration
 
     @property
     def record(self) -> dict[str, Any]:
-        """Of the training so far, for the strategy's file."""
         return {
             "settings": asdict(self._plan.settings),
             "iterations": self.iteration,
@@ -348,7 +333,6 @@ class _Session:
         pool: Executor | None,
         show: Callable[[Progress], None] | None,
     ) -> None:
-        """Iterate to the end; see `train`."""
         # Compiling is no iterating.
         Solver(self._plan.arrays, self._boards, 1, Discounts()).iterate(pool)
         first, first_s = self.iteration, self.seconds
@@ -406,7 +390,6 @@ class _Session:
 
     @property
     def _nodes(self) -> int:
-        """How many nodes an iteration of all copies walks, for both players."""
         return 2 * len(self._plan.tree.kinds) * self._boards_per_iteration
 
     def _check(self, check_boards: int, pool: Executor | None) -> None:
@@ -454,7 +437,6 @@ def _prepared(settings: TrainingSettings) -> tuple[Plan, Boards]:
 
 @contextmanager
 def _threads(count: int) -> Iterator[Executor | None]:
-    """Threads that walk; None for this one."""
     if count == 1:
         yield None
         return
@@ -485,6 +467,5 @@ def _is_check(iteration: int) -> bool:
 
 
 def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """Where the settings of a training differ from those that are asked for."""
     others = [f"{name} {known.get(name)}" for name, value in asked.items() if known.get(name) != value]
     return f"it is of a training with {', '.join(others) or 'other settings'}: give the same, or another folder"

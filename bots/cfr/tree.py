@@ -33,7 +33,6 @@ __all__ = [
     "MOST_NODES",
     "ROUND_SIZES",
     "SHOWDOWN",
-    "BetSizes",
     "BettingTree",
     "Sizes",
     "betting_tree",

@@ -51,10 +51,8 @@ __all__ = [
     "LEFT",
     "NO_BET",
     "Chances",
-    "PlayedPolicy",
     "Reading",
     "TreePosition",
-    "actions_at",
     "decided_at",
     "lower_chance",
     "mixed",
@@ -246,7 +244,6 @@ def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, act
 
 
 def _gone_on(strategy: StrategyFile, place: TreePosition, at: int) -> TreePosition:
-    """The place behind an action of the tree."""
     child = strategy.children_of(place.node)[at]
     total = 0 if strategy.game.is_limit else int(strategy.totals[child])
     return replace(place, node=child, matched=total or place.matched)
@@ -368,7 +365,6 @@ def decided_at(
 def _priced(
     decided: dict[Action, Chances], strategy: StrategyFile, state: BettingState, buckets: Buckets
 ) -> Mapping[Action, Chances]:
-    """The same, but for calls that hands of their standing do not pay."""
     if not state.legal_actions().can_fold or not is_dealt_as_holdem(strategy.game) or not state.round:
         return decided
     price = state.to_call / (state.pot + state.to_call)
@@ -379,7 +375,6 @@ def _priced(
 
 
 def _chances(strategy: StrategyFile, node: int, buckets: Buckets) -> Chances:
-    """The probabilities of a node's actions, shape (actions, holdings)."""
     if len(buckets) == 1:
         return np.array(strategy.chances_of(node, int(buckets[0])))[:, None]
     chances = strategy.chances(node)

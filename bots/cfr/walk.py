@@ -256,7 +256,6 @@ def _last_round(
     reach: Vector,
     values: Vector,
 ) -> None:
-    """Do what `walk` does from the first node of a last round on."""
     _sum_by_bucket(deal, work, reach)
     buckets = len(work.sums)
     theirs, ours, won, sums = work.theirs, work.ours, work.won, work.sums
@@ -337,7 +336,6 @@ def _fold_by_bucket(work: Work, here: int, chips: np.float32) -> None:
 
 @njit
 def _show_down_by_bucket(work: Work, here: int, chips: np.float32) -> None:
-    """Add a showdown, as `_fold_by_bucket` does a fold."""
     theirs, ours, won = work.theirs[here], work.ours[here], work.won[here]
     by_card, run = work.by_card, work.run
     buckets = len(theirs)

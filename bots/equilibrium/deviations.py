@@ -201,8 +201,6 @@ def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str
 
 
 class _Count:
-    """Counts the decisions of a player."""
-
     def __init__(self, game: Game, player: str) -> None:
         self.game = game
         self.player = player
@@ -213,11 +211,6 @@ class _Count:
         self._by_deal: dict[str, dict[int, float]] = {}
 
     def add(self, hands: Sequence[HandRecord]) -> None:
-        """Count the hands of a deal in which the player sat.
-
-        Raises:
-            LeaksRefused: the player's cards are not in one of them.
-        """
         self._deals += bool(hands)
         self._hands += len(hands)
         for record in hands:
@@ -244,7 +237,6 @@ class _Count:
             state = state.after(step.action)
 
     def _decide(self, view: View, move: str, action: Action, before: list[str]) -> None:
-        """Count a decision."""
         self._decisions += 1
         costs = self._costs.get((view.position, state_of(view)))
         if costs is None:
@@ -261,11 +253,6 @@ class _Count:
         of_deals[self._deals] = of_deals.get(self._deals, 0.0) + cost
 
     def deviations(self) -> Deviations:
-        """What the hands show.
-
-        Raises:
-            LeaksRefused: they are too few.
-        """
         if self._deals < FEWEST_DEALS:
             raise LeaksRefused(f"{self.player} played {self._deals} deals; leaks take {FEWEST_DEALS} at least")
         asked = sum(len(of_deals) >= FEWEST_DEALS for of_deals in self._by_deal.values()) + 1
@@ -295,7 +282,6 @@ class _Count:
         )
 
     def _spread(self, of_deals: Mapping[int, float]) -> float:
-        """The standard error of a sum over deals."""
         mean = sum(of_deals.values()) / self._deals
         squares = sum(cost**2 for cost in of_deals.values()) - self._deals * mean**2
         return sqrt(max(0.0, squares) * self._deals / (self._deals - 1))
@@ -307,7 +293,6 @@ def _move(step: Step) -> str:
 
 
 def _words(view: View, before: list[str]) -> str:
-    """A situation in words."""
     rounds = [moves or "nothing" for moves in before[: view.round + 1]] or ["nothing"]
     if len(rounds) <= view.round:
         rounds.append("nothing")

@@ -46,7 +46,6 @@ def equilibrium_table(game: Game) -> Table:
 
 
 def _even(form: SequenceForm, player: int) -> Plan:
-    """The plan that takes every action as often."""
     classes = len(form.game.classes[player])
     return plan_of(form, player, lambda choice: np.full((len(choice.actions), classes), 1 / len(choice.actions)))
 

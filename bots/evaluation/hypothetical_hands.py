@@ -47,7 +47,7 @@ from logs.variance.shares import PotRow, Shares
 from logs.variance.terms import Terms, TermsBuilder, chance_terms, term_values
 from protocol import format_action
 
-__all__ = ["MOST_HOLDINGS", "ActionTerms", "HypotheticalHands", "chips_of", "no_chance", "number_of_holdings"]
+__all__ = ["MOST_HOLDINGS", "ActionTerms", "HypotheticalHands", "chips_of", "number_of_holdings"]
 
 
 def chips_of(betting: BettingState, action: Action) -> int:
@@ -117,8 +117,6 @@ class HypotheticalHands:
 
 
 class _Walk:
-    """One hand, with all holdings of the known players at once."""
-
     def __init__(
         self, game: Game, shares: Shares, policies: Mapping[str, Policy], record: HandRecord, stream: int
     ) -> None:
@@ -166,7 +164,6 @@ class _Walk:
         return found
 
     def _board(self, betting: BettingState, before: int, after: int) -> _Floats:
-        """The term of the cards of a round."""
         pots = [(sum([1 << at for at in pot.players]), pot.amount) for pot in side_pots(betting.spent, betting.folded)]
         expected = sum([amount * self._mean(self._of(PotRow(members, before))) for members, amount in pots])
         came = set(self._record.deal.board[before:after])
@@ -257,7 +254,6 @@ class _Walk:
         return found
 
     def _mean(self, values: _Floats) -> _Floats:
-        """The mean over the holdings by their weights."""
         found: _Floats = self._weights @ values / self._weights.sum()
         return found
 
@@ -265,7 +261,6 @@ class _Walk:
 def _holdings(
     game: Game, holes: list[tuple[Card, ...]], known: Sequence[int], taken: set[Card]
 ) -> list[list[tuple[Card, ...]]]:
-    """The hole cards of everybody, for all holdings of the known players."""
     if not known:
         return [holes]
     found = []
@@ -338,7 +333,6 @@ class ActionTerms:
     def _chances(
         self, record: HandRecord, name: str, betting: BettingState, position: Position, action: Action
     ) -> Mapping[Action, float] | None:
-        """What the policy says of a decision."""
         holes = tuple([hole if at == position else () for at, hole in enumerate(record.deal.hole_cards)])
         board = record.deal.board[: record.game.board_cards_by_round[betting.round]]
         try:
@@ -358,7 +352,6 @@ def _is_certain(chances: Mapping[Action, float], action: Action) -> bool:
 def _add(
     found: TermsBuilder, first: int, betting: BettingState, chances: Mapping[Action, float], action: Action
 ) -> None:
-    """Add the terms of a decision."""
     game, position = betting.game, betting.acting_position
     known = game.board_cards_by_round[betting.round]
     members = (1 << game.num_players) - 1 & ~betting.folded

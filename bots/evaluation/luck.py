@@ -104,7 +104,6 @@ class Luck:
         total, all_won = float(weights.sum()), float(won.sum())
 
         def follows(one: Action, chance: float | _Floats) -> tuple[float, float]:
-            """The probability of an action, and V after it."""
             if not isinstance(chance, np.ndarray):
                 return chance, self._value(betting, one, all_won / total)
             there = float(weights @ chance)
@@ -127,7 +126,6 @@ class Luck:
         self.terms[column + 2] += scale * (kinds[ActionKind.RAISE] - (action.kind == ActionKind.RAISE))
 
     def _value(self, betting: BettingState, action: Action, share: float) -> float:
-        """V after an action of the opponent."""
         own, opponent = self._position, 1 - self._position
         if action.kind == ActionKind.FOLD:
             return float(betting.spent[opponent])
@@ -137,7 +135,6 @@ class Luck:
         return max(-float(betting.spent[own]), (2 * share - 1) * min(hand_total, betting.game.stacks[own]))
 
     def _after_raises(self, betting: BettingState, hand_totals: _Floats, share: float) -> _Floats:
-        """V after raises, by their sizes."""
         matched = np.minimum(hand_totals, betting.game.stacks[self._position])
         return np.maximum(-float(betting.spent[self._position]), (2 * share - 1) * matched)
 
@@ -152,6 +149,5 @@ def _own_cards(game: Game) -> tuple[_Floats, _Floats]:
 
 
 def _share_of_random(game: Game, cards: tuple[Card, ...]) -> float:
-    """The share of the pot of some cards against random ones."""
     holdings = every_holding(game)
     return float(holdings.shares(cards, ()).sum() / holdings.are_free(cards).sum())

@@ -61,7 +61,6 @@ class Tournament:
     floor: float | None = None
 
     def __post_init__(self) -> None:
-        """Check."""
         if self.size < 1:
             raise EvolutionError(f"a tournament needs at least 1 participant, not {self.size}")
 
@@ -87,7 +86,6 @@ class Roulette:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check."""
         if not isfinite(self.offset):
             raise EvolutionError(f"the offset of a roulette wheel must be a number, not {self.offset}")
 
@@ -175,7 +173,6 @@ class Uniform:
     share: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check."""
         if not 0 <= self.share <= 1:
             raise EvolutionError(f"the share of genes exchanged must be 0 to 1, not {self.share}")
 
@@ -207,7 +204,6 @@ class RandomGenes:
     count: int
 
     def __post_init__(self) -> None:
-        """Check."""
         _require_count(self.count)
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
@@ -226,7 +222,6 @@ class UsedGenes:
     count: int
 
     def __post_init__(self) -> None:
-        """Check."""
         _require_count(self.count)
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
@@ -245,7 +240,6 @@ class OneOf:
     operators: tuple[Crossover, ...]
 
     def __post_init__(self) -> None:
-        """Check."""
         if not self.operators:
             raise EvolutionError("there is no crossover to choose from")
 
@@ -293,7 +287,6 @@ class Shift:
     only_used: bool = True
 
     def __post_init__(self) -> None:
-        """Check."""
         _require_genes(self.genes)
         if not 0 < self.variance <= 1:
             raise EvolutionError(
@@ -324,7 +317,6 @@ class NewValues:
     only_used: bool = False
 
     def __post_init__(self) -> None:
-        """Check."""
         _require_genes(self.genes)
 
     def mutated(
@@ -381,7 +373,6 @@ class Breeding:
     is_unique: bool = False
 
     def __post_init__(self) -> None:
-        """Check."""
         for name, rate in (("crossover", self.crossover_rate), ("mutation", self.mutation_rate)):
             if not 0 <= rate <= 1:
                 raise EvolutionError(f"the {name} rate must be 0 to 1, not {rate:g}")

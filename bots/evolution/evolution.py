@@ -92,7 +92,6 @@ class HallOfFame:
     size: int
 
     def __post_init__(self) -> None:
-        """Check."""
         if self.size < 1:
             raise EvolutionError(f"a hall of fame needs room for at least 1, not {self.size}")
 
@@ -114,7 +113,6 @@ class Rivals:
     hall: int = 0
 
     def __post_init__(self) -> None:
-        """Check."""
         if self.hall < 0:
             raise EvolutionError(f"a hall of fame cannot have room for {self.hall}")
 
@@ -173,7 +171,6 @@ class StopRule:
     diversity: float | None = None
 
     def __post_init__(self) -> None:
-        """Check."""
         for name in ("generations", "patience", "opponents"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -377,7 +374,6 @@ class Evolution:
         return found
 
     def _next(self, state: State, number: int) -> tuple[Chromosomes, Evaluation]:
-        """The next population and what it is worth."""
         breeding, parents = self._breeding, state.evaluation
         renewals = [generation.renewals for generation in state.history[-2:]]
         is_renewed = renewals[-1] > (renewals[0] if len(renewals) > 1 else 0)

@@ -42,7 +42,6 @@ __all__ = [
     "DRAWN_DECISION",
     "LEARNER",
     "MFS",
-    "MOST_DECISIONS",
     "NO_CHANCE",
     "RANDOM",
     "RH",
@@ -382,7 +381,6 @@ def _decision_of(value: float) -> int:
 def _chance(
     players: Players, which: int, number: int, round_: int, position: int, opponents: int, cards: NDArray[np.uint8]
 ) -> float:
-    """CHANCE after the first round."""
     hole, board = cards[2 * position : 2 * position + 2], 2 * len(players.kind)
     return chance_percent(
         players.chance_seed[which],
@@ -408,7 +406,6 @@ def _learn(
     value: float,
     big_blind: int,
 ) -> None:
-    """Add the reward of a hand to each of its decisions."""
     reward = np.int64(np.rint(value * 1000 / big_blind))
     for at in range(taken):
         row = cells.row[met[at]]

@@ -35,8 +35,6 @@ from protocol import GameDefinitionError, find_game
 
 __all__ = [
     "CONNECT_TIMEOUT_S",
-    "DEFAULT_GAME",
-    "SILENCE_TIMEOUT_S",
     "FinishedMatch",
     "connect",
     "play",
@@ -205,7 +203,6 @@ def read_port(text: str) -> int:
 
 
 def _find_game(game: str | Game | None) -> tuple[str, Game]:
-    """The game to play, and what to call it in a message."""
     if isinstance(game, Game):
         return "the given one", game
     asked = game or os.environ.get("ARENA_GAME") or DEFAULT_GAME
@@ -245,7 +242,6 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
 
 
 def _converse(connection: socket.socket, conversation: Conversation, silence_timeout_s: float) -> None:
-    """Pass bytes to and fro until the dealer closes."""
     while True:
         try:
             data = connection.recv(_RECEIVE_BYTES)
@@ -297,7 +293,6 @@ def show_own_failure(error: BaseException) -> None:
 
 
 def _report_failure(error: Exception) -> int:
-    """Show where the bot's own code failed, then what it was looking at."""
     notes = getattr(error, "__notes__", [])
     where = notes.pop() if notes and notes[-1].startswith(NOTE) else "The match was over"
     show_own_failure(error)

@@ -402,7 +402,6 @@ def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
 
 
 def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, object]:
-    """The arguments of a constructor for these options."""
     arguments: dict[str, object] = {}
     for name, default in _parameters(bot).items():
         if fields := getattr(default, "__dataclass_fields__", None):

@@ -24,17 +24,7 @@ from engine.actions import raise_to
 from engine.evaluator import rank_hand
 from engine.showdown import showdown_values
 
-__all__ = [
-    "MOST_LEAVES",
-    "Board",
-    "Cards",
-    "Turn",
-    "betting_tree",
-    "has_flushes",
-    "rank_game",
-    "small_game",
-    "turns_of",
-]
+__all__ = ["Board", "Cards", "Turn", "betting_tree", "has_flushes", "rank_game", "small_game", "turns_of"]
 
 MOST_LEAVES: Final = 20_000
 """A larger tree is refused: Leduc has 274 leaves for each of its deals of hole cards."""
@@ -188,12 +178,10 @@ class _AllCards:
             self._dealt[classes] = len({card for at in classes for card in self._holdings[at]}) == held * players
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
-        """All boards of a round."""
         rest = sorted(self._game.deck_set.difference(board))
         return [board + dealt for dealt in combinations(rest, self._game.num_board_cards[round_])]
 
     def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
-        """The matrix and the chips of an end."""
         seen = tuple(sorted(board))
         if len(spent) > 2:
             key = (tuple(spent), frozenset(folded), seen)
@@ -248,7 +236,6 @@ _MOST_ENTRIES: Final = 20_000_000
 
 
 def _letter(action: Action) -> str:
-    """An action as in a match state."""
     return "fcr"[action.kind] + (
         str(action.hand_total) if action.kind is ActionKind.RAISE and action.hand_total else ""
     )

@@ -205,7 +205,6 @@ class LinearProgram:
         return variables
 
     def _plan(self, player: int, weights: NDArray[np.float64]) -> Plan:
-        """The plan of a vector, without the rounding of the solver."""
         found = weights[self._form.numbers(player)]
         found[found < _ROUNDING] = 0
 

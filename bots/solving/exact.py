@@ -102,7 +102,6 @@ def view_of(turn: Turn, holding: tuple[Card, ...]) -> View:
 
 
 def _chances(policy: Policy, turn: Turn, holding: tuple[Card, ...], name: str) -> list[float]:
-    """The probability of each action with a holding."""
     view = view_of(turn, holding)
     try:
         told = policy_in(policy, view)

@@ -39,13 +39,11 @@ from bots.errors import SolvingError
 from engine.errors import quoted
 
 __all__ = [
-    "BestResponse",
     "Chance",
     "Chances",
     "Choice",
     "Decision",
     "End",
-    "EndsOfMatrix",
     "Entries",
     "Leaf",
     "Level",
@@ -514,6 +512,5 @@ def completed(form: SequenceForm, player: int, plans: Plans) -> dict[str, Chance
 
 
 def _pure(choice: Choice, actions: NDArray[np.intp]) -> Chances:
-    """Probability 1 for one action of each class."""
     chances: Chances = (np.arange(len(choice.actions))[:, None] == actions).astype(np.float64)
     return chances

@@ -69,6 +69,5 @@ def _rate(one: Situation) -> str:
 
 
 def _told(played: ChosenAction) -> str:
-    """What was done, how often, and what it costs."""
     cost = f"costs {played.cost:,.4g}" if played.cost else "costs nothing"
     return f"{played.did} {played.times:,} times ({100 * played.chance:.0f} % in an equilibrium, {cost})"

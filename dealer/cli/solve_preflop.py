@@ -140,7 +140,6 @@ def _solutions(
 
 
 def _by_regret(form: SequenceForm, until: float, show: Callable[[float], None]) -> Equilibrium:
-    """Iterate until the average plans are good enough."""
     from bots.lp_mc.preflop import without_free_folds
     from bots.solving.equilibria import Equilibrium, cfr_plus
     from bots.solving.sequence_form import expected_value, exploitability
@@ -250,7 +249,6 @@ def _show(terminal: Terminal, result: Mapping[str, Any], form: SequenceForm, pla
 
 
 def _mixed(view: Chart) -> list[str]:
-    """The hands that mix, each with its lines."""
     from bots.lp_mc.charts import is_pure
     from engine import STARTING_HANDS
 

@@ -140,7 +140,6 @@ def _unit(plan: Plan) -> tuple[float, str]:
 
 
 def _line(plan: Plan, progress: Progress) -> str:
-    """How a training stands, the most important first."""
     factor, unit = _unit(plan)
     left = duration(progress.seconds / progress.part - progress.seconds) if progress.part else "?"
     exploited = ""

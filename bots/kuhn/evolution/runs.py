@@ -20,7 +20,7 @@ import numpy as np
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError
-from bots.evolution import Evolution, Generation, StopRule, load_checkpoint, save_checkpoint
+from bots.evolution.evolution import Evolution, Generation, StopRule, load_checkpoint, save_checkpoint
 from bots.kuhn.evolution.evaluators import OfRivals
 from bots.kuhn.evolution.results import KuhnResult, Trace, follow, result_of, run_seed, value_against
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution

@@ -17,26 +17,21 @@ import pytest
 
 import bots.evolution
 from bots.errors import CheckpointError, EvolutionError
-from bots.evolution import (
-    Breeding,
+from bots.evolution import evolution as evolution_run
+from bots.evolution.breeding import Breeding, NewValues, Shift, Tournament, UsedGenes
+from bots.evolution.evolution import (
     Challengers,
-    Evaluation,
     Evolution,
-    Genome,
     HallOfFame,
-    NewValues,
     Opposition,
     Rivals,
-    Shift,
     State,
     StopReason,
     StopRule,
-    Tournament,
-    UsedGenes,
     load_checkpoint,
     save_checkpoint,
 )
-from bots.evolution import evolution as evolution_run
+from bots.evolution.genome import Evaluation, Genome
 
 GENOME = Genome.alike(6, 0, 1)
 

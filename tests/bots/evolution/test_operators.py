@@ -11,28 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bots.errors import EvolutionError
-from bots.evolution import (
+from bots.evolution.breeding import (
     Breeding,
     Crossover,
-    GeneRange,
-    Genome,
     HalfOfUsedGenes,
-    HallOfFame,
     NewValues,
     OneOf,
     OnePoint,
     RandomGenes,
     Rank,
-    Rivals,
     Roulette,
     Selection,
     Shift,
     SignedRoulette,
-    StopRule,
     Tournament,
     Uniform,
     UsedGenes,
 )
+from bots.evolution.evolution import HallOfFame, Rivals, StopRule
+from bots.evolution.genome import GeneRange, Genome
 
 FITNESS = np.array([3.0, -1.0, 3.0, 0.5, 2.0])
 DRAWS = 200_000
