@@ -61,7 +61,6 @@ BOT = {
 EQUILIBRIUM = {
     "bots.equilibrium",
     "bots.equilibrium.bot",
-    "bots.equilibrium.table",
     "bots.kuhn",
     "bots.kuhn.equilibria",
     "bots.kuhn.games",
