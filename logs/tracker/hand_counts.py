@@ -410,6 +410,10 @@ class HandCounts:
         positions = [(game.game.big_blind, seat) for game, player in self.by_game(name) for seat in player.positions]
         return winnings(positions, self._curves[name].pairs)
 
+    def net(self, name: str) -> float:
+        """The chips that a player has won."""
+        return sum(seat.net for _, player in self.by_game(name) for seat in player.positions)
+
     def curve(self, name: str) -> list[Sums]:
         """How a player's winnings grew, to the last hand."""
         points, end = self._curves[name].points, self.sums(name)

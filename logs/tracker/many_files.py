@@ -163,12 +163,15 @@ def _count(job: _Job) -> _Counted:
     counted = _Counted(HandCounts(big_pots=job.big_pots), [{} for _ in job.parts], problems, None)
     source = replace(job.source, on_problem=problems.append)
     hands = [source.read(file, part) for file, part in zip_longest(source.files, job.parts)]
-    if job.parts:
+    counts = counted.counts
+    if len(job.parts) > 1:
         hands = list(map(_tallied, hands, counted.net))
     try:
-        counted.counts.add_all(side_by_side(hands))
+        counts.add_all(side_by_side(hands))
     except LogError as error:
         return counted._replace(failure=error)
+    if len(job.parts) == 1:
+        counted.net[0].update({name: counts.net(name) for name in counts.names})
     return counted
 
 
