@@ -24,13 +24,13 @@ from engine import Game
 from engine.errors import quoted
 from logs.errors import ExportError, LogsError, UnsupportedGameError
 from logs.formats import ExportFormat, ExportOptions, MatchWriter
-from logs.line_file import LineFile
 from logs.money import amount_text
 from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS
 from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord
+from logs.whole_file import LineFile
 
 __all__ = [
     "FORMATS",

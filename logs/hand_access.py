@@ -27,7 +27,7 @@ from functools import cached_property
 from typing import IO, Final, NamedTuple
 
 from engine import Game
-from logs.acpc_log.hand_notes import notes_of_hand
+from logs.acpc_log.companions import notes_of_hand
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import StateLines

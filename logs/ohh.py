@@ -24,9 +24,8 @@ from typing import Any, Final
 from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
 from engine.holdem import Blinds
 from logs.errors import LogsError
-from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem
+from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem, shown_stacks, usual_blinds
 from logs.hand_numbers import HandNumbers, follows
-from logs.holdem import shown_stacks, usual_blinds
 from logs.money import Scale, shares, split
 from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks, showdown_order, street_actions

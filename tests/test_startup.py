@@ -60,7 +60,7 @@ DEALER = {
     *("dealer.reference.command", "dealer.reference.options", "dealer.reference.sentences"),
     *("dealer.table.collector", "dealer.table.connection", "dealer.table.connections", "dealer.table.door"),
     "dealer.table.loop",
-    *("logs.acpc_log.writer", "logs.comments", "logs.line_file", "logs.record", "logs.transaction_log"),
+    *("logs.acpc_log.writer", "logs.comments", "logs.whole_file", "logs.record", "logs.transaction_log"),
 }
 HEAVY = {
     *("argparse", "json", "tomllib", "pathlib", "urllib", "email", "importlib.metadata", "numpy", "numba"),

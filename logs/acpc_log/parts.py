@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from logs.acpc_log.header import HEADER_START
-from logs.acpc_log.score import Score, parse_score
+from logs.acpc_log.state_lines import Score, parse_score
 
 __all__ = ["LogPart", "cut_log", "cut_logs", "only_score"]
 

@@ -24,29 +24,28 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TextIO
 
-from engine import Game
+from engine import Deal, Game, Seed, deals, logged_seed
 from logs.acpc_log.companions import HandNotes, companions
-from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
+from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header, read_log_header
 from logs.acpc_log.parts import LogPart
-from logs.acpc_log.score import Score, is_same_score, parse_score, wrong_score
 from logs.acpc_log.seating import Seating
-from logs.acpc_log.state_lines import StateLine, StateLines
-from logs.errors import LogProblem, NotALogError, ProblemKind, ProblemReporter
+from logs.acpc_log.state_lines import Score, StateLine, StateLines, is_same_score, parse_score, wrong_score
+from logs.errors import LogError, LogProblem, NotALogError, ProblemKind, ProblemReporter
 from logs.files import lines_of, opened, stem
 from logs.record import HandRecord, PlayerComment, Times
 from protocol import FormatError
 
-__all__ = ["read_log"]
+__all__ = [
+    "check_deals",
+    "read_log",
+]
 
 _MOST_CHARACTERS: Final = 1 << 14
 """Of a line; the longest betting of a hand has some 2,800."""
-
 _MOST_FOREIGN_LINES: Final = 20
 """A file with more unknown lines than this before the first known one is not a log."""
-
 _OLD_HAND: Final = re.compile(r"[^:]*\|[^:]*:[0-9]+:[^:]*:[^:]*:[^:]*")
 """The line of a hand in logs of 2012 and before: the names come first."""
-
 OnProblem = Callable[[LogProblem], None]
 
 
@@ -432,3 +431,31 @@ class _LogReader:
         before = [earlier for names, earlier in self._earlier if names == match.seating.names]
         sums = match.totals, [sum(totals) for totals in zip(match.totals, *before, strict=True)]
         return any(is_same_score(totals, expected) for expected in sums)
+
+
+def check_deals(path: str | os.PathLike[str], seed: Seed) -> int:
+    """Compare all cards of a log with those that a seed deals; returns the number of hands.
+
+    Args:
+        path: of the log.
+        seed: of its match, a number or a key.
+
+    Raises:
+        LogError: the header names another seed, or a hand has other cards.
+        DamagedLogError: a line is damaged.
+        OSError: the file cannot be read.
+    """
+    header, shown = read_log_header(path), os.fspath(path)
+    named = None if header is None else header.seed
+    if named != logged_seed(seed):
+        raise LogError(shown, f"its header names the seed {named}, not {logged_seed(seed)}")
+    dealt: Iterator[Deal] = iter(())
+    hands = 0
+    for record in read_log(path, strict=True):
+        if not hands:
+            dealt = deals(record.game, seed, record.hand_number)
+        deal, board = next(dealt), record.deal.board
+        if (record.deal.hole_cards, board) != (deal.hole_cards, deal.board[: len(board)]):
+            raise LogError(shown, f"hand {record.hand_number} has other cards than {logged_seed(seed)} deals")
+        hands += 1
+    return hands

@@ -13,11 +13,14 @@ others who wrote this format:
 - the order of fields before ``STATE:`` came up, ``Ann|Bob:0:crc/...:cards:values``;
 - the time behind the names, `` # 1479132064.35509``;
 - no hole cards for a position that never had to show any.
+
+A SCORE line, ``SCORE:440|-440:Ann|Bob``, ends a log: the sum of its hands.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, BettingState, Card, Deal, Game, IllegalAction, betting_start
@@ -28,21 +31,24 @@ from protocol import FormatError
 from protocol.legacy import parse_legacy_state
 from protocol.match_state import betting_after
 
-__all__ = ["StateLine", "StateLines"]
+__all__ = [
+    "Score",
+    "StateLine",
+    "StateLines",
+    "is_same_score",
+    "parse_score",
+    "wrong_score",
+]
 
 _MOST_TEXTS: Final = 1 << 13
 """Values, names and raises remembered, each."""
-
 _MOST_CHARACTERS: Final = 1 << 18
 """Of all betting texts remembered."""
-
 _MOST_SEEN: Final = 1 << 16
 """Betting texts, as their hashes, of which it is known that they have come once."""
-
 _MOST_HANDS: Final = 2**32
 _TOLERANCE_CHIPS: Final = 1e-6
 """Logs print six decimals."""
-
 _make: Final = tuple.__new__
 """Makes a named tuple without its checks, for the inner loop of reading."""
 _CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
@@ -50,7 +56,6 @@ _TOKENS: Final = re.compile(r"r[1-9][0-9]{0,9}|.", re.DOTALL)
 NUMBER: Final = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 _NUMBERS: Final = re.compile(rf"{NUMBER.pattern}(\|{NUMBER.pattern})*", re.ASCII)
 _TIME_REMARK: Final = re.compile(r" # [0-9]{9,}(\.[0-9]+)?$", re.ASCII)
-
 _T = TypeVar("_T")
 
 
@@ -394,3 +399,38 @@ def _check_close(line: str, fields: list[str], written: tuple[float, ...], value
             raise FormatError(
                 line, at, f"position {position} has won {format_value(one)} here, by the rules {format_value(other)}"
             )
+
+
+_SCORE_TOLERANCE_CHIPS: Final = 1e-3
+
+
+class Score(NamedTuple):
+    """A score.
+
+    Attributes:
+        totals: chips by seat.
+        names: by seat.
+    """
+
+    totals: tuple[float, ...]
+    names: tuple[str, ...]
+
+
+def parse_score(line: str) -> Score | None:
+    """Read a score line; None for any other line."""
+    values_text, _, names_text = line.rstrip("\r\n").removeprefix("SCORE:").partition(":")
+    texts, names = values_text.split("|"), tuple(names_text.split("|"))
+    if len(texts) != len(names) or not all(map(NUMBER.fullmatch, texts)):
+        return None
+    return Score(tuple(map(float, texts)), names)
+
+
+def is_same_score(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether totals are equal, except for decimals that were lost in printing."""
+    return all(abs(a - b) <= _SCORE_TOLERANCE_CHIPS for a, b in zip(one, other, strict=True))
+
+
+def wrong_score(totals: Sequence[float]) -> str:
+    """The sentence about a score that differs from these sums."""
+    shown = "|".join(map(format_value, totals))
+    return f"the score is not the sum of the hands, {shown}: hands are missing, or some were added"

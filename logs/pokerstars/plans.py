@@ -21,10 +21,9 @@ from engine.holdem import Blinds
 from engine.pots import Pot, side_pots, uncalled
 from engine.steps import Step
 from logs.errors import LogsError
-from logs.holdem import shown_stacks
-from logs.money import shares, split
+from logs.formats import shown_stacks
+from logs.money import RakeFunction, shares, split
 from logs.pokerstars.stakes import Money
-from logs.rake import RakeFunction
 from logs.record import HandRecord
 from logs.steps import first_to_show, order_of_showing, street_actions
 

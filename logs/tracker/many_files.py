@@ -20,7 +20,7 @@ from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from logs.acpc_log.parts import LogPart, cut_logs, only_score
-from logs.acpc_log.score import is_same_score, wrong_score
+from logs.acpc_log.state_lines import is_same_score, wrong_score
 from logs.errors import LogError, LogProblem, ProblemKind
 from logs.files import is_plain
 from logs.hand_source import HandSource, side_by_side

@@ -19,6 +19,8 @@ from engine import Category, Move
 from engine.starting_hands import STARTING_HANDS
 from logs.estimation import Bounds
 from logs.estimation.rate import signed
+from logs.tracker.definitions import CLASSES as STYLES
+from logs.tracker.definitions import classify
 from logs.tracker.hand_counts import GameCounts, HandCounts, widest
 from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 from logs.tracker.player_counts import (
@@ -31,8 +33,6 @@ from logs.tracker.player_counts import (
     added_pairs,
     winnings,
 )
-from logs.tracker.playing_style import CLASSES as STYLES
-from logs.tracker.playing_style import classify
 from logs.tracker.positions import POSITION_ORDER, SMALL_BLIND, position_names, round_names
 
 __all__ = [
@@ -220,7 +220,7 @@ class FinalHand(_Frozen):
 
 
 class Style(_Frozen):
-    """What the play is called; see `logs.tracker.playing_style`."""
+    """What the play is called; see `logs.tracker.definitions`."""
 
     name: str | None = Field(description="fish, telephone, ..., shark; null where too little was seen")
     place: int | None = Field(description="of twelve: 1 for the worst of the classes, 12 for the best")
