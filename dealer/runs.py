@@ -235,7 +235,7 @@ def raise_first(*callbacks: GuardedCallback[Any]) -> None:
 
 def _with_estimates(result: _Result) -> _Result:
     """A contest with corrected scores has its win rates by all estimators, from its logs."""
-    if not isinstance(result, ContestResult) or result.score is Score.RAW or not result.hands_counted:
+    if not isinstance(result, ContestResult) or result.score is not Score.CORRECTED or not result.hands_counted:
         return result
     from logs.hand_source import find
     from logs.variance.many_files import reduce_hands

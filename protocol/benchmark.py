@@ -16,7 +16,7 @@ bytes; what follows is the next line. A NUL ends a line. What is left when the c
 
 `QUIT`, `CANCEL`, `RESULT` and `LOG` are additions, and so are the requests of clients that bring bots
 (`protocol.joining`), whose connections for seats begin with a claim instead of a login; everything else is that of the
-reference, byte for byte. Whatever is said in addition stands in lines that begin with ``# ``, which existing clients
+reference, byte for byte. Additions stand in lines that begin with ``# ``, which existing clients
 print.
 
 One client of the reference sends a single line, ``USER PASSWORD run|rerun|games ...``, and waits for the line
@@ -31,7 +31,7 @@ from typing import TypeAlias
 
 from protocol.errors import LocalProtocolError, RemoteProtocolError
 from protocol.framing import LineReader
-from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, read_claim, read_request
+from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, printable, read_claim, read_request
 from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint32
 
 __all__ = [
@@ -95,9 +95,7 @@ class RequestRuns:
     """Play a game some times.
 
     Attributes:
-        game: its name.
         runs: how often; at least 0.
-        tag: what the client calls the request.
         seed: of all runs together, 32 bits.
         players: the words that follow: at least as many as were sent, of which a game takes as many as it has seats.
         index: only the run with this number, from 0, in the sequence of seeds.
@@ -118,13 +116,13 @@ class ListGames:
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A request for runs that is none; `problem` says why."""
+    """A request for runs that is not valid; `problem` is why."""
 
     problem: str
 
 
 Errand: TypeAlias = RequestRuns | ListGames | Malformed
-"""What a client that sends one line only wants done before it is told that its matches are finished."""
+"""What a client that sends one line only wants done before the answer that its matches are finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,6 @@ class Login:
 
     Attributes:
         name: of the user; empty if the line has no two words.
-        password: the second word.
         errand: of a client that sends nothing else; its own seat is the player `OWN_SEAT`.
     """
 
@@ -181,7 +178,6 @@ class FetchLog:
     """The logs of the client's requests with a tag.
 
     Attributes:
-        tag: of the requests.
         run: which run of each, from 1; None for all.
     """
 
@@ -235,7 +231,7 @@ class BenchmarkSession:
         return self._reader.at_eof
 
     def admit(self) -> None:
-        """The login was good: go on with the lines after it.
+        """The login was good: the lines after it are read.
 
         Raises:
             LocalProtocolError: there was no login.
@@ -370,5 +366,5 @@ def run_text(match: str, host: str, port: int) -> str:
 
 
 def remark(text: str) -> str:
-    """A line in addition to what the reference says; control characters cannot end it."""
-    return "# " + "".join(char if char.isprintable() else "?" for char in text) + "\n"
+    """A line in addition to what the reference sends; control characters cannot end it."""
+    return f"# {printable(text)}\n"

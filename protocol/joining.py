@@ -1,9 +1,9 @@
-r"""Bots that join a benchmark server from elsewhere: what their client says on the text port, and what it is told.
+r"""Bots that join a benchmark server from elsewhere: what their client sends on the text port, and what it gets.
 
-The client logs in like any other and says with `Join` which bot it brings. When a match is to begin, the server offers
+The client logs in like any other and brings a bot with `Join`. When a match is to begin, the server offers
 a seat with a secret that is good for one connection; the client connects to the same port once more, and its first line
 is a `SeatClaim` instead of a login. From the answer, `Seated`, on, that connection carries the lines between dealer and
-bot, as bytes, in both directions. Claim and answer say how many bytes each side has received in all, so that a seat
+bot, as bytes, in both directions. Claim and answer hold how many bytes each side has received in all, so that a seat
 whose connection has broken goes on at the very byte (`protocol.seat_stream`).
 
     client  JOIN bot=mine version=1 session=u9-2kd at-once=1 ladder=no game=kuhn.limit.2p
@@ -13,8 +13,8 @@ whose connection has broken goes on at the very byte (`protocol.seat_stream`).
     server  # SEATED received=0
 
 A message is a word and its fields as ``name=value``, in any order. A value is a word; that of the last field of some
-messages, such as ``reason``, is the rest of the line. What the server says begins with ``# ``, as everything does that
-the reference's server does not say: clients that know nothing of it print it.
+messages, such as ``reason``, is the rest of the line. What the server sends begins with ``# ``, as everything does that
+the reference's server does not send: clients of the reference print it.
 
     >>> read_request("join bot=mine session=s game=leduc game=kuhn.limit.2p")
     Join(bot='mine', session='s', version='1', at_once=1, is_on_ladder=False, games=('leduc', 'kuhn.limit.2p'))
@@ -44,7 +44,6 @@ __all__ = [
     "Join",
     "Joined",
     "JoiningRequest",
-    "JoiningTold",
     "Refused",
     "RunOver",
     "RunStands",
@@ -52,12 +51,14 @@ __all__ = [
     "SeatOffer",
     "SeatOver",
     "Seated",
+    "ServerMessage",
     "ShowGame",
     "format_message",
     "is_claim",
+    "printable",
     "read_claim",
     "read_request",
-    "read_told",
+    "read_server_message",
 ]
 
 BLANKS = re.compile(r"[ \t\n\v\f\r]+")
@@ -102,8 +103,13 @@ def _write_word(value: str) -> str:
     return value
 
 
+def printable(text: str, most: int | None = None) -> str:
+    """The first characters of a text, at most so many; a question mark for each that cannot be printed."""
+    return "".join(char if char.isprintable() else "?" for char in text[:most])
+
+
 def _write_rest(value: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in value).strip()
+    return printable(value).strip()
 
 
 _WORD = _Kind(_read_word, _write_word)
@@ -117,11 +123,9 @@ def _field(kind: _Kind, name: str = "", *, is_many: bool = False, least: int | N
     """A field of a message.
 
     Args:
-        kind: how its value is written.
         name: how the field is called in a line, where that is not its name.
         is_many: whether it is a tuple, each of whose values is written by itself.
         least: the least number it can be.
-        more: as in `dataclasses.field`.
     """
     return field(metadata={"kind": kind, "name": name, "is_many": is_many, "least": least}, **more)
 
@@ -156,7 +160,9 @@ def _read_fields(kind: type, verb: str, text: str) -> Any:
         one = known.get(name)
         if not is_there or one is None:
             word = BLANKS.split(text)[0]
-            raise _error(f"{verb} has no {_shown(word)}; it has {', '.join(f'{name}=' for name in known)}")
+            raise _error(
+                f"{verb} has no {printable(word, _MOST_SHOWN)}; it has {', '.join(f'{name}=' for name in known)}"
+            )
         if one.metadata["kind"] is _REST:
             value, text = value, ""
         else:
@@ -170,7 +176,7 @@ def _read_fields(kind: type, verb: str, text: str) -> Any:
 
 
 def _take(found: dict[str, Any], one: Field[Any], verb: str, text: str) -> None:
-    name = f"{verb}: {_name(one)}={_shown(text)}"
+    name = f"{verb}: {_name(one)}={printable(text, _MOST_SHOWN)}"
     if not text:
         raise _error(f"{name}: it is empty")
     try:
@@ -192,18 +198,14 @@ def _error(problem: str) -> RemoteProtocolError:
     return RemoteProtocolError(problem, b"")
 
 
-def _shown(text: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in text[:_MOST_SHOWN])
-
-
-# ---- what the client says
+# ---- what the client sends
 @dataclass(frozen=True, slots=True)
 class Join:
     """Bring a bot.
 
     Attributes:
         bot: its name, among the bots of its user.
-        session: a word that the client has drawn: whoever says it again is the same client, after a break.
+        session: a word that the client has drawn: a client that sends it again is the same, after a break.
         version: of the bot: another one is another bot, as far as ratings go.
         at_once: how many matches it plays at a time.
         is_on_ladder: whether the server may have it play when nobody asks for anything.
@@ -220,7 +222,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestTerms:
-    """How a contest is played, in the words of `arena play`; a request means these defaults where it says nothing.
+    """How a contest is played, in the words of `arena play`; a request means these defaults where it is silent.
 
     Attributes:
         hands: the most deals of a run; None for as many as the server has set.
@@ -242,8 +244,6 @@ class Challenge(ContestTerms):
     """Have a contest played.
 
     Attributes:
-        tag: what the client calls it.
-        game: its name.
         players: by seat: the client's bot, the server's own bots, bots of others.
     """
 
@@ -269,7 +269,7 @@ class GiveUp:
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """Tell once more what has become of a challenge; a client that was away has not heard it."""
+    """Send once more what has become of a challenge; a client that was away has missed it."""
 
     tag: str = _field(_WORD)
 
@@ -297,7 +297,7 @@ class SeatClaim:
 JoiningRequest: TypeAlias = Join | Challenge | Again | GiveUp | AskOutcome | ShowGame
 
 
-# ---- what the client is told
+# ---- what the client gets
 @dataclass(frozen=True, slots=True)
 class Joined:
     """The bot is known, and awaited where it is wanted.
@@ -317,8 +317,6 @@ class Refused:
 
     Attributes:
         verb: the word of its request.
-        tag: of a challenge.
-        reason: why, in a sentence.
     """
 
     verb: str = _field(_WORD)
@@ -333,10 +331,8 @@ class SeatOffer:
     Attributes:
         seat: its number; that of a seat offered again is the same.
         secret: for one connection.
-        game: which is played.
         match: whose and which: a user, a dot, a tag.
         player: the bot's name in this match.
-        hands: the most deals of the match.
         expires_s: how long the secret is good, in seconds.
     """
 
@@ -373,7 +369,6 @@ class Challenged:
     """A challenge is taken.
 
     Attributes:
-        tag: what the client calls it.
         seed: of its cards; None where only the server knows.
     """
 
@@ -386,7 +381,6 @@ class ChallengeOver:
     """Nothing is left of a challenge.
 
     Attributes:
-        tag: what the client calls it.
         state: ``done`` or ``cancelled``.
         reason: why it was cancelled.
     """
@@ -411,7 +405,8 @@ class RunStands:
     Attributes:
         match: whose and which.
         hands: finished in all matches. planned: the most there can be.
-        rate: what the first player has won so far, in words; empty while there is nothing to say.
+        rate: what the bot has won so far, or the first player where more than two play, in words; empty while there is
+            nothing to say.
     """
 
     match: str = _field(_WORD)
@@ -432,7 +427,6 @@ class RunOver:
         hands: finished in all matches.
         mbb_per_game: its winnings; None where there are none to speak of.
         half_width_95: of the 95 % interval; None where it is not known.
-        reason: why the run ended.
     """
 
     match: str = _field(_WORD)
@@ -446,7 +440,7 @@ class RunOver:
     reason: str = _field(_REST, default="")
 
 
-JoiningTold: TypeAlias = (
+ServerMessage: TypeAlias = (
     Joined | Refused | SeatOffer | SeatOver | Seated | Challenged | ChallengeOver | GameLine | RunStands | RunOver
 )
 _REQUESTS: Final[Mapping[str, type]] = {
@@ -458,7 +452,7 @@ _REQUESTS: Final[Mapping[str, type]] = {
     "GAME": ShowGame,
 }
 _CLAIM: Final = "SEAT"
-_TOLD: Final[Mapping[str, type]] = {
+_MESSAGES: Final[Mapping[str, type]] = {
     "JOINED": Joined,
     "REFUSED": Refused,
     "SEAT": SeatOffer,
@@ -471,17 +465,17 @@ _TOLD: Final[Mapping[str, type]] = {
     "ENDED": RunOver,
 }
 _VERBS: Final = {kind: verb for verb, kind in _REQUESTS.items()} | {SeatClaim: _CLAIM}
-_TOLD_VERBS: Final = {kind: verb for verb, kind in _TOLD.items()}
+_MESSAGE_VERBS: Final = {kind: verb for verb, kind in _MESSAGES.items()}
 
 
-def format_message(message: JoiningRequest | SeatClaim | JoiningTold) -> str:
+def format_message(message: JoiningRequest | SeatClaim | ServerMessage) -> str:
     """A message as a line with its end.
 
     Raises:
         LocalProtocolError: a field is not a word.
     """
-    told = _TOLD_VERBS.get(type(message))
-    verb = _VERBS[type(message)] if told is None else f"# {told}"
+    answer = _MESSAGE_VERBS.get(type(message))
+    verb = _VERBS[type(message)] if answer is None else f"# {answer}"
     return " ".join([verb, *_format_fields(message)]) + "\n"
 
 
@@ -514,8 +508,8 @@ def read_claim(text: str) -> SeatClaim:
     return claim
 
 
-def read_told(text: str) -> JoiningTold | None:
-    """What a client is told; None if the line is something else.
+def read_server_message(text: str) -> ServerMessage | None:
+    """A message of the server; None if the line is something else.
 
     Raises:
         RemoteProtocolError: it is one of these lines, and something is wrong with it.
@@ -523,8 +517,8 @@ def read_told(text: str) -> JoiningTold | None:
     if not text.startswith("# "):
         return None
     verb, _, rest = text[2:].strip().partition(" ")
-    kind = _TOLD.get(verb)
+    kind = _MESSAGES.get(verb)
     if kind is None or "=" not in rest.partition(" ")[0]:
         return None
-    told: JoiningTold = _read_fields(kind, verb, rest)
-    return told
+    message: ServerMessage = _read_fields(kind, verb, rest)
+    return message

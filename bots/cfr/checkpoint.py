@@ -1,13 +1,7 @@
-"""A training on disk: one file, whole after any accident.
-
-The first line is JSON: what the file is, its layout's version, the settings of the training, how far it is, and the
-checksum of what follows: the regrets, then the averages, as numbers of eight bytes.
-"""
+"""A training on disk: a file (`bots.artifact`) of its settings, how far it is, the regrets and the averages."""
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,14 +9,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.artifact import Kind, as_arrays, read_artifact, write_artifact
 from bots.errors import CheckpointError
-from logs.whole_file import write_whole
 
 __all__ = ["Checkpoint", "checkpoint_bytes", "load_checkpoint", "save_checkpoint"]
 
-_WHAT: Final = "a checkpoint of acpc-arena's regret minimisation"
-_VERSION: Final = 1
-_LONGEST_LINE: Final = 1_000_000
+_KIND: Final = Kind(
+    "a checkpoint of acpc-arena's regret minimisation",
+    2,
+    CheckpointError,
+    "take another folder, or delete it to begin again",
+)
 _NUMBERS: Final = np.dtype("<f8")
 
 
@@ -57,21 +54,17 @@ def save_checkpoint(path: Path, found: Checkpoint) -> None:
     Raises:
         CheckpointError: the file cannot be written.
     """
-    contents = found.regrets.astype(_NUMBERS).tobytes() + found.averages.astype(_NUMBERS).tobytes()
+    of_arrays, contents = as_arrays(
+        {"regrets": found.regrets.astype(_NUMBERS), "averages": found.averages.astype(_NUMBERS)}
+    )
     header = {
-        "what": _WHAT,
-        "version": _VERSION,
+        **of_arrays,
         "settings": dict(found.settings),
         "iteration": found.iteration,
         "seconds": found.seconds,
         "history": [dict(row) for row in found.history],
-        "size": len(found.regrets),
-        "crc32": zlib.crc32(contents),
     }
-    try:
-        write_whole(path, json.dumps(header).encode() + b"\n" + contents)
-    except OSError as error:
-        raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
+    write_artifact(path, _KIND, header, contents)
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -80,33 +73,14 @@ def load_checkpoint(path: Path) -> Checkpoint:
     Raises:
         CheckpointError: there is no such file, it is not a checkpoint, of another version, or damaged.
     """
-    try:
-        with path.open("rb") as file:
-            line, contents = file.readline(_LONGEST_LINE), file.read()
-    except OSError as error:
-        raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
-    try:
-        header = json.loads(line)
-    except ValueError:
-        header = None
-    if not isinstance(header, dict) or header.get("what") != _WHAT:
-        raise CheckpointError(str(path), f"it does not begin with a line that says it is {_WHAT}")
-    if header.get("version") != _VERSION:
-        raise CheckpointError(
-            str(path), f"it is of version {header.get('version')}; this program reads version {_VERSION}"
-        )
-    try:
-        size = int(header["size"])
-        if len(contents) != checkpoint_bytes(size) or zlib.crc32(contents) != header["crc32"]:
-            raise ValueError("damaged")
-        numbers = np.frombuffer(contents, _NUMBERS)
+    found = read_artifact(path, _KIND)
+    header, arrays = found.header, found.arrays()
+    with found.parsing():
         return Checkpoint(
             header["settings"],
             int(header["iteration"]),
             float(header["seconds"]),
             tuple(header["history"]),
-            numbers[:size].astype(np.float64),
-            numbers[size:].astype(np.float64),
+            arrays["regrets"].astype(np.float64),
+            arrays["averages"].astype(np.float64),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(str(path), "it is damaged: begin anew in another folder, or delete it") from error

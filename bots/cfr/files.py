@@ -1,15 +1,12 @@
-"""Strategies as files: one line that says what it is, then arrays of bytes.
+"""Strategies as files (`bots.artifact`), which are mapped into memory.
 
-The first line is JSON: what the file is, its layout's version, its game, a record of its training, the arrays behind it
-with their types and lengths, and their checksum. Of the probabilities of an information set that of the last action is
-left out. In hold'em a probability is a byte, in 255ths; in small games, where the file is small anyway, a float of four
-bytes. The file is mapped into memory.
+The first line has the game, the buckets and a record of the training. Of the probabilities of an information set that
+of the last action is left out. In hold'em a probability is a byte, in 255ths; in small games, where the file is small
+anyway, a float of four bytes.
 """
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,20 +16,22 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.artifact import Kind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.boards import canonical_boards, distinct_holdings
 from bots.cfr.tree import BettingTree
 from bots.errors import StrategyError
 from engine import ActionKind, Game
-from engine.errors import GameError
-from logs.whole_file import write_whole
 from protocol import format_game_definition, parse_game_definition
 
 __all__ = ["WHOLE", "StrategyFile", "quantised", "read_strategy", "write_strategy"]
 
-_WHAT: Final = "a strategy of acpc-arena's regret minimisation"
-_VERSION: Final = 1
-_LONGEST_LINE: Final = 1_000_000
+_KIND: Final = Kind(
+    "a strategy of acpc-arena's regret minimisation",
+    2,
+    StrategyError,
+    "`arena train cfr` writes such files",
+)
 WHOLE: Final = 255
 """Probability 1."""
 
@@ -208,20 +207,14 @@ def write_strategy(
             "turn_cuts": abstraction.turn_cuts.astype("<i8"),
             "river_cuts": abstraction.river_cuts.astype("<i8"),
         }
-    contents = b"".join(array.tobytes() for array in arrays.values())
+    of_arrays, contents = as_arrays(arrays)
     header = {
-        "what": _WHAT,
-        "version": _VERSION,
+        **of_arrays,
         "game": format_game_definition(tree.game),
         "buckets": buckets,
-        "arrays": {name: [array.dtype.str, len(array)] for name, array in arrays.items()},
-        "crc32": zlib.crc32(contents),
         "training": dict(record),
     }
-    try:
-        write_whole(path, json.dumps(header).encode() + b"\n" + contents)
-    except OSError as error:
-        raise StrategyError(str(path), f"it cannot be written: {error.strerror or error}") from error
+    write_artifact(path, _KIND, header, contents)
 
 
 def _kinds(actions: tuple[Any, ...]) -> int:
@@ -237,26 +230,10 @@ def read_strategy(path: str) -> StrategyFile:
     Raises:
         StrategyError: there is no such file, it is no strategy, of another version, or damaged.
     """
-    try:
-        with open(path, "rb") as file:
-            line = file.readline(_LONGEST_LINE)
-        header = _header_of(path, line)
-        mapped: _Bytes = np.memmap(path, np.uint8, "r", offset=len(line))
-    except OSError as error:
-        raise StrategyError(path, f"it cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise _damaged(path) from error
-    if zlib.crc32(mapped.data) != header.get("crc32"):
-        raise _damaged(path)
-    try:
+    found = read_artifact(path, _KIND, is_mapped=True)
+    header, arrays = found.header, found.arrays()
+    with found.parsing():
         game = parse_game_definition(header["game"])
-        arrays, place = {}, 0
-        for name, (kind, length) in header["arrays"].items():
-            end = place + np.dtype(kind).itemsize * length
-            arrays[name] = np.asarray(mapped[place:end]).view(kind)
-            place = end
-        if place != len(mapped):
-            raise ValueError("bytes are left")
         empty = np.zeros(0, np.int64)
         return StrategyFile(
             path,
@@ -273,21 +250,3 @@ def read_strategy(path: str) -> StrategyFile:
             arrays.get("flops", np.zeros(0, np.uint8)),
             arrays["probabilities"],
         )
-    except (KeyError, TypeError, ValueError, GameError) as error:
-        raise _damaged(path) from error
-
-
-def _header_of(path: str, line: bytes) -> dict[str, Any]:
-    try:
-        header = json.loads(line)
-    except ValueError:
-        header = None
-    if not isinstance(header, dict) or header.get("what") != _WHAT:
-        raise StrategyError(path, f"it does not begin with a line that says it is {_WHAT}")
-    if header.get("version") != _VERSION:
-        raise StrategyError(path, f"it is of version {header.get('version')}; this program reads version {_VERSION}")
-    return header
-
-
-def _damaged(path: str) -> StrategyError:
-    return StrategyError(path, "it is damaged: what follows its first line does not have the checksum there")

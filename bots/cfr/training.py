@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from bots.artifact import locked_run
 from bots.cfr.abstraction import CardAbstraction, all_strengths, card_abstraction, memory_bytes
 from bots.cfr.arrays import TreeArrays
 from bots.cfr.checkpoint import Checkpoint, checkpoint_bytes, load_checkpoint, save_checkpoint
@@ -30,7 +31,6 @@ from bots.cfr.sizes import HOLDEM_SIZES, ROUND_SIZES, read_sizes
 from bots.cfr.solver import Discounts, Solver, Strategy, size_of, tree_arrays
 from bots.cfr.tree import BettingTree, betting_tree
 from bots.errors import CheckpointError, SolvingError
-from bots.run_folder import locked_run
 from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game
@@ -39,8 +39,6 @@ __all__ = ["Extent", "Plan", "Progress", "Trained", "plan_training", "train"]
 
 CHECKPOINT: Final = "cfr.checkpoint"
 STRATEGY: Final = "cfr.strategy"
-_NOT_THERE: Final = {"copies": 1, "sizes": ""}
-"""Settings that older checkpoints do not have; those without sizes are of limit games."""
 _APART_S: Final = 15.0
 """Seconds that copies go on apart, about: between two messages, and two lines of progress."""
 _FIRST_CHECK: Final = 64
@@ -194,8 +192,8 @@ def train(
     with locked_run(folder, "cfr"), _threads(threads) as pool:
         path = folder / CHECKPOINT
         begun = load_checkpoint(path) if path.exists() else None
-        if begun is not None and {**_NOT_THERE, **begun.settings} != asdict(plan.settings):
-            raise CheckpointError(str(path), _difference({**_NOT_THERE, **begun.settings}, asdict(plan.settings)))
+        if begun is not None and begun.settings != asdict(plan.settings):
+            raise CheckpointError(str(path), _difference(begun.settings, asdict(plan.settings)))
         abstraction, boards = _boards(plan, threads, prepare)
         session = _Session(plan, boards, path, begun, workers)
         session.iterate(extent, save_every_s, check_boards, pool, show)

@@ -1,12 +1,11 @@
-"""Chromosomes as files: one line that says what it is, then its thresholds.
+"""Chromosomes as files (`bots.artifact`).
 
-The first line is JSON: what the file is, its layout's version, the checksum of the rest, and a record of the training
-that gave it. Behind it stand the two thresholds of gene 0, of gene 1, and so on, a signed byte each.
+The first line has a record of the training. Behind it stand the two thresholds of gene 0, of gene 1, and so on, a
+signed byte each.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from array import array
@@ -14,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bots.artifact import Kind, read_artifact, write_artifact
 from bots.errors import ChromosomeError
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 
@@ -22,9 +22,9 @@ __all__ = ["CHAMPION", "Chromosome", "read_chromosome", "recorded_odds", "write_
 CHAMPION: Final = os.path.join(os.path.dirname(__file__), "champion.chromosome")
 """The shipped one; its first line tells the commands, seeds and date of its training."""
 
-_WHAT: Final = "a chromosome of acpc-arena's evolved agent"
-_VERSION: Final = 1
-_LONGEST_LINE: Final = 100_000
+_KIND: Final = Kind(
+    "a chromosome of acpc-arena's evolved agent", 2, ChromosomeError, "`arena evolve` writes such files"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +51,7 @@ def write_chromosome(path: str, thresholds: bytes, record: Mapping[str, Any]) ->
     Raises:
         ChromosomeError: the file cannot be written.
     """
-    # A bot that plays needs neither.
-    from pathlib import Path
-
-    from logs.whole_file import write_whole
-
-    checksum = hashlib.sha256(thresholds).hexdigest()
-    header = {"what": _WHAT, "version": _VERSION, "sha256": checksum, "training": dict(record)}
-    try:
-        write_whole(Path(path), json.dumps(header).encode() + b"\n" + thresholds)
-    except OSError as error:
-        raise ChromosomeError(path, f"it cannot be written: {error.strerror or error}") from error
+    write_artifact(path, _KIND, {"training": dict(record)}, thresholds)
 
 
 def read_chromosome(path: str) -> Chromosome:
@@ -70,25 +60,13 @@ def read_chromosome(path: str) -> Chromosome:
     Raises:
         ChromosomeError: there is no such file, it is no chromosome, of another version, or damaged.
     """
-    try:
-        with open(path, "rb") as file:
-            line, thresholds = file.readline(_LONGEST_LINE), file.read(2 * GENES + 1)
-    except OSError as error:
-        raise ChromosomeError(path, f"it cannot be read: {error.strerror or error}") from error
-    try:
-        header = json.loads(line)
-    except ValueError:
-        header = None
-    if not isinstance(header, dict) or header.get("what") != _WHAT:
-        raise ChromosomeError(path, f"it does not begin with a line that says it is {_WHAT}")
-    if header.get("version") != _VERSION:
-        raise ChromosomeError(path, f"it is of version {header.get('version')}; this program reads version {_VERSION}")
-    if len(thresholds) != 2 * GENES or hashlib.sha256(thresholds).hexdigest() != header.get("sha256"):
-        raise ChromosomeError(path, f"it is damaged: {2 * GENES} bytes with the checksum of its first line must follow")
-    values = tuple(array("b", thresholds))
+    found = read_artifact(path, _KIND)
+    values = tuple(array("b", bytes(found.contents)))
+    if len(values) != 2 * GENES:
+        raise ChromosomeError(path, f"it has {len(values)} thresholds, not {2 * GENES}")
     if any(not -THRESHOLD <= value <= THRESHOLD for value in values):
         raise ChromosomeError(path, f"it has thresholds outside of -{THRESHOLD} to {THRESHOLD}")
-    return Chromosome(values, json.dumps(header.get("training"), sort_keys=True))
+    return Chromosome(values, json.dumps(found.header.get("training"), sort_keys=True))
 
 
 def recorded_odds(chromosome: Chromosome) -> str:

@@ -86,7 +86,7 @@ def read_runs(folder: Path) -> FinishedRuns:
     if not folder.is_dir():
         raise CheckpointError(str(folder), "there is no such folder")
     names = [*run_names(OPPONENTS), "player"]
-    if not any((folder / f"{name}.npz").exists() for name in names):
+    if not any((folder / f"{name}.checkpoint").exists() for name in names):
         raise CheckpointError(str(folder), "it holds no runs: arena evolve trainers and arena evolve player make them")
     runs = [_read_run(folder, name) for name in names]
     return FinishedRuns(folder, runs[-1], tuple(runs[:-1]))
@@ -94,7 +94,7 @@ def read_runs(folder: Path) -> FinishedRuns:
 
 def _read_run(folder: Path, name: str) -> FinishedRun:
     command = f"arena evolve {name.partition('-')[0]}{'s' if '-' in name else ''}"
-    checkpoint, chromosome = folder / f"{name}.npz", folder / f"{name}.chromosome"
+    checkpoint, chromosome = folder / f"{name}.checkpoint", folder / f"{name}.chromosome"
     if not checkpoint.exists():
         raise CheckpointError(str(checkpoint), f"it is not there yet: {command} makes it")
     state, about = load_checkpoint(checkpoint)

@@ -1,6 +1,6 @@
 """Runs of the training in a folder: checkpoints while they run, chromosomes when they end.
 
-A folder holds ``trainer-1`` to ``trainer-9`` and ``player``, each with a checkpoint (.npz), what it was checked against
+A folder holds ``trainer-1`` to ``trainer-9`` and ``player``, each with a checkpoint, what it was checked against
 (`bots.evolved.checks`) and, once it is finished, a chromosome. What is there is gone on with, never begun again: with
 the same settings the end is the same to the bit, whatever happened in between.
 """
@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from bots.artifact import locked_run
 from bots.errors import CheckpointError, ChromosomeError
 from bots.evolution import Evolution, Generation, State, StopReason, StopRule, load_checkpoint, save_checkpoint
 from bots.evolution.genome import Chromosomes
@@ -30,7 +31,6 @@ from bots.evolved.checks import Checker, CheckSettings
 from bots.evolved.chromosome import GENES
 from bots.evolved.files import read_chromosome, write_chromosome
 from bots.evolved.training import OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
-from bots.run_folder import locked_run
 from bots.workers import Workers
 
 __all__ = ["CHECKS", "Progress", "Run", "evolve_player", "evolve_trainers", "run_names"]
@@ -172,7 +172,7 @@ def _run(
     show: Callable[[Progress], None],
 ) -> Run:
     about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
-    checkpoint = folder / f"{name}.npz"
+    checkpoint = folder / f"{name}.checkpoint"
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
     hands = 100 * settings.deals * settings.population
     with locked_run(folder, name):

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.equity import MOST_OPPONENTS, preflop_equity
-from engine.kernels.draw import mixed
+from engine.kernels.draw import count_against_many, mixed
 from engine.kernels.jit import njit
-from engine.kernels.side_by_side import count_against_many
 from engine.kernels.unseen import count_against_one
 from engine.splitmix import STEP
 from engine.starting_hands import starting_hand_table

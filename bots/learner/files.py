@@ -1,7 +1,7 @@
-"""A memory as a file: a line that says what it is, then a line for each cell.
+"""A memory as a file (`bots.artifact`) of a line for each cell.
 
-The first line is JSON: what the file is, its version, the constants, the number of hands and of cells, the checksum of
-the rest, and a record of the training if there is one. A cell is its nine levels, a digit each, and for each decision
+The first line has the constants, the number of hands and of cells, and a record of the training if there is one. A
+cell is its nine levels, a digit each, and for each decision
 that was taken its number, the number and sum of its profits, and the number and sum of its losses, in thousandths of a
 big blind:
 
@@ -12,7 +12,6 @@ The same memory is always written as the same bytes.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -21,20 +20,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from bots.artifact import Artifact, Kind, artifact_bytes, read_artifact, write_file
 from bots.errors import LearnerFileError
 from bots.learner.cells import Cell
 from bots.learner.constants import Constants
 from bots.learner.memory import NOTHING, Memory, Results, Row
 from engine import Game
 from engine.errors import quoted
-from logs.whole_file import FileLock, write_whole
+from logs.whole_file import FileLock
 from protocol import find_game
 
 __all__ = ["SHIPPED", "MemoryFile", "memory_bytes", "read_memory", "shipped_memory", "write_memory"]
 
-_WHAT: Final = "a memory of acpc-arena's learner"
-_VERSION: Final = 1
-_LONGEST_LINE: Final = 1_000_000
+_KIND: Final = Kind(
+    "a memory of acpc-arena's learner", 2, LearnerFileError, "`arena train learner` and the bot write such files"
+)
 _ITEM: Final = re.compile(r"([1-5]):([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18})", re.ASCII)
 
 
@@ -44,16 +44,13 @@ def memory_bytes(memory: Memory) -> bytes:
         [f"{cell.text}{''.join(_items(row))}\n" for cell, row in memory.cells],
     ).encode("ascii")
     header: dict[str, Any] = {
-        "what": _WHAT,
-        "version": _VERSION,
         "constants": asdict(memory.constants),
         "hands": memory.hands,
         "cells": len(memory.cells),
-        "sha256": hashlib.sha256(body).hexdigest(),
     }
     if memory.training:
         header["training"] = json.loads(memory.training)
-    return json.dumps(header, sort_keys=True).encode("ascii") + b"\n" + body
+    return artifact_bytes(_KIND, header, body)
 
 
 def _items(row: Row) -> list[str]:
@@ -68,10 +65,7 @@ def write_memory(path: str | os.PathLike[str], memory: Memory) -> None:
     Raises:
         LearnerFileError: the file cannot be written.
     """
-    try:
-        write_whole(Path(path), memory_bytes(memory))
-    except OSError as error:
-        raise LearnerFileError(os.fspath(path), f"it cannot be written: {error.strerror or error}") from error
+    write_file(path, memory_bytes(memory), LearnerFileError)
 
 
 def read_memory(path: str | os.PathLike[str], constants: Constants | None = None) -> Memory:
@@ -85,43 +79,25 @@ def read_memory(path: str | os.PathLike[str], constants: Constants | None = None
         LearnerFileError: there is no such file, it is no memory, of another version, damaged, or was learnt with other
             constants.
     """
-    try:
-        with open(path, "rb") as file:
-            line, body = file.readline(_LONGEST_LINE), file.read()
-    except OSError as error:
-        raise LearnerFileError(os.fspath(path), f"it cannot be read: {error.strerror or error}") from error
-    try:
-        memory = _parse(line, body)
-    except ValueError as error:
-        raise LearnerFileError(os.fspath(path), str(error)) from error
+    found = read_artifact(path, _KIND)
+    with found.parsing():
+        memory = _parse(found)
     if constants is not None and (differing := constants.differences(memory.constants)):
         options = ",".join(f"{name}={value:g}" for name, value in differing.items())
         raise LearnerFileError(os.fspath(path), f"it was learnt with other constants: add the options {options}")
     return memory
 
 
-def _parse(line: bytes, body: bytes) -> Memory:
-    try:
-        header = json.loads(line)
-    except (ValueError, RecursionError):
-        header = None
-    if not isinstance(header, dict) or header.get("what") != _WHAT:
-        raise ValueError(f"it does not begin with a line that says it is {_WHAT}")
-    if header.get("version") != _VERSION:
-        raise ValueError(f"it is of version {quoted(header.get('version'))}; this program reads version {_VERSION}")
-    if hashlib.sha256(body).hexdigest() != header.get("sha256"):
-        raise ValueError("it is damaged: what follows its first line has another checksum than that line says")
-    training = header.get("training")
-    try:
-        hands, count, values = header["hands"], header["cells"], header["constants"]
-        if {*values} != {one.name for one in fields(Constants)} or type(hands) is not int:
-            raise ValueError("a constant or the number of hands is missing or unknown")
-        cells = tuple([_parse_cell(number, text) for number, text in enumerate(body.decode("ascii").splitlines(), 2)])
-        if len(cells) != count:
-            raise ValueError(f"it has {len(cells)} cells, not {count}")
-        return Memory(Constants(**values), hands, cells, json.dumps(training, sort_keys=True) if training else "")
-    except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(f"it is damaged: {error}") from error
+def _parse(found: Artifact) -> Memory:
+    header = found.header
+    hands, count, values, training = header["hands"], header["cells"], header["constants"], header.get("training")
+    if {*values} != {one.name for one in fields(Constants)} or type(hands) is not int:
+        raise ValueError("a constant or the number of hands is missing or unknown")
+    lines = str(found.contents, "ascii").splitlines()
+    cells = tuple([_parse_cell(number, text) for number, text in enumerate(lines, 2)])
+    if len(cells) != count:
+        raise ValueError(f"it has {len(cells)} cells, not {count}")
+    return Memory(Constants(**values), hands, cells, json.dumps(training, sort_keys=True) if training else "")
 
 
 def _parse_cell(number: int, text: str) -> tuple[Cell, Row]:

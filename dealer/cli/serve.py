@@ -42,8 +42,7 @@ class _ServeGroup(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_ServeGroup,
-    help="Run a server: programs connect and have matches played against its bots; everything is kept.",
+    cls=_ServeGroup, help="Run a server: programs connect and have matches played against its bots; everything is kept."
 )
 _Data: TypeAlias = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")]
 _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Of the user.")]
@@ -240,7 +239,6 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
 
 
 async def _until_stopped(settings: ServerSettings, data: Path, tell: Callable[[Started], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
     web: WebFace | None = None
     if has_web():
         from dealer.web.server_site import server_site

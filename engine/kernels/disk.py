@@ -106,7 +106,7 @@ def cache_folder() -> Path:
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
-    """All files of a package; `rglob` would silently leave out what cannot be listed."""
+    # `rglob` would silently leave out what cannot be listed.
     for path in folder.iterdir():
         if path.is_dir():
             yield from _files_of(path)
@@ -120,7 +120,8 @@ def _is_setting(name: str) -> bool:
 
 def is_filled() -> bool:
     """Whether the kernels of this installation have been published."""
-    return cache_folder().is_dir()
+    # Where nothing has ever been published, numba is not loaded to find its version.
+    return root_folder().is_dir() and cache_folder().is_dir()
 
 
 def read_kernel(name: str) -> bytes | None:

@@ -19,18 +19,18 @@ from protocol.joining import (
     GiveUp,
     Join,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     SeatClaim,
     SeatOffer,
     SeatOver,
+    ServerMessage,
     ShowGame,
     format_message,
     is_claim,
     read_claim,
     read_request,
-    read_told,
+    read_server_message,
 )
 
 _LETTERS = st.characters(exclude_categories=("C", "Z"))
@@ -79,12 +79,12 @@ def test_what_is_said_is_what_was_meant(message: JoiningRequest | SeatClaim, cha
     assert read_request(f"{verb.lower()} \t{'  '.join(words)} \r") == message
 
 
-@given(st.one_of(*map(_messages, get_args(JoiningTold))))
-def test_what_is_told_is_a_remark_and_is_understood(message: JoiningTold) -> None:
+@given(st.one_of(*map(_messages, get_args(ServerMessage))))
+def test_what_is_told_is_a_remark_and_is_understood(message: ServerMessage) -> None:
     line = format_message(message)
     assert line.startswith("# ")
     assert line.count("\n") == 1
-    assert read_told(line) == message
+    assert read_server_message(line) == message
 
 
 @given(st.binary(max_size=80))
@@ -99,7 +99,7 @@ def test_no_line_breaks_a_reader(data: bytes) -> None:
         "SEAT secret=",
         "# SEAT ",
     ):
-        for read in (read_request, read_told, read_claim):
+        for read in (read_request, read_server_message, read_claim):
             with contextlib.suppress(RemoteProtocolError):
                 read(verb + text)
 
@@ -138,7 +138,7 @@ def test_other_lines_are_no_requests(line: str) -> None:
     "line", ["# RUNNING a.b", "# SEAT taken", "#SEAT seat=1 secret=s", "UNKNOWN", "# ENDED in tears"]
 )
 def test_other_remarks_are_left_alone(line: str) -> None:
-    assert read_told(line) is None
+    assert read_server_message(line) is None
 
 
 def test_what_is_no_word_is_not_said() -> None:
@@ -151,13 +151,20 @@ def test_reasons_cannot_end_a_line() -> None:
     assert format_message(SeatOver(1, " one\ntwo\x1b ")) == "# OVER seat=1 reason=one?two?\n"
 
 
+def test_terms_that_are_left_to_the_server_are_not_sent() -> None:
+    words = "CHALLENGE tag=t game=g player=a"
+    assert format_message(Challenge("t", "g", ("a",))) == f"{words}\n"
+    assert format_message(Challenge("t", "g", ("a",), seating="single", hands=5)) == f"{words} hands=5 seating=single\n"
+    assert read_request(words) == Challenge("t", "g", ("a",))
+
+
 def test_the_examples_of_the_protocol() -> None:
     assert read_request("CHALLENGE tag=t game=g player=a player=b hands=5 stop=ci=30") == Challenge(
         "t", "g", ("a", "b"), hands=5, stop="ci=30"
     )
     assert read_request("again seat=7") == Again(7)
     assert read_request("GAME game=leduc") == ShowGame("leduc")
-    assert read_told("# SEAT seat=5 secret=x game=g match=a.b player=p") == SeatOffer(5, "x", "g", "a.b", "p")
+    assert read_server_message("# SEAT seat=5 secret=x game=g match=a.b player=p") == SeatOffer(5, "x", "g", "a.b", "p")
     assert format_message(RunOver("a.b", 1, 2, "finished", "p", 3, -4.0, 0.5, "all done")) == (
         "# ENDED match=a.b run=1 runs=2 state=finished player=p hands=3 mbb=-4.000 half-width=0.500 reason=all done\n"
     )

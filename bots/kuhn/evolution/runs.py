@@ -1,7 +1,7 @@
 """Runs in a folder: a checkpoint while one goes on, its result when it ends, by seed.
 
-A folder holds ``seed-1.npz`` and ``seed-1.json``, and so on. What is there is gone on with, never begun again: with the
-same settings the end is the same to the bit, whatever happened in between.
+A folder holds ``seed-1.checkpoint`` and ``seed-1.json``, and so on. What is there is gone on with, never begun again:
+with the same settings the end is the same to the bit, whatever happened in between.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from bots.artifact import locked_run
 from bots.errors import CheckpointError
 from bots.evolution import Evolution, Generation, StopRule, load_checkpoint, save_checkpoint
 from bots.kuhn.evolution.evaluators import OfRivals
@@ -25,7 +26,6 @@ from bots.kuhn.evolution.results import KuhnResult, Trace, follow, result_of, ru
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import Genes, KuhnGame, sequence_form_of
 from bots.kuhn.values import best_answer
-from bots.run_folder import locked_run
 from bots.solving.linear_program import LinearProgram
 from bots.workers import Workers
 from logs.whole_file import write_whole
@@ -129,7 +129,7 @@ def _evolve(
     place: tuple[int, int],
     show: Callable[[Progress], None],
 ) -> KuhnResult:
-    path = folder / f"seed-{settings.seed}.npz"
+    path = folder / f"seed-{settings.seed}.checkpoint"
     about = {"settings": settings.as_data()}
     state, trace = None, Trace()
     if path.exists():

@@ -11,14 +11,7 @@ from dealer.errors import ServerError
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame
 
-__all__ = [
-    "enter_bots",
-    "enter_guest",
-    "last_seen",
-    "note_seen",
-    "owner_of",
-    "owner_of_name",
-]
+__all__ = ["enter_bots", "enter_users_bot", "last_seen", "note_seen", "owner_of", "owner_of_name"]
 
 
 def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:
@@ -67,7 +60,7 @@ def owner_of_name(db: sqlite3.Connection, name: str) -> int | None:
     return None if row is None else int(row["owner"])
 
 
-def enter_guest(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
+def enter_users_bot(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
     """Enter a user's bot; one that its owner calls another version than before gets a new one.
 
     Returns:

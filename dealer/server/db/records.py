@@ -1,4 +1,4 @@
-"""The things that a server keeps, one frozen model each, and the questions about them: users, bots, jobs, runs, faults.
+"""The things that a server keeps, one frozen model each, and the questions about them: bots, jobs, runs, faults.
 
 A model is read from its row by name, is what pages show, and, as JSON, what programs get (`dealer.web.api`); fields
 that programs do not see are excluded from that, and class docstrings and descriptions are those of the interface.
@@ -59,7 +59,6 @@ __all__ = [
     "runs",
     "runs_by_number",
     "runs_of",
-    "users",
     "versions",
 ]
 
@@ -99,7 +98,6 @@ class JobRequest(ContestTerms):
     """A contest to be played so many times.
 
     Attributes:
-        game: its name on this server.
         players: by seat of the first seating: the server's own bots, bots of users, or `protocol.benchmark.OWN_SEAT`
             for an agent that the client itself brings.
         tag: what the user calls it.
@@ -320,23 +318,17 @@ class Fault(Model):
 
 def model_of(model: type[_M], row: sqlite3.Row, **more: object) -> _M:
     """A model of the columns of its row that are called like its fields, and of `more`."""
-    names = model.model_fields.keys() & set(row.keys())
-    return model(**{**{name: row[name] for name in names}, **more})
+    fields = model.model_fields
+    return model.model_validate({name: row[name] for name in row.keys() if name in fields} | more)  # noqa: SIM118
 
 
 def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
-    """The rows of a page: a condition whose value is None does not count."""
     given = {condition: value for condition, value in chosen.items() if value is not None}
     where = f"WHERE {' AND '.join(given)} " if given else ""
     return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), most)
 
 
-# ---- users and bots
-
-
-def users(store: Store) -> tuple[User, ...]:
-    """All users, in the order in which they came."""
-    return tuple(User(row["id"], row["name"]) for row in store.read("SELECT id, name FROM users ORDER BY id"))
+# ---- bots
 
 
 _VERSIONS = (
@@ -507,12 +499,9 @@ def runs(
     """Runs, the newest first.
 
     Args:
-        store: the database.
         job: of this job only. game: of this game only. state: in this state only.
         version: with this version of a bot only.
         pair: that count in this pair only.
-        before: older than this run only.
-        most: how many at most.
     """
     chosen: dict[str, object] = {
         "runs.job = ?": job,
@@ -546,12 +535,11 @@ def faults(
     store: Store,
     *,
     run: int | None = None,
-    version: int | None = None,
     owner: int | None = None,
     before: int | None = None,
     most: int = _PAGE,
 ) -> tuple[Fault, ...]:
-    """What players did wrong, the latest first: in a run, of a version of a bot, or of all bots of a user."""
+    """What players did wrong, the latest first: in a run, or of all bots of a user."""
     query = (
         "SELECT faults.*, faults.seat AS player, seats.version "
         "FROM faults JOIN seats ON seats.run = faults.run AND seats.seat = faults.seat "
@@ -559,7 +547,6 @@ def faults(
     of_owner = "seats.version IN (SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.owner = ?)"
     chosen: dict[str, object] = {
         "faults.run = ?": run,
-        "seats.version = ?": version,
         of_owner: owner,
         "faults.id < ?": before,
     }

@@ -1,4 +1,4 @@
-"""What a client that brings a bot is told, and what it tells meanwhile: values."""
+"""A client's connection to a server: what it asks, what it gets; with its settings, and its news as values."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from protocol.joining import (
     GameLine,
     Joined,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     RunStands,
     SeatOffer,
+    ServerMessage,
     ShowGame,
     format_message,
-    read_told,
+    read_server_message,
 )
 
 __all__ = [
@@ -53,11 +53,7 @@ class JoinSettings:
     """All about a client.
 
     Attributes:
-        host: of the server. port: of its text port.
-        user: who logs in. token: with what.
-        player: the bot, and its name there.
         folder: for what the bot prints, and for games.
-        version: of the bot.
         games: that it plays; only `ALL_GAMES` for all that the server has.
         at_once: how many runs it plays at a time.
         is_on_ladder: whether the server may have it play when nobody asks for anything.
@@ -98,7 +94,7 @@ class JoinSettings:
 
 @dataclass(frozen=True, slots=True)
 class JoinedServer:
-    """The server knows the bot; `is_again` after a break."""
+    """The server has taken the bot; `is_again` after a break."""
 
     bot: str
     games: tuple[str, ...]
@@ -127,7 +123,6 @@ class BotFailed:
 
     Attributes:
         match: whose and which.
-        reason: what became of it.
         last_lines: the last that it printed.
         output: the file with the rest.
     """
@@ -180,17 +175,16 @@ class ServerLine:
     """A connection on which a client has logged in.
 
     line = await ServerLine.open(settings)
-    line.say(Join(...))
-    async for told in line.told():
+    line.send(Join(...))
+    async for message in line.messages():
         ...
     """
 
     def __init__(self, settings: JoinSettings, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take a connection; see `open`."""
         self._settings = settings
         self._reader = reader
         self._writer = writer
-        self._early: deque[JoiningTold] = deque()
+        self._early: deque[ServerMessage] = deque()
 
     @classmethod
     async def open(cls, settings: JoinSettings) -> ServerLine:
@@ -221,12 +215,6 @@ class ServerLine:
         return line
 
     async def _line(self) -> str:
-        """The next line.
-
-        Raises:
-            ServerLostError: the connection has ended, or nothing comes in time.
-            JoinError: what comes is no line.
-        """
         try:
             async with asyncio.timeout(self._settings.answer_s):
                 return await self._next_line()
@@ -244,12 +232,12 @@ class ServerLine:
             raise ServerLostError("the server has closed the connection")
         return line.decode("utf-8", "replace")
 
-    def say(self, request: JoiningRequest) -> None:
+    def send(self, request: JoiningRequest) -> None:
         """Ask for something."""
         self._writer.write(format_message(request).encode("utf-8", "surrogateescape"))
 
-    async def told(self) -> AsyncIterator[JoiningTold]:
-        """What the server tells, until the connection ends.
+    async def messages(self) -> AsyncIterator[ServerMessage]:
+        """What the server sends, until the connection ends.
 
         Raises:
             ServerLostError: it has ended.
@@ -263,16 +251,16 @@ class ServerLine:
             if found is not None:
                 yield found
 
-    def _read(self, line: str) -> JoiningTold | None:
+    def _read(self, line: str) -> ServerMessage | None:
         if line == UNKNOWN:
             raise JoinError(f"{self._settings.address} does not take bots that join: it is a server of another kind")
         try:
-            return read_told(line)
+            return read_server_message(line)
         except RemoteProtocolError as error:
             raise JoinError(f"{self._settings.address} is a server of another version: {error}") from None
 
-    async def answer(self) -> JoiningTold:
-        """The next thing that the server tells, in time.
+    async def answer(self) -> ServerMessage:
+        """The next message of the server, in time.
 
         Raises:
             ServerLostError: the connection has ended, or nothing comes.
@@ -284,20 +272,20 @@ class ServerLine:
                 return found
 
     async def joined(self, request: JoiningRequest) -> Joined:
-        """Join; what is told meanwhile is told later.
+        """Join; messages that come meanwhile are kept for later.
 
         Raises:
             JoinError: the server does not take the bot.
             ServerLostError: the connection has ended.
         """
-        self.say(request)
+        self.send(request)
         while True:
-            told = await self.answer()
-            if isinstance(told, Joined):
-                return told
-            if isinstance(told, Refused):
-                raise JoinError(f"{self._settings.address} does not take the bot: {told.reason}")
-            self._early.append(told)
+            message = await self.answer()
+            if isinstance(message, Joined):
+                return message
+            if isinstance(message, Refused):
+                raise JoinError(f"{self._settings.address} does not take the bot: {message.reason}")
+            self._early.append(message)
 
     async def game(self, name: str) -> str | None:
         """The definition of a game; None if the server has none of this name.
@@ -306,21 +294,21 @@ class ServerLine:
             ServerLostError: the connection has ended.
             JoinError: the server is of another kind.
         """
-        self.say(ShowGame(name))
+        self.send(ShowGame(name))
         lines: list[str] = []
         while True:
-            told = await self.answer()
-            if isinstance(told, GameLine):
-                lines.append(told.line)
-                if told.line.upper() == _END_OF_GAME:
+            message = await self.answer()
+            if isinstance(message, GameLine):
+                lines.append(message.line)
+                if message.line.upper() == _END_OF_GAME:
                     return "\n".join(lines) + "\n"
-            elif isinstance(told, Refused):
+            elif isinstance(message, Refused):
                 return None
             else:
-                self._early.append(told)
+                self._early.append(message)
 
     async def quit(self, cancelling: Sequence[str] = ()) -> None:
-        """Cancel the requests with these tags, say that the client leaves, and close."""
+        """Cancel the requests with these tags, leave, and close."""
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(2.0):
                 self._writer.write("".join([*(f"CANCEL {tag}\n" for tag in cancelling), "QUIT\n"]).encode())

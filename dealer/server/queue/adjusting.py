@@ -24,16 +24,13 @@ from dealer.server.settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
 from logs.tracker.positions import is_holdem
 
-__all__ = [
-    "Adjusting",
-    "has_all_ins",
-]
+__all__ = ["Adjusting"]
 
 _log = logging.getLogger(__name__)
 _MOST_OF_EARLIER_STARTS = 1000
 
 
-def has_all_ins(game: ServerGame) -> bool:
+def _has_all_ins(game: ServerGame) -> bool:
     """Whether all-in hands of a game are looked at."""
     return is_holdem(game.game) and not game.game.is_limit
 
@@ -42,15 +39,7 @@ class Adjusting:
     """Counts runs that have ended."""
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store, environment: Mapping[str, str]) -> None:
-        """Know what is still to be counted.
-
-        Args:
-            settings: of the server.
-            folder: of everything it keeps.
-            store: its database.
-            environment: variables that the process gets.
-        """
-        self._games = {game.name for game in settings.games if has_all_ins(game)}
+        self._games = {game.name for game in settings.games if _has_all_ins(game)}
         self._folder = folder
         self._store = store
         self._environment = {**os.environ, **environment}
@@ -83,7 +72,7 @@ class Adjusting:
                 _log.error("run %d: its all-in adjusted winnings cannot be kept: %s", run, error)
 
     async def _counted(self, logs: Sequence[Path]) -> dict[str, tuple[float, float | None]]:
-        """What a process says about logs; nothing if it fails."""
+        """What a process counts in logs; nothing if it fails."""
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "dealer.server.queue.adjusting", *map(str, logs)],
             stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""Jobs on their way: checked when somebody asks, waiting, going on, and what their clients are told.
+"""Jobs on their way: checked when somebody asks, waiting, being played, and what their clients are notified of.
 
 What can never be played is refused in a sentence; what passes is settled by the very code that plays it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -27,7 +27,7 @@ from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_
 from logs.errors import StopRuleError
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
-from protocol.joining import ContestTerms
+from protocol.joining import ContestTerms, printable
 
 __all__ = [
     "ActiveJob",
@@ -39,8 +39,6 @@ __all__ = [
     "check_contest",
     "check_request",
     "forecasts",
-    "guests_among",
-    "matches_at_once",
     "of_text_port",
 ]
 
@@ -53,10 +51,7 @@ class SeatOpen:
     """A seat waits for an agent at this port: a client's own, or a user's bot.
 
     Attributes:
-        run: the number of the run.
         match: a user, a dot and the tag of a job.
-        game: the name of the game.
-        hands: the most deals of the match.
         player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
         host: the address at which the run awaits the agent. port: the same.
         key: what has to be sent there before anything else; empty for nothing.
@@ -93,7 +88,7 @@ ServiceEvent: TypeAlias = SeatOpen | RunEnded | JobEnded
 
 
 class Client(Protocol):
-    """Somebody who is told what becomes of jobs.
+    """Somebody who is notified of what becomes of jobs.
 
     Attributes:
         address: from which it has connected.
@@ -101,13 +96,8 @@ class Client(Protocol):
 
     address: str
 
-    def tell(self, event: ServiceEvent) -> None:
+    def notify(self, event: ServiceEvent) -> None:
         """Take note; must not raise, and must not wait."""
-
-
-def guests_among(game: ServerGame, players: Sequence[str]) -> frozenset[str]:
-    """The bots of users among the players of a game."""
-    return frozenset(player for player in players if player != OWN_SEAT and game.bot(player) is None)
 
 
 @dataclass(slots=True, eq=False)
@@ -117,7 +107,7 @@ class ActiveJob:
     Attributes:
         row: as it is kept, with the number of runs started.
         game: of the server.
-        client: who is told.
+        client: who is notified.
         going: the run that goes on. run: the same, once it is being played.
         is_resumed: whether `going` is to be resumed, not started.
         skips: see `dealer.server.queue.fair_queue.Job`.
@@ -140,7 +130,7 @@ class ActiveJob:
     _at_once: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self._at_once = matches_at_once(self.game, self.row.terms)
+        self._at_once = _matches_at_once(self.game, self.row.terms)
 
     def interrupt(self) -> None:
         """Stop its run now, to be resumed later."""
@@ -172,9 +162,9 @@ class ActiveJob:
         return self.row.runs - self.row.started + self.is_resumed
 
     @property
-    def guests(self) -> frozenset[str]:
+    def users_bots(self) -> frozenset[str]:
         """The bots of users that play."""
-        return guests_among(self.game, self.row.players)
+        return self.game.users_bots(self.row.players)
 
     @property
     def slot(self) -> Slot:
@@ -183,7 +173,7 @@ class ActiveJob:
         return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self._at_once, is_idle=is_idle)
 
     def waiting(self, served: int, *, is_ready: bool) -> WaitingJob:
-        """What the queue knows of it.
+        """The same for the queue.
 
         Args:
             served: when its user was last served; 0 for never.
@@ -200,7 +190,7 @@ class ActiveJob:
 
 
 def of_text_port(request: RequestRuns) -> JobRequest:
-    """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is told."""
+    """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is sent."""
     return JobRequest(
         request.game,
         request.players,
@@ -218,9 +208,6 @@ def check_request(
     """The game of a request that can be played.
 
     Args:
-        settings: of the server.
-        request: what is asked for.
-        user: who asks.
         refusal: why a bot that is not one of the server's own bots cannot play a game, as a clause; empty if it can.
 
     Raises:
@@ -232,7 +219,7 @@ def check_request(
         raise RefusedError(str(error)) from None
     game = settings.game(request.game)
     if game is None:
-        raise RefusedError(f"there is no game {_shown(request.game)}; GAMES lists those there are")
+        raise RefusedError(f"there is no game {printable(request.game, 60)}; GAMES lists those there are")
     if request.runs > game.most_runs:
         raise RefusedError(f"{game.name} is played at most {game.most_runs} times for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
@@ -242,16 +229,16 @@ def check_request(
     if len(players) < seats:
         raise RefusedError(f"{game.name} has {seats} seats, and {len(players)} players are named")
     for player in players:
-        if player != OWN_SEAT and game.bot(player) is None and (why := refusal(game.name, player)):
+        if player in game.users_bots(players) and (why := refusal(game.name, player)):
             raise RefusedError(why)
     if not game.hands:
         raise RefusedError(f"{game.name} is set to be played for 0 hands")
-    if problem := never_fits(slot_of(game, players, user=0, at_once=matches_at_once(game, request)), settings.limits):
+    if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, request)), settings.limits):
         raise RefusedError(problem)
     return game
 
 
-def matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
+def _matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
     """How many matches of a contest sit at tables at a time: all seatings where a rule looks at the scores.
 
     Raises:
@@ -283,10 +270,6 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
         raise RefusedError(str(error)) from None
 
 
-def _shown(word: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in word[:60])
-
-
 # ---- when it will be played
 
 
@@ -300,10 +283,8 @@ async def forecasts(
     """When each job that waits will start, as long as runs take what the last runs of their games took.
 
     Args:
-        store: the database.
         jobs: of which something is left. waiting: the same as the queue sees them.
         slots: what the runs that go on take, by job.
-        limits: what may go on.
 
     Raises:
         StoreError: the database cannot be read.
@@ -321,7 +302,6 @@ async def forecasts(
 
 
 def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
-    """How long a run of a job takes; None if nobody knows."""
     row = job.row
     if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedHands)):
         return None

@@ -109,16 +109,6 @@ def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
     assert without_times(trained.path)[0] == without_times(again.path)[0]
 
 
-def test_checkpoints_of_limit_games_that_knew_no_sizes_are_gone_on_with(tmp_path: Path) -> None:
-    train(plan_training(LEDUC), tmp_path, Extent(iterations=2))
-    path = tmp_path / CHECKPOINT
-    line, _, rest = path.read_bytes().partition(b"\n")
-    header = json.loads(line)
-    del header["settings"]["sizes"]
-    path.write_bytes(json.dumps(header).encode() + b"\n" + rest)
-    assert train(plan_training(LEDUC), tmp_path, Extent(iterations=3)).iteration == 3
-
-
 @pytest.mark.slow
 def test_a_killed_training_comes_to_the_same_strategy(tmp_path: Path) -> None:
     program = (

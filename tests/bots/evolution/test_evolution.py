@@ -33,6 +33,7 @@ from bots.evolution import (
     StopRule,
     Tournament,
     UsedGenes,
+    checkpoint,
     load_checkpoint,
     save_checkpoint,
 )
@@ -130,8 +131,8 @@ def test_nothing_depends_on_interruptions_or_on_the_division_of_the_work(name: s
     for _ in range(3):
         run(resumed, 3)
         assert resumed.state is not None
-        save_checkpoint(tmp_path / "x.npz", resumed.state, {"name": name})
-        state, about = load_checkpoint(tmp_path / "x.npz")
+        save_checkpoint(tmp_path / "x.checkpoint", resumed.state, {"name": name})
+        state, about = load_checkpoint(tmp_path / "x.checkpoint")
         assert about == {"name": name}
         options = {key: value for key, value in VARIANTS[name].items() if key != "opponents"}
         resumed = make(**options, state=state, seed=77)
@@ -338,56 +339,56 @@ class TestCheckpoints:
     def test_every_cut_is_told(self, tmp_path: Path) -> None:
         state = run(make(), 2).state
         assert state is not None
-        save_checkpoint(tmp_path / "whole.npz", state, {})
-        data = (tmp_path / "whole.npz").read_bytes()
-        cut = tmp_path / "cut.npz"
+        save_checkpoint(tmp_path / "whole.checkpoint", state, {})
+        data = (tmp_path / "whole.checkpoint").read_bytes()
+        cut = tmp_path / "cut.checkpoint"
         for size in range(0, len(data), 97):
             cut.write_bytes(data[:size])
-            with pytest.raises(
-                CheckpointError, match=r"cut\.npz: it is not a checkpoint of an evolution, or a damaged one"
-            ):
+            with pytest.raises(CheckpointError, match=r"cut\.checkpoint: it (is damaged|does not begin with a line)"):
                 load_checkpoint(cut)
 
     def test_a_flipped_byte_is_told_or_harmless(self, tmp_path: Path) -> None:
         state = run(make(), 2).state
         assert state is not None
-        save_checkpoint(tmp_path / "whole.npz", state, {})
-        data = bytearray((tmp_path / "whole.npz").read_bytes())
+        save_checkpoint(tmp_path / "whole.checkpoint", state, {})
+        data = bytearray((tmp_path / "whole.checkpoint").read_bytes())
         for at in range(0, len(data), 61):
             data[at] ^= 255
-            (tmp_path / "x.npz").write_bytes(data)
+            (tmp_path / "x.checkpoint").write_bytes(data)
             data[at] ^= 255
             with suppress(CheckpointError):
-                assert same(load_checkpoint(tmp_path / "x.npz")[0], state)
+                assert same(load_checkpoint(tmp_path / "x.checkpoint")[0], state)
 
     def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         state = run(make(), 2).state
         assert state is not None
-        monkeypatch.setattr("bots.evolution.checkpoint._VERSION", 7)
-        save_checkpoint(tmp_path / "x.npz", state, {})
+        monkeypatch.setattr("bots.evolution.checkpoint._KIND", checkpoint._KIND._replace(version=7))
+        save_checkpoint(tmp_path / "x.checkpoint", state, {})
         monkeypatch.undo()
-        with pytest.raises(CheckpointError, match="it is of version 7; this program reads version 1"):
-            load_checkpoint(tmp_path / "x.npz")
+        with pytest.raises(
+            CheckpointError, match="it is of version 7; this program reads version 2: update acpc-arena"
+        ):
+            load_checkpoint(tmp_path / "x.checkpoint")
 
     def test_a_failed_save_leaves_the_old_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         evolution = run(make(), 2)
         assert evolution.state is not None
         old = evolution.state
-        save_checkpoint(tmp_path / "x.npz", old, {})
+        save_checkpoint(tmp_path / "x.checkpoint", old, {})
         run(evolution, 2)
 
         def fail(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(np, "savez_compressed", fail)
-        with pytest.raises(CheckpointError, match=r"x\.npz: it cannot be written: No space left on device"):
-            save_checkpoint(tmp_path / "x.npz", evolution.state, {})
-        assert same(load_checkpoint(tmp_path / "x.npz")[0], old)
-        assert [path.name for path in tmp_path.iterdir()] == ["x.npz"]
+        monkeypatch.setattr("logs.whole_file.sync_to_disk", fail)
+        with pytest.raises(CheckpointError, match=r"x\.checkpoint: it cannot be written: No space left on device"):
+            save_checkpoint(tmp_path / "x.checkpoint", evolution.state, {})
+        assert same(load_checkpoint(tmp_path / "x.checkpoint")[0], old)
+        assert [path.name for path in tmp_path.iterdir()] == ["x.checkpoint"]
 
     def test_no_file(self, tmp_path: Path) -> None:
-        with pytest.raises(CheckpointError, match=r"none\.npz: it cannot be read: No such file or directory"):
-            load_checkpoint(tmp_path / "none.npz")
+        with pytest.raises(CheckpointError, match=r"none\.checkpoint: it cannot be read: No such file or directory"):
+            load_checkpoint(tmp_path / "none.checkpoint")
 
 
 def test_the_example() -> None:
@@ -397,7 +398,7 @@ def test_the_example() -> None:
 
 
 def test_it_knows_no_poker() -> None:
-    allowed = {"numpy", "bots.errors", "bots.evolution", *sys.stdlib_module_names}
+    allowed = {"numpy", "bots.artifact", "bots.errors", "bots.evolution", *sys.stdlib_module_names}
     for path in Path(bots.evolution.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []

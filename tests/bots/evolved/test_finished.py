@@ -30,7 +30,7 @@ def write_runs(folder: Path) -> Path:
         history = (Generation(0, 1.0, 0.5, 0.0, 0.1, 1.0, 0, 0),)
         state = State(seed, population, Evaluation(np.array([1.0, 0.0])), None, population[:0], (), history)
         about = {"settings": _settings(seed)}
-        save_checkpoint(folder / f"{name}.npz", state, about)
+        save_checkpoint(folder / f"{name}.checkpoint", state, about)
         write_chromosome(str(folder / f"{name}.chromosome"), population[0].astype(np.int8).tobytes(), about)
     return folder
 
@@ -51,7 +51,7 @@ def test_folders_that_hold_no_finished_runs(tmp_path: Path) -> None:
         read_runs(tmp_path)
     write_runs(tmp_path)
     for name, command in (("player", "player"), ("trainer-3", "trainers")):
-        checkpoint, chromosome = tmp_path / f"{name}.npz", tmp_path / f"{name}.chromosome"
+        checkpoint, chromosome = tmp_path / f"{name}.checkpoint", tmp_path / f"{name}.chromosome"
         whole = chromosome.read_bytes()
         chromosome.write_bytes(whole[:-1])
         with pytest.raises(ChromosomeError, match=f"{name}.chromosome: it is damaged"):
@@ -62,10 +62,12 @@ def test_folders_that_hold_no_finished_runs(tmp_path: Path) -> None:
         chromosome.write_bytes(whole)
         kept = checkpoint.read_bytes()
         checkpoint.write_bytes(kept[: len(kept) // 2])
-        with pytest.raises(CheckpointError, match=f"{name}.npz: it is not a checkpoint of an evolution, or a damaged"):
+        with pytest.raises(CheckpointError, match=f"{name}.checkpoint: it is damaged"):
             read_runs(tmp_path)
         checkpoint.unlink()
-        with pytest.raises(CheckpointError, match=f"{name}.npz: it is not there yet: arena evolve {command} makes it"):
+        with pytest.raises(
+            CheckpointError, match=f"{name}.checkpoint: it is not there yet: arena evolve {command} makes it"
+        ):
             read_runs(tmp_path)
         checkpoint.write_bytes(kept)
 

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from bots.artifact import read_artifact, write_artifact
 from bots.errors import LearnerFileError
 from bots.formula.decisions import Decision
 from bots.formula.observation import Observation
 from bots.learner.cells import Cell, cell_of, level, level_counts
 from bots.learner.constants import RANGES, Constants
-from bots.learner.files import MemoryFile, memory_bytes, read_memory, write_memory
+from bots.learner.files import _KIND, MemoryFile, memory_bytes, read_memory, write_memory
 from bots.learner.memory import UNTRIED, Matrix, Memory, Results, best_decision, merge, reward_mbb
 
 CONSTANTS = Constants()
@@ -259,8 +260,8 @@ def test_a_file_as_it_stands() -> None:
     matrix = Matrix(Memory(CONSTANTS))
     matrix.learn([(Cell.parse("305101012"), Decision.CALL)], -500)
     matrix.learn([(Cell.parse("305101012"), Decision.CALL), (Cell.parse("305101012"), Decision.LARGE_RAISE)], 1500)
-    header, body = memory_bytes(matrix.memory()).split(b"\n", 1)
-    assert body == b"305101012 2:1,1500,1,500 5:1,1500,0,0\n"
+    header, body, _ = memory_bytes(matrix.memory()).split(b"\n", 2)
+    assert body == b"305101012 2:1,1500,1,500 5:1,1500,0,0"
     assert json.loads(header)["hands"] == 2
 
 
@@ -270,49 +271,22 @@ def test_a_file_grows_with_the_cells_met_not_with_all_there_are() -> None:
     assert len(memory_bytes(memory)) < 1000 + 100 * len(memory.cells)
 
 
-def damaged(path: Path, how: str) -> bytes:
-    """The bytes of a memory, spoilt."""
-    data = path.read_bytes()
-    header, body = data.split(b"\n", 1)
-    facts = json.loads(header)
-    if how == "cut":
-        return data[:-10]
-    if how == "flipped":
-        return data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]
-    if how == "foreign":
-        return b"\x93NUMPY\x01\x00 something else\n" + body
-    if how == "empty":
-        return b""
-    changes = {
-        "old": {"version": 0},
-        "lines": {"cells": 1},
-        "words": {"constants": {"pot": 1}},
-        "hands": {"hands": "7"},
-    }
-    return json.dumps(facts | changes[how]).encode() + b"\n" + body
-
-
 @pytest.mark.parametrize(
-    ("how", "problem"),
+    ("changes", "problem"),
     [
-        ("cut", "damaged: what follows its first line has another checksum"),
-        ("flipped", "damaged: what follows"),
-        ("foreign", "does not begin with a line that says it is a memory of acpc-arena's learner"),
-        ("empty", "does not begin with a line"),
-        ("old", "it is of version 0; this program reads version 1"),
-        ("lines", "it has"),
-        ("words", "a constant or the number of hands is missing or unknown"),
-        ("hands", "a constant or the number of hands is missing or unknown"),
+        ({"cells": 1}, "it has"),
+        ({"constants": {"pot": 1}}, "a constant or the number of hands is missing or unknown"),
+        ({"hands": "7"}, "a constant or the number of hands is missing or unknown"),
     ],
 )
-def test_files_that_are_no_memory(tmp_path: Path, how: str, problem: str) -> None:
+def test_files_that_are_no_memory(tmp_path: Path, changes: dict[str, object], problem: str) -> None:
     path = tmp_path / "x.memory"
     write_memory(path, random_memory(6)[0])
-    path.write_bytes(damaged(path, how))
+    found = read_artifact(path, _KIND)
+    write_artifact(path, _KIND, {**found.header, **changes}, bytes(found.contents))
     with pytest.raises(LearnerFileError) as raised:
         read_memory(path)
-    assert str(raised.value).startswith(f"{path}: ")
-    assert problem in str(raised.value)
+    assert str(raised.value).startswith(f"{path}: it is damaged: {problem}")
     assert "\n" not in str(raised.value)
 
 

@@ -129,10 +129,10 @@ def test_a_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:
 
 
 def test_a_damaged_checkpoint(arena_here: Arena, tmp_path: Path) -> None:
-    (tmp_path / "trainer-1.npz").write_bytes(b"PK\x03\x04 half")
+    (tmp_path / "trainer-1.checkpoint").write_bytes(b"PK\x03\x04 half")
     ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
-    assert "trainer-1.npz: it is not a checkpoint of an evolution, or a damaged one" in ran.err
+    assert "trainer-1.checkpoint: it does not begin with a line that says it is a checkpoint" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -199,14 +199,14 @@ class TestRuns:
         assert arena_here("evolve", "trainers", str(whole), "--count", "1", *SMALL, "5").code == 0
         for generations in ("2", "3", "5"):
             assert arena_here("evolve", "trainers", str(parts), "--count", "1", *SMALL, generations).code == 0
-        one, other = (load_checkpoint(folder / "trainer-1.npz")[0] for folder in (whole, parts))
+        one, other = (load_checkpoint(folder / "trainer-1.checkpoint")[0] for folder in (whole, parts))
         assert one.history == other.history
         assert (one.population == other.population).all()
         genes = [read_chromosome(str(folder / "trainer-1.chromosome")).thresholds for folder in (whole, parts)]
         assert genes[0] == genes[1]
         ran = arena_here("evolve", "trainers", str(parts), "--count", "1", *SMALL, "6", "--seed", "9")
         assert ran.code == 2
-        assert "trainer-1.npz: it was made with seed 1, not seed 9: take another folder, or the same" in ran.err
+        assert "trainer-1.checkpoint: it was made with seed 1, not seed 9: take another folder, or the same" in ran.err
 
     def test_processes_find_the_same(self, arena_here: Arena, tmp_path: Path) -> None:
         for folder, workers in (("one", "1"), ("two", "2")):
@@ -214,7 +214,7 @@ class TestRuns:
                 "evolve", "trainers", str(tmp_path / folder), "--count", "1", *SMALL, "2", "--workers", workers
             )
             assert ran.code == 0
-        one, two = (load_checkpoint(tmp_path / folder / "trainer-1.npz")[0] for folder in ("one", "two"))
+        one, two = (load_checkpoint(tmp_path / folder / "trainer-1.checkpoint")[0] for folder in ("one", "two"))
         assert one.history == two.history
         assert (one.population == two.population).all()
 
@@ -225,7 +225,9 @@ class TestRuns:
                     small = (*SMALL, generations, "--check-every", every, "--check-deals", "3")
                     assert arena_here("evolve", who, str(tmp_path / folder), *small).code == 0
         for name in (*run_names(9), "player"):
-            one, other = (load_checkpoint(tmp_path / folder / f"{name}.npz")[0] for folder in ("without", "with"))
+            one, other = (
+                load_checkpoint(tmp_path / folder / f"{name}.checkpoint")[0] for folder in ("without", "with")
+            )
             assert one.history == other.history
             assert (one.population == other.population).all()
             assert (one.champions == other.champions).all()
@@ -243,7 +245,7 @@ class TestRuns:
         command = ("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "2")
         assert arena_here(*command).code == 0
         before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
-        assert set(before) == {"trainer-1.npz", "trainer-1.checks.json", "trainer-1.chromosome"}
+        assert set(before) == {"trainer-1.checkpoint", "trainer-1.checks.json", "trainer-1.chromosome"}
         assert arena_here(*command).code == 0
         assert before == {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
 
@@ -256,9 +258,9 @@ class TestRuns:
         monkeypatch.setattr("numpy.savez_compressed", fail)
         ran = arena_here("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "3")
         assert ran.code == 2
-        assert ran.err.endswith("trainer-1.npz: it cannot be written: No space left on device\n")
+        assert ran.err.endswith("trainer-1.checkpoint: it cannot be written: No space left on device\n")
         monkeypatch.undo()
-        assert load_checkpoint(tmp_path / "trainer-1.npz")[0].history[-1].number == 2
+        assert load_checkpoint(tmp_path / "trainer-1.checkpoint")[0].history[-1].number == 2
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
     def test_a_cluster_finds_the_same_though_a_worker_dies(self, arena_here: Arena, tmp_path: Path) -> None:
@@ -276,7 +278,7 @@ class TestRuns:
                 cluster.kill_worker(0)
                 _, err = process.communicate(timeout=5 * PATIENCE_S)
             assert process.returncode == 0, err
-        one, two = (load_checkpoint(tmp_path / folder / "trainer-1.npz")[0] for folder in ("here", "there"))
+        one, two = (load_checkpoint(tmp_path / folder / "trainer-1.checkpoint")[0] for folder in ("here", "there"))
         assert one.history == two.history
         assert (one.population == two.population).all()
 
@@ -301,7 +303,7 @@ class TestRuns:
                 f"arena: the cluster at {cluster.address}: the connection was lost; runs holds every finished "
                 "generation: the same command goes on"
             )
-            assert load_checkpoint(tmp_path / "runs" / "trainer-1.npz")[0].history
+            assert load_checkpoint(tmp_path / "runs" / "trainer-1.checkpoint")[0].history
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
     @pytest.mark.parametrize("workers", ["1", "2"])
@@ -322,5 +324,5 @@ class TestRuns:
         assert err.splitlines()[-1] == (
             "arena: interrupted; runs holds every finished generation: the same command goes on"
         )
-        state, _ = load_checkpoint(tmp_path / "runs" / "trainer-1.npz")
+        state, _ = load_checkpoint(tmp_path / "runs" / "trainer-1.checkpoint")
         assert state.history

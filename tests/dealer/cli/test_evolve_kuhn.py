@@ -132,7 +132,7 @@ class TestLong:
             _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert err.splitlines()[-1] == "arena: interrupted; runs holds what is finished: the same command goes on"
-        assert (tmp_path / "runs" / "seed-1.npz").stat().st_size > 1000
+        assert (tmp_path / "runs" / "seed-1.checkpoint").stat().st_size > 1000
 
 
 @pytest.mark.parametrize(

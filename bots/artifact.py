@@ -1,0 +1,233 @@
+"""The files that bots and their trainings keep: strategies, memories, chromosomes, checkpoints. One format for all.
+
+A file is one line of JSON that says what the file is, the version of its layout and whatever its kind adds, such as the
+game or a record of the training; then its contents; then the SHA-256 of both, as a line of hexadecimal digits. Contents
+are bytes of any kind, or arrays one after another, whose types and shapes the first line has.
+
+Files are read without numpy, for the bots that play without it, unless they hold arrays. A file is written whole or not
+at all; one that is cut, damaged, foreign or of another version is refused in one sentence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from bots.errors import BotFileError, CheckpointError
+from engine.errors import quoted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Artifact",
+    "Kind",
+    "artifact_bytes",
+    "as_arrays",
+    "locked_run",
+    "read_artifact",
+    "write_artifact",
+    "write_file",
+]
+
+_LONGEST_LINE: Final = 1 << 26
+_TRAILER_BYTES: Final = 65
+"""The checksum's digits and the end of their line."""
+
+
+class Kind(NamedTuple):
+    """What a file holds.
+
+    Attributes:
+        what: it is, as its first line says it.
+        version: of the layout that is written and read.
+        error: what a file that cannot be used raises.
+        remedy: what its reader can do about such a file.
+    """
+
+    what: str
+    version: int
+    error: type[BotFileError]
+    remedy: str
+
+
+class Artifact(NamedTuple):
+    """A file that was read.
+
+    Attributes:
+        kind: of the file.
+        path: of the file.
+        header: what its first line holds.
+        contents: what follows.
+    """
+
+    kind: Kind
+    path: str
+    header: Mapping[str, Any]
+    contents: memoryview
+
+    @contextmanager
+    def parsing(self) -> Iterator[None]:
+        """What is raised inside the `with` because parts are missing or wrong means that the file is damaged."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise self.kind.error(self.path, f"it is damaged: {error or 'parts are missing'}") from error
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Its arrays by name; not to be written to.
+
+        Raises:
+            BotFileError: of the kind; the contents are no such arrays.
+        """
+        import zlib
+
+        import numpy as np
+
+        with self.parsing():
+            contents: Any = self.contents
+            if self.header.get("compressed"):
+                try:
+                    contents = zlib.decompress(contents)
+                except zlib.error as error:
+                    raise ValueError(str(error)) from error
+            found, at = {}, 0
+            for name, dtype, *shape in self.header["arrays"]:
+                found[name] = np.frombuffer(contents, dtype, math.prod(shape), at).reshape(shape)
+                at += found[name].nbytes
+            if at != len(contents):
+                raise ValueError(f"its arrays have {at} bytes of {len(contents)}")
+            return found
+
+
+def as_arrays(
+    arrays: Mapping[str, NDArray[np.generic] | None], *, is_compressed: bool = False
+) -> tuple[dict[str, Any], bytes]:
+    """Arrays as a file has them: what the header says about them, and the contents. None is left out."""
+    import zlib
+
+    there = {name: array for name, array in arrays.items() if array is not None}
+    contents = b"".join([array.tobytes() for array in there.values()])
+    header: dict[str, Any] = {"arrays": [[name, array.dtype.str, *array.shape] for name, array in there.items()]}
+    if is_compressed:
+        return {**header, "compressed": True}, zlib.compress(contents)
+    return header, contents
+
+
+def artifact_bytes(kind: Kind, header: Mapping[str, Any], contents: bytes) -> bytes:
+    """A file as bytes; the same header and contents always give the same ones.
+
+    Args:
+        kind: of the file.
+        header: what its first line says besides; JSON must be able to say it.
+        contents: what follows.
+    """
+    line = json.dumps({**header, "what": kind.what, "version": kind.version}, sort_keys=True).encode("ascii")
+    whole = line + b"\n" + contents
+    return whole + hashlib.sha256(whole).hexdigest().encode("ascii") + b"\n"
+
+
+def write_artifact(path: str | os.PathLike[str], kind: Kind, header: Mapping[str, Any], contents: bytes) -> None:
+    """Write a file in place of an earlier one, which stands until the new one is on the disk; see `artifact_bytes`.
+
+    Raises:
+        BotFileError: of the kind; the file cannot be written.
+    """
+    write_file(path, artifact_bytes(kind, header, contents), kind.error)
+
+
+def write_file(path: str | os.PathLike[str], content: bytes | str, error: type[BotFileError]) -> None:
+    """Write any file whole, in place of an earlier one.
+
+    Raises:
+        BotFileError: the error given; it cannot be written.
+    """
+    # A bot that only plays needs neither.
+    from pathlib import Path
+
+    from logs.whole_file import write_whole
+
+    try:
+        write_whole(Path(path), content)
+    except OSError as failure:
+        raise error(os.fspath(path), f"it cannot be written: {failure.strerror or failure}") from failure
+
+
+def read_artifact(path: str | os.PathLike[str], kind: Kind, *, is_mapped: bool = False) -> Artifact:
+    """Read a file, and check that it is whole.
+
+    Args:
+        path: of the file.
+        kind: that it must be of.
+        is_mapped: map the file into memory, which processes then share; nobody may write the file meanwhile.
+
+    Raises:
+        BotFileError: of the kind; there is no such file, it is of another kind or version, or damaged.
+    """
+    path = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(_LONGEST_LINE)
+            header = _header(path, kind, line)
+            if is_mapped:
+                import mmap
+
+                whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            else:
+                whole = memoryview(line + file.read())
+    except OSError as error:
+        raise kind.error(path, f"it cannot be read: {error.strerror or error}") from error
+    checksum = bytes(whole[-_TRAILER_BYTES:])
+    if len(whole) < len(line) + _TRAILER_BYTES or checksum != _checksum(whole[:-_TRAILER_BYTES]):
+        raise kind.error(path, f"it is damaged: its last line is not the checksum of what precedes it; {kind.remedy}")
+    return Artifact(kind, path, header, whole[len(line) : -_TRAILER_BYTES])
+
+
+def _checksum(data: memoryview) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode("ascii") + b"\n"
+
+
+def _header(path: str, kind: Kind, line: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict) or header.get("what") != kind.what:
+        raise kind.error(path, f"it does not begin with a line that says it is {kind.what}; {kind.remedy}")
+    version = header.get("version")
+    if version != kind.version:
+        is_newer = isinstance(version, int) and version > kind.version
+        advice = f"update acpc-arena, or {kind.remedy}" if is_newer else kind.remedy
+        problem = f"it is of version {quoted(version)}; this program reads version {kind.version}: {advice}"
+        raise kind.error(path, problem)
+    return header
+
+
+@contextmanager
+def locked_run(folder: Path, name: str) -> Iterator[None]:
+    """Make the folder of a run, and keep other processes out of the run of this name.
+
+    Raises:
+        CheckpointError: another process has the run, or the folder cannot be written.
+    """
+    from logs.whole_file import FileLock
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / f"{name}.lock")
+    except BlockingIOError as error:
+        raise CheckpointError(str(folder / name), "another process goes on with this run") from error
+    except FileExistsError as error:
+        raise CheckpointError(str(folder), "it is a file; a run needs a folder") from error
+    except OSError as error:
+        raise CheckpointError(str(folder), f"the folder cannot be written: {error.strerror or error}") from error
+    with closing(lock):
+        yield

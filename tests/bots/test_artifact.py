@@ -1,0 +1,210 @@
+"""Files of bots and trainings: read back as written; damaged, foreign and newer ones are refused in one sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bots.artifact import Kind, artifact_bytes, as_arrays, locked_run, read_artifact, write_artifact, write_file
+from bots.cfr import checkpoint as cfr_checkpoint
+from bots.cfr import files as cfr_files
+from bots.cfr.bot import SHIPPED
+from bots.errors import BotFileError, CheckpointError, StrategyError
+from bots.evolution import checkpoint as evolution_checkpoint
+from bots.evolved import files as evolved_files
+from bots.learner import files as learner_files
+from engine.errors import quoted
+
+KIND = Kind("a file of this test", 3, StrategyError, "run the test again")
+HEADER = {"game": "kuhn", "numbers": [0.1, 2.5e-300]}
+
+
+def written(path: Path) -> bytes:
+    write_artifact(path, KIND, HEADER, b"contents\nof any kind")
+    return path.read_bytes()
+
+
+def refused(path: Path, data: bytes, *, is_mapped: bool = False) -> str:
+    path.write_bytes(data)
+    with pytest.raises(StrategyError) as caught:
+        read_artifact(path, KIND, is_mapped=is_mapped)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path}: it ")
+    assert sentence.endswith("run the test again")
+    assert "\n" not in sentence
+    return sentence
+
+
+@pytest.mark.parametrize("is_mapped", [False, True])
+def test_a_file_is_read_as_it_was_written(tmp_path: Path, is_mapped: bool) -> None:
+    written(tmp_path / "x")
+    found = read_artifact(tmp_path / "x", KIND, is_mapped=is_mapped)
+    assert found.header == {"what": KIND.what, "version": 3, **HEADER}
+    assert found.contents == b"contents\nof any kind"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_the_same_contents_are_the_same_bytes() -> None:
+    one, other = artifact_bytes(KIND, {"a": 1, "b": 2}, b"x"), artifact_bytes(KIND, {"b": 2, "a": 1}, b"x")
+    assert one == other
+
+
+@pytest.mark.parametrize("is_mapped", [False, True])
+def test_every_cut_is_refused(tmp_path: Path, is_mapped: bool) -> None:
+    data = written(tmp_path / "x")
+    line = data.index(b"\n")
+    for size in range(len(data)):
+        sentence = refused(tmp_path / "y", data[:size], is_mapped=is_mapped)
+        assert (
+            "does not begin with a line that says it is a file of this test" if size < line else "damaged"
+        ) in sentence
+
+
+def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
+    data = bytearray(written(tmp_path / "x"))
+    for at in range(len(data)):
+        for bit in (1, 128):
+            data[at] ^= bit
+            refused(tmp_path / "y", bytes(data))
+            data[at] ^= bit
+    refused(tmp_path / "y", bytes(data) + b"\0")
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b"[]\n", b"{}\n", b"PK\x03\x04" * 100, b"[" * 100_000, b"x" * 1_000_000])
+def test_foreign_files_are_refused(tmp_path: Path, data: bytes) -> None:
+    assert "does not begin with a line that says it is a file of this test" in refused(tmp_path / "x", data)
+
+
+@pytest.mark.parametrize(
+    ("version", "advice"),
+    [(4, "update acpc-arena, or run the test again"), (2, "run the test again"), ("4", "run the test again")],
+)
+def test_files_of_other_versions_are_refused(tmp_path: Path, version: Any, advice: str) -> None:
+    data = artifact_bytes(KIND._replace(version=version), HEADER, b"")
+    expected = f"it is of version {quoted(version)}; this program reads version 3: {advice}"
+    assert refused(tmp_path / "x", data).endswith(expected)
+
+
+def test_a_file_that_is_not_there_or_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(StrategyError, match="x: it cannot be read: No such file or directory"):
+        read_artifact(tmp_path / "x", KIND)
+    with pytest.raises(StrategyError, match="x: it cannot be written: No such file or directory"):
+        write_artifact(tmp_path / "none" / "x", KIND, {}, b"")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = written(tmp_path / "x")
+
+    def refuse(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("logs.whole_file.sync_to_disk", refuse)
+    with pytest.raises(CheckpointError, match="x: it cannot be written: No space left on device"):
+        write_file(tmp_path / "x", "text", CheckpointError)
+    assert (tmp_path / "x").read_bytes() == before
+    assert os.listdir(tmp_path) == ["x"]
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_arrays_are_read_as_they_were_written(tmp_path: Path, is_compressed: bool) -> None:
+    arrays = {
+        "z": np.arange(6, dtype=np.int16).reshape(2, 3).T,
+        "a": np.array([0.1, -np.inf]),
+        "empty": np.zeros((0, 4), np.uint8),
+        "none": None,
+        "flags": np.array([True, False]),
+        "one": np.array(7, np.int64),
+    }
+    header, contents = as_arrays(arrays, is_compressed=is_compressed)
+    write_artifact(tmp_path / "x", KIND, header, contents)
+    found = read_artifact(tmp_path / "x", KIND).arrays()
+    assert [*found] == ["z", "a", "empty", "flags", "one"]
+    for name, array in found.items():
+        expected = arrays[name]
+        assert expected is not None
+        assert array.dtype == expected.dtype
+        assert array.shape == expected.shape
+        assert np.array_equal(array, expected)
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        ({}, "'arrays'"),
+        ({"arrays": [["a", "<f8", 3]]}, "buffer"),
+        ({"arrays": [["a", "<f8", 1]]}, "its arrays have 8 bytes of 16"),
+        ({"arrays": [["a", "no", 1]]}, "no"),
+        ({"arrays": [["a", "<f8", 2]], "compressed": True}, "while decompressing"),
+        ({"arrays": 3}, "not iterable"),
+    ],
+)
+def test_contents_that_are_not_the_arrays_of_the_header_are_refused(
+    tmp_path: Path, header: dict[str, Any], problem: str
+) -> None:
+    write_artifact(tmp_path / "x", KIND, header, bytes(16))
+    with pytest.raises(StrategyError, match=f"x: it is damaged: .*{problem}"):
+        read_artifact(tmp_path / "x", KIND).arrays()
+
+
+KINDS: dict[str, tuple[Kind, Callable[[str], object]]] = {
+    "strategy": (cfr_files._KIND, cfr_files.read_strategy),
+    "training": (cfr_checkpoint._KIND, lambda path: cfr_checkpoint.load_checkpoint(Path(path))),
+    "evolution": (evolution_checkpoint._KIND, evolution_checkpoint.load_checkpoint),
+    "chromosome": (evolved_files._KIND, evolved_files.read_chromosome),
+    "memory": (learner_files._KIND, learner_files.read_memory),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_refuses_files_of_all_others_and_of_a_newer_version(tmp_path: Path, name: str) -> None:
+    kind, read = KINDS[name]
+    path = tmp_path / "x"
+    others = [artifact_bytes(other, {}, b"") for other, _ in KINDS.values() if other is not kind]
+    newer = artifact_bytes(kind._replace(version=kind.version + 1), {}, b"")
+    cases = [(b"", "does not begin with a line"), (newer, "update acpc-arena"), (newer[:-1], "update acpc-arena")]
+    cases += [(data, "does not begin with a line that says it is") for data in others]
+    cases += [(artifact_bytes(kind, {}, b"")[:-1], "damaged"), (artifact_bytes(kind, {}, b"?"), ": it ")]
+    for data, problem in cases:
+        path.write_bytes(data)
+        with pytest.raises(kind.error, match=problem) as caught:
+            read(str(path))
+        assert isinstance(caught.value, BotFileError)
+        assert str(caught.value).startswith(f"{path}: it ")
+        assert "\n" not in str(caught.value)
+
+
+def test_a_strategy_is_mapped(tmp_path: Path) -> None:
+    found = read_artifact(SHIPPED["limit"], cfr_files._KIND, is_mapped=True)
+    assert type(found.contents.obj).__name__ == "mmap"
+
+
+def test_bots_that_play_without_numpy_read_their_files_without_it() -> None:
+    code = (
+        "import sys; from bots.evolved.files import *; from bots.learner.files import *; from bots.learner.constants "
+        "import Constants; from protocol import find_game; read_chromosome(CHAMPION); "
+        "assert shipped_memory(find_game('limit')[1], Constants()).cells; print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+def test_a_run_has_one_process_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    with (
+        locked_run(folder, "x"),
+        pytest.raises(CheckpointError, match="another process goes on with this run"),
+        locked_run(folder, "x"),
+    ):
+        pass
+    with locked_run(folder, "x"), locked_run(folder, "y"):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match="it is a file; a run needs a folder"), locked_run(tmp_path / "file", "x"):
+        pass
