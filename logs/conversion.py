@@ -178,7 +178,6 @@ def _write(
     warn: Callable[[ExportWarning], None],
     on_written: Callable[[Path, int], None],
 ) -> None:
-    """Write the hands of one file in all formats, and tell what was written."""
     try:
         for record in chain([first], rest):
             for exporter in exporters:

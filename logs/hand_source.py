@@ -234,7 +234,6 @@ def side_by_side(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
 
 
 def _noted(hands: Iterator[HandRecord], path: str, paths: dict[int, str]) -> Iterator[HandRecord]:
-    """The hands, each with its path by its identity."""
     for record in hands:
         paths[id(record)] = path
         yield record
@@ -242,7 +241,6 @@ def _noted(hands: Iterator[HandRecord], path: str, paths: dict[int, str]) -> Ite
 
 @lru_cache(maxsize=1 << 14)
 def _chip_value_in(read: HandReader, path: str, _: float) -> Decimal:
-    """What a chip is worth in a file that was changed last at a time."""
     return read.chip_value_in(path)
 
 
@@ -262,7 +260,6 @@ def _with_chips(files: list[HandFile], given: Decimal | None) -> list[HandFile]:
 
 
 def _copies(files: Sequence[HandFile]) -> dict[int, str]:
-    """What each file that is a copy is one of, in words, by its place."""
     real = [os.path.realpath(file.path) for file in files]
     folders = {os.path.dirname(path) for path, file in zip(real, files, strict=True) if file.format is None}
     alike: dict[object, list[int]] = {}
@@ -314,7 +311,6 @@ def _allow_open_files(wanted: int) -> None:
 
 
 def _files_in(folder: str) -> list[HandFile]:
-    """The files with hands in a folder and below it."""
     logs: list[HandFile] = []
     unlike = ""
     others: dict[str, list[HandFile]] = {format_.name: [] for format_ in _READABLE}

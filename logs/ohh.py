@@ -76,7 +76,6 @@ def _text(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> s
 
 
 def _hand(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> dict[str, Any]:
-    """The fields of a hand, in the order of the specification."""
     game = record.game
     blinds = usual_blinds(game, _LABEL)
     scale = Scale(options.chip_value)
@@ -137,7 +136,6 @@ def _start_date(record: HandRecord, options: ExportOptions) -> str:
 def _rounds(
     record: HandRecord, actions: Sequence[Step], blinds: Blinds, hero: int | None, scale: Scale
 ) -> list[dict[str, Any]]:
-    """The betting rounds reached, and the showdown if there was one."""
     game, holes = record.game, record.deal.hole_cards
     entries: list[list[dict[str, Any]]] = [[] for _ in record.board_by_round]
     for name, position in (("Post SB", blinds.small), ("Post BB", blinds.big)):
@@ -168,7 +166,6 @@ def _rounds(
 def _entry(
     record: HandRecord, position: Position, name: str, amount: float, is_all_in: bool, cards: tuple[Card, ...] = ()
 ) -> dict[str, Any]:
-    """An action of a round, not numbered yet."""
     entry = {"player_id": record.seats[position], "action": name, "amount": amount, "is_allin": is_all_in}
     return entry | {"cards": _texts(cards)} if cards else entry
 
@@ -182,7 +179,6 @@ def _texts(cards: tuple[Card, ...]) -> list[str]:
 
 
 def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict[str, Any]]:
-    """The pots, and what the winners get of them."""
     ranks = hand_ranks(record)
     pots = side_pots(record.betting.spent, record.betting.folded)
     winners = [pot.winners(ranks) for pot in pots]

@@ -387,5 +387,4 @@ def _texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
 
 
 def _readable(text: str) -> str:
-    """A comment without its mark."""
     return shown(text.lstrip("#;").strip())

@@ -116,7 +116,6 @@ class FileLock:
 
 
 def _is_still(path: Path, file: IO[bytes]) -> bool:
-    """Whether a path still leads to an open file."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     except FileNotFoundError:

@@ -105,7 +105,6 @@ class HandNotes:
         return times, comments
 
     def _checked(self, hand: _HandTimes, betting: BettingState, text: str, path: str) -> tuple[Times, ...]:
-        """The times of a hand, if the file has the same actions."""
         if hand.actions is not None and "".join(hand.actions) == text.replace("/", ""):
             return tuple(hand.times)
         actions = tuple([format_action(action) for actions in betting.rounds for _, action in actions])
@@ -230,7 +229,6 @@ def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterato
 def _other_transactions(
     path: str, line_number: int, block: str, report: _Report, *, is_limit: bool
 ) -> Iterator[HandTransactions]:
-    """The transactions of a block that are not all as we write them."""
     for number, line in _lines_of(line_number, block):
         (transaction,) = parse_transactions([line], is_limit=is_limit)
         if transaction.action is None or transaction.hand_number < 0:

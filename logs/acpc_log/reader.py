@@ -98,7 +98,6 @@ def read_log(
 
 
 def _opened_part(path: str, part: LogPart) -> TextIO:
-    """A part of a log as text."""
     file = io.BufferedReader(_Stretch(path, part.start, part.end), 1 << 16)
     return io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="\n")
 
@@ -227,7 +226,6 @@ class _LogReader:
             raise NotALogError(self._shown_path, "not an ACPC log: it contains neither a header nor a hand")
 
     def _read_other(self, line_number: int, line: str) -> None:
-        """Read a line that is not a hand in today's form."""
         if line.startswith("#"):
             header = parse_header(line)
             if header is not None:
@@ -264,7 +262,6 @@ class _LogReader:
         return sorted(names) == sorted(known)
 
     def _leave_out(self, line_number: int, column: int | None, problem: str) -> None:
-        """Skip a line that may have been a hand."""
         if self._match is not None:
             self._match.is_complete = False
             self._match.lost_lines += 1
@@ -402,7 +399,6 @@ class _LogReader:
     # ---- the score
 
     def _read_score(self, line_number: int, line: str) -> None:
-        """Compare a score with the hands."""
         self._is_log = True
         score = self._parse_score(line)
         if score is None:
@@ -420,7 +416,6 @@ class _LogReader:
             self._problems.report(line_number, None, wrong_score(match.totals), ProblemKind.NOTED)
 
     def _parse_score(self, line: str) -> Score | None:
-        """A score of as many players as the match has."""
         score = parse_score(line)
         if score is not None and self._match is not None and len(score.names) != len(self._match.totals):
             return None

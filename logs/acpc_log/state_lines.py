@@ -181,7 +181,6 @@ class StateLines:
     # ---- the betting
 
     def _learn_betting(self, line: str, fields: list[str]) -> tuple[BettingState, tuple[float, ...] | None]:
-        """Read a betting text that is not remembered."""
         text = fields[2]
         try:
             betting = self._walk_legacy(text) if text.startswith("b") else self._walk_whole(text)
@@ -195,7 +194,6 @@ class StateLines:
         return end
 
     def _is_kept(self, text: str) -> bool:
-        """Whether a betting text that was just walked is worth remembering."""
         seen = self._seen
         if seen is not None and (key := hash(text)) not in seen:
             if len(seen) >= _MOST_SEEN:
@@ -206,7 +204,6 @@ class StateLines:
         return True
 
     def _walk_whole(self, text: str) -> BettingState:
-        """The state a betting text leads to."""
         if self._characters_held > _MOST_CHARACTERS:
             self._ends.clear()
             self._starts.clear()
@@ -309,13 +306,11 @@ class StateLines:
     def _is_complete(
         self, holes: tuple[tuple[Card, ...], ...], board: tuple[Card, ...], cards: set[Card], betting: BettingState
     ) -> bool:
-        """Whether no card occurs twice, and none is missing that the showdown needs."""
         is_showdown = betting.is_showdown
         is_known = all(hole or not is_showdown or betting.folded >> position & 1 for position, hole in enumerate(holes))
         return is_known and len(cards) == sum(map(len, holes)) + len(board)
 
     def _card_error(self, line: str, fields: list[str], betting: BettingState) -> FormatError:
-        """What is wrong with the cards of a line, and where."""
         game = self._game
         start = at = _start(fields, 3)
         hole_text, *boards = fields[3].split("/")
@@ -353,7 +348,6 @@ class StateLines:
     # ---- values and names
 
     def _learn_values(self, line: str, fields: list[str]) -> tuple[float, ...]:
-        """Read a text of values that is not remembered."""
         at = _start(fields, 4)
         texts = fields[4].split("|")
         if len(texts) != self._game.num_players:
@@ -368,7 +362,6 @@ class StateLines:
         return values
 
     def _learn_names(self, line: str, fields: list[str]) -> tuple[str, ...]:
-        """Read a text of names that is not remembered."""
         text = _TIME_REMARK.sub("", fields[5].rstrip("\r\n"))
         names = tuple(text.split("|"))
         if len(names) != self._game.num_players:
@@ -386,7 +379,6 @@ def _remember(memory: dict[str, _T], text: str, meaning: _T) -> None:
 
 
 def _start(fields: list[str], index: int) -> int:
-    """Where a field begins in its line."""
     return sum(map(len, fields[:index])) + index
 
 

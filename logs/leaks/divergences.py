@@ -210,7 +210,6 @@ class Parting:
 
 
 def _either(one: str, other: str) -> str:
-    """Two choices, in an order that does not depend on who made which."""
     if one.endswith((_LESS, _MORE)):
         return f"the size of a {one.split(maxsplit=1)[0]}"
     order = list(_MOVES.values())

@@ -247,7 +247,6 @@ class PlayerCount:
             self._count_positions(hands, roles)
 
     def _note(self, row: tuple[int, ...], sides: tuple[int, int], chips: float) -> None:
-        """Keep a value for the intervals."""
         self._won.append(chips)
         self._sides.append(sides)
         self._of_deal.append(self._deals)
@@ -376,7 +375,6 @@ def _whole_sets(hands: Sequence[Found]) -> tuple[list[list[Found]], int]:
 
 
 def _is_whole(records: Sequence[HandRecord]) -> bool:
-    """Whether every player sits in every position equally often."""
     if not records or records[0].game.num_players == _TWO:
         return False
     times = Counter([(name, position) for record in records for position, name in enumerate(record.names)])

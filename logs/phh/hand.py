@@ -356,7 +356,6 @@ def _compared(values: list[float], told: list[float] | None, stacks: list[int]) 
 
 
 def _seating(fields: Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat, ...]]:
-    """The names by seat, and the seat of each position."""
     table = fields.table
     names = fields.texts("players") if "players" in table else [""] * players
     chairs = table.get("seats", list(range(players)))

@@ -70,7 +70,6 @@ def table_name(name: str) -> str:
 
 
 def _allowed(name: str) -> str:
-    """The name without anything that confuses an importer, but perhaps too long."""
     allowed = _INNER_WORDS.sub("-", _SITES.sub("-", _NO_NAME.sub("_", name))) or "player"
     return f"{allowed}-" if allowed.casefold() in _WHOLE_WORDS else allowed
 
@@ -80,13 +79,11 @@ def _short(name: str, allowed: str) -> str:
 
 
 def _digested(name: str, allowed: str) -> str:
-    """The beginning of the name, and a digest of all of it."""
     digest = b32encode(blake2b(name.encode("utf-8", "surrogateescape"), digest_size=5).digest()).decode().lower()
     return f"{allowed[: _LONGEST_NAME - 1 - _DIGEST_CHARACTERS]}-{digest[:_DIGEST_CHARACTERS]}"
 
 
 def _numbered(name: str, seat: int, others: Sequence[str]) -> str:
-    """The name with its seat's number, or the next number that nobody has."""
     taken = {other.casefold() for other in others}
     number = seat + 1
     while True:
@@ -164,7 +161,6 @@ def name_ending(name: HandName, rank: int, best: HandName, best_rank: int) -> st
 
 
 def _kickers(ranks: Sequence[int], wanted: int, *named: int) -> tuple[int, ...]:
-    """The highest of the other ranks, which are in falling order."""
     return tuple([of for of in dict.fromkeys(ranks) if of not in named][:wanted])
 
 

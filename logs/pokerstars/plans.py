@@ -230,7 +230,6 @@ class Planner:
         return found
 
     def _street(self, round_: int, steps: Sequence[Step], table: Table) -> _Street:
-        """The lines of a street."""
         lines = [self._headings[round_]]
         folded = []
         chips, words, end = self._money.chips, table.words, self._line_end

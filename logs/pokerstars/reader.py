@@ -233,7 +233,6 @@ def _parse_header(text: str) -> HandText:
 
 
 def _begin_us(text: str) -> int | None:
-    """The last Eastern time of a header."""
     times = _EASTERN.findall(text)
     try:
         return eastern_us(*map(int, times[-1])) if times else None
@@ -295,7 +294,6 @@ def _parse_seating(hand: HandText, line: int, text: str) -> bool:
 
 
 def _parse_play(hand: HandText, line: int, text: str, street: int) -> None:
-    """Read a line between the seats and the summary."""
     before, _, rest = text.rpartition(": ")
     if before in hand.seats:
         _parse_action(hand, line, before, rest.rstrip(), street)
@@ -331,7 +329,6 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
 
 
 def _parse_summary(hand: HandText, start: int, lines: list[str]) -> None:
-    """Read the pot, the rake, and hole cards that appear nowhere else."""
     names = {number: name for name, (number, _) in hand.seats.items()}
     for line, text in enumerate(lines, start):
         if text.startswith("Total pot ") and (found := _TOTAL.match(text)):
@@ -399,7 +396,6 @@ def _hands(lines: Iterator[str]) -> Iterator[tuple[int, list[str], bool]]:
 
 
 def _shown(cents: int | Fraction) -> str:
-    """Hundredths of the money as an amount of it."""
     return f"{float(cents) / 100:g}"
 
 

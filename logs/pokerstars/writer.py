@@ -151,7 +151,6 @@ def _seconds(at_us: int) -> int:
 
 
 def _offset(utc_s: int) -> tuple[int, int, int]:
-    """What the clock of New York is ahead, and from when until when, in seconds."""
     year = (_EPOCH + timedelta(seconds=utc_s + _STANDARD_S)).year
     midnights = [(date(year, month, day) - _EPOCH).days * _DAY_S for month, day in ((1, 1), (12, 31))]
     begin = _second_of_sunday(year, 3, 8) - _STANDARD_S
@@ -332,7 +331,6 @@ class PokerStarsWriter:
         return f"Dealt to {self._screen_names[hero]} [{_hole_text(hole)}]{self._line_end}"
 
     def _shown_hands(self, record: HandRecord, plan: Plan) -> dict[Position, _ShownHand]:
-        """The hands of the showdown whose cards are known, in order."""
         holes, board = record.deal.hole_cards, record.deal.board[:5]
         shown: dict[Position, _ShownHand] = {}
         best: HandName | None = None
@@ -354,7 +352,6 @@ class PokerStarsWriter:
         return shown
 
     def _ending(self, record: HandRecord, plan: Plan, table: Table, shown: dict[Position, _ShownHand]) -> Ending:
-        """The template of a hand."""
         if len(shown) == len(plan.showing):
             winners = (
                 _winners(plan, {position: rank for position, (rank, *_) in shown.items()}) if shown else plan.alone
@@ -378,7 +375,6 @@ def _hole_text(hole: tuple[Card, ...]) -> str:
 
 
 def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
-    """Who wins each pot, given the ranks of the hands that play for it."""
     found = []
     for pot in plan.pots:
         best = max([ranks[position] for position in pot.players])

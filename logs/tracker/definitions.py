@@ -146,12 +146,10 @@ def classify(hands: int, vpip_percent: float | None, pfr_percent: float | None, 
 
 
 def _aggression(is_aggressive: bool) -> tuple[str, str]:
-    """The word and the sign of its threshold."""
     return ("aggressive", ">=") if is_aggressive else ("passive", "<")
 
 
 def _looseness(vpip_percent: float) -> tuple[str, str]:
-    """Loose, semi-loose or tight, and why."""
     shown = f"VPIP {vpip_percent:.4g} %"
     if vpip_percent > LOOSE_ABOVE_VPIP:
         return "loose", f"{shown} > {LOOSE_ABOVE_VPIP} %: loose"

@@ -106,7 +106,6 @@ def _bytes_of(source: HandSource) -> int:
 
 
 def _jobs(group: HandSource, big_pots: int) -> Iterator[_Job]:
-    """A group of files as one job or, of big logs, as several."""
     is_whole = group.times or group.transcript is not None
     wanted = 1 if is_whole else _bytes_of(group) // _PART_BYTES
     parts: list[Sequence[LogPart]] = [()]
@@ -121,7 +120,6 @@ def _jobs(group: HandSource, big_pots: int) -> Iterator[_Job]:
 def _merge(
     jobs: list[_Job], processes: int, source: HandSource, on_progress: Callable[[int], None] | None
 ) -> HandCounts:
-    """Do all jobs and merge what they count."""
     counts, group_counts = HandCounts(big_pots=jobs[0].big_pots), HandCounts(big_pots=jobs[0].big_pots)
     net: list[dict[str, float]] = []
     problems: list[LogProblem] = []
@@ -158,7 +156,6 @@ def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
 
 
 def _count(job: _Job) -> _Counted:
-    """Do one job."""
     problems: list[LogProblem] = []
     counted = _Counted(HandCounts(big_pots=job.big_pots), [{} for _ in job.parts], problems, None)
     source = replace(job.source, on_problem=problems.append)

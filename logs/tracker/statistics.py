@@ -297,7 +297,6 @@ def statistics_of(counts: HandCounts) -> Statistics:
 
 
 def _bot(counts: HandCounts, name: str) -> BotStatistics:
-    """The statistics of one bot."""
     games = list(counts.by_game(name))
     parts = [
         (place, (game, position))
@@ -433,7 +432,6 @@ def _style(play: PlayStatistics) -> Style | None:
 
 
 def _starting_hands(games: Sequence[tuple[GameCounts, PlayerCounts]]) -> list[StartingHand]:
-    """The classes of hole cards that were dealt, the most profitable first."""
     holdem = [(game.game.big_blind, player.starting_hands) for game, player in games if game.is_holdem]
     found: list[StartingHand] = []
     for index, name in reversed(list(enumerate(STARTING_HANDS))):
@@ -453,7 +451,6 @@ def _starting_hands(games: Sequence[tuple[GameCounts, PlayerCounts]]) -> list[St
 
 
 def _final_hands(players: Sequence[PlayerCounts]) -> list[FinalHand]:
-    """The categories of hands that were held on the river."""
     found: list[FinalHand] = []
     for category in Category:
         shown = _summed([player.final_hands[category] for player in players if player.final_hands])
