@@ -193,15 +193,12 @@ def find(
 ) -> HandSource:
     """The files with hands at paths of files and folders, in the order given; within a folder ordered by name.
 
+    The other arguments are those of a `HandSource`.
+
     Args:
         paths: of files and folders.
         chip_value: what a chip is worth in the money of all files but ACPC logs; None for what it is worth in the
             format, or in those of its files that are read together: the smallest unit of them all.
-        game: see `HandSource`, as for the others.
-        strict: whether the first problem ends the reading.
-        times: whether times are read.
-        transcript: of the dealer.
-        on_problem: takes the problems.
 
     Raises:
         LogError: there is nothing at a path, or no file with hands in a folder.
