@@ -48,7 +48,7 @@ BOT = {
     ),
 }
 EQUILIBRIUM = {
-    *("bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.table"),
+    *("bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.bot"),
     *("bots.kuhn", "bots.kuhn.equilibria", "bots.kuhn.games", "bots.kuhn.wire"),
 }
 ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
