@@ -85,7 +85,7 @@ DEALER = {
     "dealer.table.loop",
     "logs.acpc_log.writer",
     "logs.comments",
-    "logs.line_file",
+    "logs.whole_file",
     "logs.record",
     "logs.transaction_log",
 }

@@ -23,10 +23,8 @@ from bots.sdk.view import View
 from engine import RAISE, Action, ActionKind, BettingState, Deal, betting_start, betting_steps, hand_values
 from engine.errors import quoted
 from logs.errors import LeaksRefused
-from logs.leaks.counting import PlayerCount
-from logs.leaks.found import FEWEST_DEALS, Leaks
-from logs.leaks.partings import parting_at
-from logs.leaks.search import check_game
+from logs.leaks.divergences import parting_at
+from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game
 from logs.record import HandRecord
 
 if TYPE_CHECKING:

@@ -79,7 +79,6 @@ def thinned(points: Sequence[T]) -> list[T]:
 
 
 def _embedded(svg: str, label: str) -> str:
-    """The SVG in the page's colours, without what only a separate file needs."""
     svg = svg[svg.index("<svg") :]
     svg = svg.replace(MARK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, count=1, flags=re.DOTALL)

@@ -20,7 +20,7 @@ from bots.findings import ABSENT, Comparison, Comparisons, Line, LineChart, Tabl
 from engine import Category
 from engine.starting_hands import STARTING_HANDS
 from logs.estimation.rate import signed
-from logs.tracker.playing_style import classify
+from logs.tracker.definitions import classify
 
 __all__ = [
     "GENERATED_GENES_HANDS",

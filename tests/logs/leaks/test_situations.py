@@ -9,7 +9,7 @@ import pytest
 from engine import rank_hand
 from engine.cards import parse_cards
 from engine.evaluator import Category, category
-from logs.leaks.situations import bets_class, board_class, hand_class, price_class, starting_class
+from logs.leaks.divergences import bets_class, board_class, hand_class, price_class, starting_class
 
 
 @pytest.mark.parametrize(

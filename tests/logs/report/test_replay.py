@@ -9,7 +9,7 @@ import pytest
 from engine import Seat
 from logs.acpc_log.reader import read_log
 from logs.record import HandRecord, PlayerComment, Times
-from logs.report.replay import replayed
+from logs.view import replayed
 from protocol import find_game
 from tests.logs.hands import random_hands
 from tests.logs.tracker.little_hands import hand
