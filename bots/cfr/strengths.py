@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, Strengths, canonical_boards
 from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import seven_rank
 from engine.starting_hands import starting_hand
 
 __all__ = [

@@ -29,10 +29,9 @@ from engine.kernels.betting import (
     pay,
     start,
 )
-from engine.kernels.draw import mixed
+from engine.kernels.draw import count_against_many, mixed
 from engine.kernels.jit import njit
 from engine.kernels.limit_hand import holdem_ranks
-from engine.kernels.side_by_side import count_against_many
 from engine.kernels.unseen import count_against_one
 from engine.splitmix import STEP
 from engine.starting_hands import starting_hand_table
