@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
     from engine import Game
 
-__all__ = [
-    "leaks_beside",
-]
+__all__ = ["leaks_beside"]
 
 _CHOICES: Final = 17
 """Seed of the actions that are drawn to be compared."""
