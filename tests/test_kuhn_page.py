@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.kuhn.games import KuhnGame, Variant
-from bots.kuhn.models import model
+from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.values import best_answer
 from bots.studies.kuhn.printed import BEST
 from tests.scripts import script

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bots.lp_mc.published import BALANCES
+from bots.lp_mc.preflop import BALANCES
 from tests.scripts import script
 
 REMAKE = script("lp-mc/remake.py")

@@ -40,7 +40,7 @@ BOT = {
     ),
     *(
         "bots.formula",
-        "bots.formula.decisions",
+        "bots.formula.formulas",
         "bots.sdk.conversation",
         "bots.sdk.registry",
         "bots.sdk.view",
@@ -49,7 +49,7 @@ BOT = {
 }
 EQUILIBRIUM = {
     *("bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.table"),
-    *("bots.kuhn", "bots.kuhn.equilibria", "bots.kuhn.games", "bots.kuhn.wire"),
+    *("bots.kuhn", "bots.kuhn.games", "bots.kuhn.games", "bots.kuhn.bots"),
 }
 ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
 DEALER = {
@@ -135,7 +135,7 @@ def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
     code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n"
     code += "from bots.sdk.builtin import main; main()"
     modules = loaded(code, "equilibrium", "127.0.0.1", "1", "--game", "leduc", folder=tmp_path)
-    assert ours(modules) == BOT - {"bots.baseline", "bots.formula", "bots.formula.decisions"} | EQUILIBRIUM
+    assert ours(modules) == BOT - {"bots.baseline", "bots.formula", "bots.formula.formulas"} | EQUILIBRIUM
     assert not modules & (HEAVY | {"asyncio", "random", "hashlib"})
     assert not strangers(modules)
 

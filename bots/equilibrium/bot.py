@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from bots.equilibrium.table import CHECKSUMS, Table, state_of, strategy_table
-from bots.kuhn.equilibria import MOST_BLUFFS, kuhn_equilibrium
-from bots.kuhn.games import Variant
-from bots.kuhn.wire import policy_of_genes
+from bots.kuhn.bots import policy_of_genes
+from bots.kuhn.games import MOST_BLUFFS, Variant, kuhn_equilibrium
 from bots.sdk.bot import Bot, draw, drawn_action, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game

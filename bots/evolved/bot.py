@@ -6,9 +6,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from bots.errors import ChromosomeError
-from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
-from bots.evolved.chromosome import MOST_RAISES, THRESHOLD, Odds, decision, gene, odds_factor
-from bots.evolved.files import CHAMPION, read_chromosome, recorded_odds
+from bots.evolved.chromosome import (
+    CHAMPION,
+    MOST_RAISES,
+    POSITION_CLASSES,
+    THRESHOLD,
+    Odds,
+    chart,
+    chart_position,
+    decision,
+    gene,
+    odds_factor,
+    read_chromosome,
+    recorded_odds,
+)
 from bots.sdk.bot import Bot, FilePath
 from bots.sdk.chance import Chance, holdem_refusal
 from bots.sdk.view import View
@@ -27,12 +38,12 @@ class EvolvedBot(Bot):
     """Plays charts before the flop, and the best chromosome of an evolution after it.
 
     Algorithm: before the flop, a row of a chart by position and starting hand, and in it the raises so far
-        (`bots.evolved.charts`). After it, category of the hand, position, round and the raises of this round and the
-        one before choose one of 5,040 genes, whose two thresholds are compared with the chance not to lose against
-        those still in, times the odds of the pot (`bots.evolved.chromosome`).
+        (`bots.evolved.chromosome`). After it, category of the hand, position, round and the raises of this round and
+        the one before choose one of 5,040 genes, whose two thresholds are compared with the chance not to lose against
+        those still in, times the odds of the pot.
 
-    Source: a final degree project of the Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists what is
-        ours.
+    Source: J. Conrado Pérez-Fajardo, "Diseño y evaluación de una heurística de juego de póker", final degree
+        project, Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists what is ours.
 
     Other games: limit hold'em of two to ten players; it was trained at a table of ten. At smaller tables the
         positions farthest from the dealer are missing. Other games are refused.

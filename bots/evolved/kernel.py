@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evolved.charts import chart, chart_position
-from bots.evolved.chromosome import BETTING_STATES, MOST_RAISES, THRESHOLD
+from bots.evolved.chromosome import BETTING_STATES, MOST_RAISES, THRESHOLD, chart, chart_position
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.draw import draw_cards
 from engine.kernels.jit import njit

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bots.evolution.genome import Bools, Chromosomes
 from bots.evolved.chromosome import GENES, Odds
-from bots.evolved.deals import DealSet
+from bots.evolved.training import DealSet
 from engine.starting_hands import starting_hand_table
 from logs.estimation.mean import FEWEST_UNITS, interval_half_width
 

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError, LearnerFileError
-from bots.learner.constants import Constants
 from bots.learner.files import MemoryFile
-from bots.learner.memory import Memory
+from bots.learner.memory import Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from engine import Game
 from engine.equity import DEFAULT_TRIALS

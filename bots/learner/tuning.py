@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 from bots.evolution import Breeding, Evaluation, Evolution, GeneRange, Genome, NewValues, StopRule, Tournament, Uniform
-from bots.learner.constants import RANGES, Constants
-from bots.learner.kept import Kept
-from bots.learner.memory import Memory
+from bots.evolution.journal import Journal
+from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from bots.learner.training import frozen_play, unseen_packs
 from bots.workers import Workers
@@ -199,7 +198,7 @@ def check(
         WorkersError: the workers are gone.
     """
     over: Any = map if workers is None else workers.each
-    with Kept(folder / "anew.jsonl", asdict(settings)) as kept:
+    with Journal(folder / "anew.jsonl", asdict(settings)) as kept:
         known: dict[tuple[Constants, int], float] = {}
         for row in kept.rows:
             match row:
@@ -229,7 +228,7 @@ def _constants(genes: NDArray[np.float64]) -> Constants:
     return Constants(**{name: round(value) if name.endswith("_qty") else value for name, value in values.items()})  # type: ignore[arg-type]
 
 
-class _Measurements(Kept):
+class _Measurements(Journal):
     """Measurements of a search: genes and fitness in the order asked for."""
 
     def __init__(

@@ -22,8 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from bots.rembrant.cells import Cell, Opponent, parse_cell
-from bots.rembrant.kinds import Kind
+from bots.rembrant.choice import Cell, Kind, Opponent, parse_cell
 from engine.cards import RANKS
 from engine.starting_hands import STARTING_HANDS
 

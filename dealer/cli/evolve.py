@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.evolution import StopRule
-from bots.evolved.checks import CheckSettings
-from bots.evolved.runs import CHECKS, Progress, Run, evolve_player, evolve_trainers
+from bots.evolved.runs import CHECKS, CheckSettings, Progress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers
 from dealer.cli.console import Terminal, abort

@@ -10,11 +10,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.evolution import Generation
-from bots.kuhn.evolution.results import KuhnResult, format_genes, read_genes
-from bots.kuhn.evolution.runs import Progress, SeedsDone, evolve_seeds, exploitability_of
-from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind
-from bots.kuhn.games import CARDS, Genes
-from bots.kuhn.models import MODEL_NAMES, model
+from bots.kuhn.evolution import KuhnSettings, OppositionKind
+from bots.kuhn.games import CARDS, MODEL_NAMES, Genes, model
+from bots.kuhn.runs import KuhnResult, Progress, SeedsDone, evolve_seeds, exploitability_of, format_genes, read_genes
 from bots.kuhn.values import best_answer
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options

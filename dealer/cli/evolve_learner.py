@@ -60,7 +60,7 @@ def learner(
     then measured anew. An interrupted search is continued by the same command.
     """
     terminal = context.ensure_object(Terminal)
-    from bots.learner.constants import Constants
+    from bots.learner.memory import Constants
     from bots.studies.learner.report import tuning_report
 
     if out is not None:

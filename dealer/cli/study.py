@@ -59,7 +59,7 @@ def evolved(
 
     The graphs are on the page that --out writes.
     """
-    from bots.evolved.finished import read_runs
+    from bots.evolved.runs import read_runs
     from bots.studies.evolved.report import ReportSettings, evolved_report
     from bots.workers import local_workers
 

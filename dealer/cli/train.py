@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bots.learner.constants import Constants
+from bots.learner.memory import Constants
 from bots.learner.training import TrainingSettings
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings

@@ -20,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bots.evolved.deals import make_deals
-from bots.evolved.files import CHAMPION, write_chromosome
-from bots.evolved.finished import FinishedRuns, read_runs
+from bots.evolved.chromosome import CHAMPION, write_chromosome
+from bots.evolved.runs import FinishedRuns, read_runs
+from bots.evolved.training import make_deals
 from bots.findings import Report, format_findings
 from bots.studies.evolved.progress import standings
 from bots.studies.evolved.report import ReportSettings, evolved_report

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from bots.baseline import CallingBot, RaisingBot
-from bots.lp_mc.lp import LpMcBot
+from bots.lp_mc.bot import LpMcBot
 from bots.lp_mc.strategy import preflop_strategy
 from bots.sdk.bot import Bot, draw
 from bots.sdk.selfplay import self_play

@@ -10,11 +10,9 @@ from typing import Final
 import numpy as np
 
 from bots.evolution.genome import Chromosomes
-from bots.evolved.checks import Check
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
-from bots.evolved.deals import DealSet
-from bots.evolved.finished import FinishedRun, FinishedRuns
-from bots.evolved.training import GENOME, OPPONENTS
+from bots.evolved.runs import Check, FinishedRun, FinishedRuns
+from bots.evolved.training import GENOME, OPPONENTS, DealSet
 from bots.evolved.watching import Estimate, Watched, watch
 from bots.findings import Line, LineChart, TableView
 from bots.studies.evolved.play import interval_text, per_thousand

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 from bots.evolution.genome import Bools, Chromosomes
-from bots.evolved.charts import POSITION_CLASSES
-from bots.evolved.chromosome import BETTING_STATES, GENES, HAND_CATEGORIES, Odds, gene
-from bots.evolved.deals import DealSet, make_deals
-from bots.evolved.finished import FinishedRun, FinishedRuns
+from bots.evolved.chromosome import BETTING_STATES, GENES, HAND_CATEGORIES, POSITION_CLASSES, Odds, gene
+from bots.evolved.runs import FinishedRun, FinishedRuns
+from bots.evolved.training import DealSet, make_deals
 from bots.evolved.watching import preflop_play, watch, winnings_of
 from bots.findings import ABSENT, Comparison, Comparisons, Line, LineChart, Report, Section, TableView, Verdict
 from bots.studies.evolved.matches import FIELDS, Result, effort, opponents, play_matches, results_chart, results_table

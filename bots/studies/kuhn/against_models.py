@@ -9,10 +9,9 @@ from typing import Final
 import numpy as np
 
 from bots.findings import Comparison, Comparisons, Line, LineChart, Report, Section, TableView, Verdict
-from bots.kuhn.evolution.results import KuhnResult
-from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind
-from bots.kuhn.games import CARDS, KuhnGame, Variant
-from bots.kuhn.models import models
+from bots.kuhn.evolution import KuhnSettings, OppositionKind
+from bots.kuhn.games import CARDS, KuhnGame, Variant, models
+from bots.kuhn.runs import KuhnResult
 from bots.kuhn.values import best_answer, spread
 from bots.studies.kuhn.printed import BEST, GENES
 from bots.studies.kuhn.runs import FIXED, FOUR_MODELS, Experiment, Gathered, experiments

@@ -9,10 +9,8 @@ from typing import Final
 import numpy as np
 
 from bots.findings import Comparison, Comparisons, Line, LineChart, Section, TableView, Verdict
-from bots.kuhn.evolution.results import KuhnResult
-from bots.kuhn.evolution.runs import exploitability_of, game_value
-from bots.kuhn.games import Genes, KuhnGame, Variant, sequence_form_of
-from bots.kuhn.models import model
+from bots.kuhn.games import Genes, KuhnGame, Variant, model, sequence_form_of
+from bots.kuhn.runs import KuhnResult, exploitability_of, game_value
 from bots.kuhn.values import best_answer, expected_value, plan_of_genes, spread
 from bots.solving.linear_program import LinearProgram
 from bots.solving.sequence_form import Entries

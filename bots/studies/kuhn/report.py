@@ -8,11 +8,9 @@ from itertools import chain, permutations
 from typing import Final
 
 from bots.findings import Comparison, Comparisons, LineChart, Report, Section, TableView, Verdict
-from bots.kuhn.evolution.results import KuhnResult
-from bots.kuhn.evolution.runs import exploitability_of
-from bots.kuhn.evolution.settings import SelectionKind
-from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
-from bots.kuhn.models import model
+from bots.kuhn.evolution import SelectionKind
+from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
+from bots.kuhn.runs import KuhnResult, exploitability_of
 from bots.kuhn.values import best_answer, expected_value
 from bots.studies.kuhn.against_models import RUN_SPREAD, band, level, mean_of, model_sections, of_runs
 from bots.studies.kuhn.against_rivals import rival_sections

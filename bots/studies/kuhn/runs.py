@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError
-from bots.kuhn.evolution.results import KuhnResult, run_seed
-from bots.kuhn.evolution.settings import CrossoverKind, Fitness, KuhnSettings, OppositionKind, SelectionKind, Start
-from bots.kuhn.games import Genes, Variant
-from bots.kuhn.models import CONJECTURED_BLUFFER, model
+from bots.kuhn.evolution import CrossoverKind, Fitness, KuhnSettings, OppositionKind, SelectionKind, Start
+from bots.kuhn.games import CONJECTURED_BLUFFER, Genes, Variant, model
+from bots.kuhn.runs import KuhnResult, run_seed
 from bots.workers import Workers
 
 __all__ = ["FIXED", "FOUR_MODELS", "Experiment", "Gathered", "Standing", "experiments", "gather", "gathered"]

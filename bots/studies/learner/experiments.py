@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
-from bots.learner.constants import Constants
+from bots.evolution.journal import Journal
 from bots.learner.files import read_memory, write_memory
-from bots.learner.kept import Kept
-from bots.learner.memory import Memory
+from bots.learner.memory import Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from bots.learner.training import Earned, frozen_play, unseen_packs
 from bots.sdk.registry import builtin_names, make_bot
@@ -205,7 +204,7 @@ def play_all(
     """
     over: Any = map if workers is None else workers.each
     games = (*TWO_PLAYERS, *FULL_TABLES)
-    with Kept(folder / "experiments.jsonl", asdict(settings)) as kept:
+    with Journal(folder / "experiments.jsonl", asdict(settings)) as kept:
         courses, matches = _finished(kept)
         rivals = {name: _rivals(name) for name in games}
         found = len(kept.rows)
@@ -249,7 +248,7 @@ def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, .
     return {**alone, MIXED: line_ups([specs[name] for name in _MIXED_TWO], seats)}
 
 
-def _finished(kept: Kept) -> tuple[dict[tuple[str, int], _Course], dict[tuple[str, str], Earned]]:
+def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _Course], dict[tuple[str, str], Earned]]:
     """What is in a file: by game and seed, and by game and rival.
 
     Raises:

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.findings import ABSENT, Comparison, Comparisons, Line, LineChart, Report, Section, TableView, Verdict
-from bots.learner.cells import level
-from bots.learner.constants import RANGES, Constants
-from bots.learner.memory import Memory
+from bots.learner.memory import RANGES, Constants, Memory, level
 from bots.learner.training import Block, Earned, TrainingSettings
 from bots.learner.tuning import Measured, TuningSettings
 from bots.studies.learner.experiments import (

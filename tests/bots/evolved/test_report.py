@@ -8,8 +8,7 @@ import pytest
 
 from bots.errors import EvolutionError
 from bots.evolution import StopRule
-from bots.evolved.finished import FinishedRuns, read_runs
-from bots.evolved.runs import evolve_player, evolve_trainers, run_names
+from bots.evolved.runs import FinishedRuns, evolve_player, evolve_trainers, read_runs, run_names
 from bots.evolved.training import TrainingSettings
 from bots.evolved.watching import Estimate
 from bots.findings import LineChart, Verdict, format_findings

@@ -13,11 +13,9 @@ import pytest
 
 from bots.errors import CheckpointError
 from bots.findings import Comparison, Comparisons, Report, Verdict, format_findings
-from bots.kuhn.evolution.results import KuhnResult
-from bots.kuhn.evolution.runs import exploitability_of, game_value
-from bots.kuhn.evolution.settings import Fitness, KuhnSettings, OppositionKind
-from bots.kuhn.games import KuhnGame, Variant
-from bots.kuhn.models import model
+from bots.kuhn.evolution import Fitness, KuhnSettings, OppositionKind
+from bots.kuhn.games import KuhnGame, Variant, model
+from bots.kuhn.runs import KuhnResult, exploitability_of, game_value
 from bots.kuhn.values import best_answer
 from bots.studies.kuhn.against_models import differing, law, range_verdict, symbols
 from bots.studies.kuhn.against_rivals import mixed_value, settled_from

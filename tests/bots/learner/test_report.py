@@ -13,8 +13,7 @@ import pytest
 
 from bots.errors import CheckpointError, EvolutionError, LearnerFileError
 from bots.findings import LineChart, format_findings
-from bots.learner.constants import Constants
-from bots.learner.memory import Memory
+from bots.learner.memory import Constants, Memory
 from bots.learner.training import Earned
 from bots.sdk.bot import Bot
 from bots.sdk.registry import make_bot

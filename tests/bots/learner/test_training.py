@@ -13,8 +13,8 @@ import pytest
 from bots.errors import EvolutionError, LearnerFileError
 from bots.findings import LineChart
 from bots.learner.bot import LearnerBot
-from bots.learner.constants import Constants
 from bots.learner.files import read_memory
+from bots.learner.memory import Constants
 from bots.learner.training import Block, Progress, TrainingSettings, train
 from bots.studies.learner.report import training_report
 

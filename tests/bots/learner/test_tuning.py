@@ -13,7 +13,7 @@ import pytest
 
 from bots.errors import CheckpointError, EvolutionError
 from bots.learner import tuning
-from bots.learner.constants import RANGES, Constants
+from bots.learner.memory import RANGES, Constants
 from bots.learner.tuning import Measured, TuningSettings, check, measured_mbb, search
 from bots.studies.learner.report import Spread, student_point, tuning_report
 

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from bots.evolution import Generation, StopRule, load_checkpoint
-from bots.evolved.checks import read_checks
-from bots.evolved.files import read_chromosome
-from bots.evolved.runs import Progress, run_names
+from bots.evolved.chromosome import read_chromosome
+from bots.evolved.runs import Progress, read_checks, run_names
 from dealer.cli.evolve import progress_line
 from logs.whole_file import FileLock
 from tests.bots.evolved.test_finished import write_runs

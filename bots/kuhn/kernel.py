@@ -1,7 +1,7 @@
 """Compiled: hands of two populations, every individual against every other, and samples of hands against one opponent.
 
 A hand is a deal of two of three cards and one of the game's ends. The chance of an end is what the first player with
-its card contributes to it times what the second does (`bots.kuhn.evolution.evaluators`), so that one number drawn
+its card contributes to it times what the second does (`bots.kuhn.evolution`), so that one number drawn
 decides a whole hand: a sixth of the interval for each deal, and within it the ends in order. The loops have no
 branches, so that the compiler makes eight hands at a time of them. Nothing is validated.
 """
@@ -18,11 +18,16 @@ from engine.kernels.draw import mixed
 from engine.kernels.jit import njit
 from engine.splitmix import STEP
 
-__all__ = ["ENDS_AT_ONCE", "binomial", "play_halving", "play_population", "sample_means"]
+__all__ = [
+    "ENDS_AT_ONCE",
+    "binomial",
+    "play_halving",
+    "play_population",
+    "sample_means",
+]
 
 ENDS_AT_ONCE: Final = 4
 """Ends that a loop over the hands deals with; all ends of a game but the last are a multiple."""
-
 _STEP = np.uint64(STEP)
 _ONE = np.uint64(1)
 _LOW_BITS = np.uint64(11)

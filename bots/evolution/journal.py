@@ -17,10 +17,12 @@ from bots.errors import CheckpointError
 from logs.line_file import LineFile
 from logs.whole_file import FileLock
 
-__all__ = ["Kept"]
+__all__ = [
+    "Journal",
+]
 
 
-class Kept:
+class Journal:
     """The results in a file, which no other process writes meanwhile.
 
     Attributes:
