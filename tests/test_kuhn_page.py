@@ -6,7 +6,7 @@ import pytest
 
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.values import best_answer
-from bots.studies.kuhn.printed import BEST
+from bots.studies.kuhn_runs import BEST
 from tests.scripts import script
 
 REMAKE = script("kuhn/remake.py")

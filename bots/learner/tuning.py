@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 from bots.evolution import Breeding, Evaluation, Evolution, GeneRange, Genome, NewValues, StopRule, Tournament, Uniform
-from bots.evolution.journal import Journal
+from bots.journal import Journal
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from bots.learner.training import frozen_play, unseen_packs

@@ -3,8 +3,8 @@
 bot          the players mc, lp and lp-mc
 simulation   its options, the model of the opponent, and from a state to expected values
 showdowns    the cards of a simulated hand, compiled
-preflop      the game before the flop, its solution and the one that the work printed
-strategy     both solutions as a shipped table, and in words
+preflop      the game before the flop, its solution and the printed one, hand by hand in words
+strategy     both solutions as a shipped table
 balance      hands before the flop, played by compiled code
 
 Source: Jan Vytrísal, "Texas hold'em limit pokerbot", bachelor's thesis, Univerzita Palackého v Olomouci, 2013.

@@ -188,8 +188,8 @@ def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
 
 
 def _write(folder: Path, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
-    from bots.findings import format_findings
-    from bots.studies.kuhn.against_models import fitness_report
+    from bots.studies.kuhn_sections import fitness_report
+    from bots.studies.report import format_report
 
-    write_file(folder / "fitness.html", format_findings(fitness_report(settings, results)))
+    write_file(folder / "fitness.html", format_report(fitness_report(settings, results)))
     write_file(folder / "fittest.genes", format_genes(results[0].record_genes or results[0].fittest, settings.rules))

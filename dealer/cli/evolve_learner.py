@@ -11,8 +11,8 @@ import typer
 
 from bots.learner.tuning import Measured, TuningSettings, check, search
 from dealer.cli.console import Terminal, check_new_file
-from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
+from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
@@ -61,7 +61,7 @@ def learner(
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.memory import Constants
-    from bots.studies.learner.report import tuning_report
+    from bots.studies.learner import tuning_report
 
     if out is not None:
         check_new_file(out, force)
@@ -83,9 +83,9 @@ def learner(
             show=lambda done: show(f"measured anew with {done} of {seeds} seeds"),
         )
     report = tuning_report(wanted, measured, checks)
-    show_findings(terminal, report)
+    show_report(terminal, report)
     if out is not None:
-        write_findings(terminal, report, out)
+        write_report(terminal, report, out)
 
 
 def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, Measured], None]:

@@ -17,8 +17,7 @@ from dealer.cli.streams import EXIT_FAILED
 from dealer.cli.working import working
 
 if TYPE_CHECKING:
-    from bots.lp_mc.preflop import PreflopRules
-    from bots.lp_mc.strategy import Chart
+    from bots.lp_mc.preflop import Chart, PreflopRules
     from bots.solving.linear_program import Equilibrium
     from bots.solving.sequence_form import Plans, SequenceForm
 
@@ -106,7 +105,7 @@ def _write_mps(form: SequenceForm, path: Path, *, as_published: bool) -> None:
 
 
 def _draw(path: Path, result: Mapping[str, Any], form: SequenceForm, plans: Plans) -> None:
-    from bots.lp_mc.strategy import charts
+    from bots.lp_mc.preflop import charts
     from dealer.cli.hand_charts import picture
 
     title = f"{_game_in_words(result)}: {result['value']:+.6f} chips for the small blind"
@@ -162,8 +161,7 @@ def _result(
     rules: PreflopRules, form: SequenceForm, algorithm: Algorithm, solutions: Mapping[str, Equilibrium]
 ) -> dict[str, Any]:
     """Everything as JSON has it; values are of the first solution."""
-    from bots.lp_mc.preflop import BALANCES, OPPONENTS, PreflopRules, balance
-    from bots.lp_mc.strategy import charts, decision_counts
+    from bots.lp_mc.preflop import BALANCES, OPPONENTS, PreflopRules, balance, charts, decision_counts
     from bots.solving.plans import expected_value, exploitability, strategy_of
     from engine import STARTING_HANDS
 
@@ -208,7 +206,7 @@ def _game_in_words(result: Mapping[str, Any]) -> str:
 
 
 def _show(terminal: Terminal, result: Mapping[str, Any], form: SequenceForm, plans: Plans) -> None:
-    from bots.lp_mc.strategy import charts
+    from bots.lp_mc.preflop import charts
     from dealer.cli.hand_charts import LEGEND, chart_view
 
     payoffs, value, exploited = result["payoffs"], result["value"], result["exploitability"]
@@ -250,7 +248,7 @@ def _show(terminal: Terminal, result: Mapping[str, Any], form: SequenceForm, pla
 
 def _mixed(view: Chart) -> list[str]:
     """The hands that mix, each with its lines."""
-    from bots.lp_mc.strategy import is_pure
+    from bots.lp_mc.preflop import is_pure
     from engine import STARTING_HANDS
 
     told = [

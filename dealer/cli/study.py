@@ -1,4 +1,4 @@
-"""``arena study``: what the source works claim, beside what comes out here."""
+"""``arena study``: what the source works claim, beside ours."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.studies.kuhn.runs import Standing
-from bots.studies.learner.experiments import ReportSettings
+from bots.studies.kuhn_runs import Standing
+from bots.studies.learner import ReportSettings
+from bots.studies.report import Report
 from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
+from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.streams import EXIT_INTERRUPTED
@@ -26,6 +27,12 @@ _KeptFolder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Where what is finished is kept; made if it is not there.")
 ]
 _KEPT: Final = "what is finished"
+
+
+def _finish(terminal: Terminal, report: Report, out: Path | None) -> None:
+    show_report(terminal, report)
+    if out is not None:
+        write_report(terminal, report, out)
 
 
 @app.command()
@@ -60,7 +67,7 @@ def evolved(
     The graphs are on the page that --out writes.
     """
     from bots.evolved.runs import read_runs
-    from bots.studies.evolved.report import ReportSettings, evolved_report
+    from bots.studies.evolved import ReportSettings, evolved_report
     from bots.workers import local_workers
 
     terminal = context.ensure_object(Terminal)
@@ -78,9 +85,7 @@ def evolved(
                     found = evolved_report(runs, settings, others, workers=over, show=show)
     except KeyboardInterrupt:
         abort("interrupted; a report is made at a stretch: the same command begins again", EXIT_INTERRUPTED)
-    show_findings(terminal, found)
-    if out_file is not None:
-        write_findings(terminal, found, out_file)
+    _finish(terminal, found, out_file)
 
 
 @app.command()
@@ -99,8 +104,7 @@ def learner(
     The graphs of learning are on the page that --out writes. An interrupted command goes on where it stopped.
     """
     terminal = context.ensure_object(Terminal)
-    from bots.studies.learner.experiments import play_all
-    from bots.studies.learner.report import learner_report
+    from bots.studies.learner import learner_report, play_all
 
     if out is not None:
         check_new_file(out, force)
@@ -111,10 +115,7 @@ def learner(
         working(terminal, "playing") as show,
     ):
         played = play_all(wanted, folder, workers=over, show=show)
-    report = learner_report(wanted, played)
-    show_findings(terminal, report)
-    if out is not None:
-        write_findings(terminal, report, out)
+    _finish(terminal, learner_report(wanted, played), out)
 
 
 @app.command()
@@ -135,8 +136,8 @@ def kuhn(
     terminal = context.ensure_object(Terminal)
     if out is not None:
         check_new_file(out, force)
-    from bots.studies.kuhn.report import claims_report
-    from bots.studies.kuhn.runs import experiments, gather, gathered
+    from bots.studies.kuhn import claims_report
+    from bots.studies.kuhn_runs import experiments, gather, gathered
 
     with (
         worked_by(workers) as over,
@@ -144,10 +145,43 @@ def kuhn(
         live_line(terminal) as line,
     ):
         gather(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
-    report = claims_report(gathered(folder, experiments(), seeds))
-    show_findings(terminal, report)
+    _finish(terminal, claims_report(gathered(folder, experiments(), seeds)), out)
+
+
+@app.command()
+def lp_mc(
+    context: typer.Context,
+    folder: _KeptFolder,
+    hands: Annotated[int, typer.Option(min=4, help="Hands of each match of the whole bot, an even number.")] = 4000,
+    workers: WorkerCount = 1,
+    out: PageFile = None,
+    force: PageForce = False,
+) -> None:
+    """Judge the tables of the thesis of lp-mc: the game before the flop is solved, the whole bot is played.
+
+    An interrupted command goes on where it stopped.
+    """
+    terminal = context.ensure_object(Terminal)
     if out is not None:
-        write_findings(terminal, report, out)
+        check_new_file(out, force)
+    if hands % 2:
+        abort(f"--hands {hands}: it must be even, as every deal is played in both seats")
+    from bots.studies.lp_mc import lp_mc_report
+
+    with worked_by(workers) as over, gone_on_with(folder, _KEPT), working(terminal, "playing") as show:
+        report = lp_mc_report(folder, hands, workers=over, show=show)
+    _finish(terminal, report, out)
+
+
+@app.command()
+def rembrant(context: typer.Context, out: PageFile = None, force: PageForce = False) -> None:
+    """Judge what the paper on Rembrant says of its rules; nothing is played."""
+    terminal = context.ensure_object(Terminal)
+    if out is not None:
+        check_new_file(out, force)
+    from bots.studies.rembrant import rembrant_report
+
+    _finish(terminal, rembrant_report(), out)
 
 
 def _line(standing: Standing) -> str:

@@ -22,14 +22,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evolution.journal import Journal
+from bots.journal import Journal
 from bots.learner.files import SHIPPED, memory_bytes, shipped_memory
 from bots.learner.memory import Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from bots.studies.learner.report import Spread
+from bots.studies.learner import Spread
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.rate import signed
 from protocol import find_game

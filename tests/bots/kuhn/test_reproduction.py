@@ -9,7 +9,7 @@ import pytest
 
 from bots.kuhn.games import KuhnGame
 from bots.kuhn.runs import KuhnResult, exploitability_of, run_seed
-from bots.studies.kuhn.runs import Experiment, experiments
+from bots.studies.kuhn_runs import Experiment, experiments
 
 pytestmark = pytest.mark.slow  # numba compiles, and runs take seconds
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from bots.errors import EvolutionError, LearnerFileError
-from bots.findings import LineChart
 from bots.learner.bot import LearnerBot
 from bots.learner.files import read_memory
 from bots.learner.memory import Constants
 from bots.learner.training import Block, Progress, TrainingSettings, train
-from bots.studies.learner.report import training_report
+from bots.studies.learner import training_report
+from bots.studies.report import LineChart
 
 _SETTINGS = TrainingSettings(
     opponents=("bots.baseline:CallingBot", "bots.baseline:RaisingBot"),

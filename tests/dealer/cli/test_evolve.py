@@ -154,7 +154,7 @@ def test_a_report_that_is_interrupted(arena_here: Arena, tmp_path: Path, monkeyp
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bots.studies.evolved.report.evolved_report", interrupted)
+    monkeypatch.setattr("bots.studies.evolved.evolved_report", interrupted)
     ran = arena_here("study", "evolved", str(write_runs(tmp_path)))
     assert (ran.code, ran.out) == (130, "")
     assert ran.err == "arena: interrupted; a report is made at a stretch: the same command begins again\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bots.studies.kuhn.runs import Gathered, experiments
-from tests.bots.kuhn.test_claims import as_expected
+from bots.studies.kuhn_runs import Gathered, experiments
+from tests.bots.studies.test_kuhn import as_expected
 from tests.dealer.cli.conftest import Arena
 
 
@@ -58,8 +58,8 @@ def test_a_study_of_kuhn_that_cannot_be(arena_here: Arena, tmp_path: Path) -> No
 
 def test_a_study_of_kuhn(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Gathered) -> None:
     """With results as the runs would leave them."""
-    monkeypatch.setattr("bots.studies.kuhn.runs.gather", lambda *_, **__: None)
-    monkeypatch.setattr("bots.studies.kuhn.runs.gathered", lambda *_: found)
+    monkeypatch.setattr("bots.studies.kuhn_runs.gather", lambda *_, **__: None)
+    monkeypatch.setattr("bots.studies.kuhn_runs.gathered", lambda *_: found)
     ran = arena_here("study", "kuhn", str(tmp_path / "claims"), "--out", str(tmp_path / "kuhn.html"))
     assert ran.code == 0
     assert "Kuhn poker against the models" in ran.out

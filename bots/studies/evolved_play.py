@@ -6,38 +6,52 @@ Its graphs are lost; its tables are `printed.json`. Two of them have 21 rows and
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evolved.watching import Estimate, Preflop, Watched, ratio, total
-from bots.findings import ABSENT, Comparison, Comparisons, Line, LineChart, TableView, Verdict
+from bots.evolution.genome import Chromosomes
+from bots.evolved.chromosome import GENES, THRESHOLD, Odds
+from bots.evolved.runs import Check, FinishedRun, FinishedRuns
+from bots.evolved.training import GENOME, OPPONENTS, DealSet
+from bots.evolved.watching import Estimate, Preflop, Watched, ratio, total, watch
+from bots.studies.report import Claim, Claims, Line, LineChart, Verdict
 from engine import Category
 from engine.starting_hands import STARTING_HANDS
 from logs.estimation.rate import signed
+from logs.page.table import ABSENT, TableView
 from logs.tracker.playing_style import classify
 
 __all__ = [
     "GENERATED_GENES_HANDS",
     "PLAYED",
     "Sides",
+    "against_chart",
+    "along_the_run",
     "best_hands",
     "by_hand",
+    "checks_charts",
+    "cost_chart",
+    "earlier_trainers",
     "finals",
     "printed_player",
     "printed_style",
+    "progress_table",
+    "random_opponents",
+    "side_by_side",
+    "standings",
     "style",
     "verdict_on_winnings",
     "winnings",
 ]
 
 TOO_FEW: Final = "too few deals were played to tell"
-
 PLAYED: Final = {"player": 52_000, "trainer": 20_000}
 """Hands in a generation of the player and of a trainer: 520 and 200 deals, each played a hundred times."""
 GENERATED_GENES_HANDS: Final = 5_179_648
@@ -97,7 +111,7 @@ def printed_style() -> dict[str, float]:
 
 @cache
 def _data() -> dict[str, dict]:  # type: ignore[type-arg]
-    found: dict[str, dict] = json.loads(files("bots.studies.evolved").joinpath("printed.json").read_text("utf-8"))  # type: ignore[type-arg]
+    found: dict[str, dict] = json.loads(files("bots.studies").joinpath("evolved_printed.json").read_text("utf-8"))  # type: ignore[type-arg]
     return found
 
 
@@ -137,7 +151,7 @@ def interval_text(estimate: Estimate, digits: int) -> str:
 
 
 # ---- winnings
-def winnings(players: Sequence[Sides]) -> tuple[Comparisons, TableView]:
+def winnings(players: Sequence[Sides]) -> tuple[Claims, TableView]:
     """What each player won on the deals of its training and on others: after the flop, as printed, and in all hands."""
     after, whole = [], []
     for player in players:
@@ -147,14 +161,14 @@ def winnings(players: Sequence[Sides]) -> tuple[Comparisons, TableView]:
         unseen = per_thousand(player.unseen, player.unseen.saw_flop)
         verdict, why = verdict_on_winnings(printed, deals, trained.value, unseen, player.unseen.deals)
         after += [
-            Comparison(
+            Claim(
                 quantity=f"{player.name}, deals of the training",
                 ours=signed(trained.value, 1),
                 printed=signed(printed, 1),
                 verdict=verdict,
                 why=why,
             ),
-            Comparison(
+            Claim(
                 quantity=f"{player.name}, other deals", ours=signed(unseen.value, 1), interval=interval_text(unseen, 1)
             ),
         ]
@@ -170,7 +184,7 @@ def winnings(players: Sequence[Sides]) -> tuple[Comparisons, TableView]:
             )
         )
     return (
-        Comparisons(
+        Claims(
             "Winnings after the flop",
             tuple(after),
             "Dollars per 1,000 hands dealt, from those in which the player saw the flop: the work prints only these. "
@@ -249,7 +263,7 @@ def by_hand(watched: Watched, title: str, note: str = "") -> LineChart:
 
 
 # ---- tables
-def best_hands(sides: Sides) -> tuple[TableView, Comparisons]:
+def best_hands(sides: Sides) -> tuple[TableView, Claims]:
     """The starting hands that won most in hands with a flop: printed, on the training's deals, on others."""
     printed = printed_player(sides.name)
     ours = [_by_starting_hand(watched) for watched in (sides.trained, sides.unseen)]
@@ -283,31 +297,31 @@ def _verdicts_on_hands(
     trained: Sequence[PrintedRow],
     unseen: Sequence[PrintedRow],
     intervals: Sequence[Estimate],
-) -> Comparisons:
+) -> Claims:
     names = [{row.name for row in table[:BEST_HANDS]} for table in (printed.hands, trained, unseen)]
     sure = sum(bool(interval.low is not None and interval.low > 0) for interval in intervals[:BEST_HANDS])
     strong, count = _strong_hands(), len(names[0])
     kept = [len(of & strong) for of in (names[0], names[2])]
     is_most = min(kept) > BEST_HANDS / 2
-    return Comparisons(
+    return Claims(
         "The best starting hands in figures",
         (
-            Comparison(
+            Claim(
                 quantity="of the best, among the 20 with the best chances against nine random hands",
                 ours=f"{kept[1]} of {len(names[2])}",
                 printed=f"{kept[0]} of {count}",
                 verdict=Verdict.REPRODUCED if is_most else Verdict.NOT_REPRODUCED,
                 why=f"they are to be the most powerful hands, and {'most' if is_most else 'not even most'} of them are",
             ),
-            Comparison(
+            Claim(
                 quantity="of the printed best, among our 20 best on other deals",
                 ours=f"{len(names[0] & names[2])} of {count}",
             ),
-            Comparison(
+            Claim(
                 quantity="of the printed best, among our 20 best on the training's deals",
                 ours=f"{len(names[0] & names[1])} of {count}",
             ),
-            Comparison(
+            Claim(
                 quantity="of our 20 best on other deals, with an interval above zero",
                 ours=f"{sure} of {len(names[2])}",
             ),
@@ -342,7 +356,7 @@ def _table(watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]) -> 
     return [row for row, _ in found], [dollars for _, dollars in found]
 
 
-def finals(sides: Sides) -> tuple[Comparisons, ...]:
+def finals(sides: Sides) -> tuple[Claims, ...]:
     """How often it won with each hand at the end, and what these hands brought."""
     printed = {row.name: row for row in printed_player(sides.name).finals}
     of = PLAYED["player" if sides.name == "player" else "trainer"]
@@ -371,9 +385,9 @@ def finals(sides: Sides) -> tuple[Comparisons, ...]:
         "differ, ours and one of the printed size; that the chromosomes differ comes on top of that."
     )
     return (
-        Comparisons("Won, by the hand at the end", tuple(won), note),
-        Comparisons("Times, by the hand at the end", tuple(times)),
-        Comparisons("Dollars, by the hand at the end", tuple(dollars)),
+        Claims("Won, by the hand at the end", tuple(won), note),
+        Claims("Times, by the hand at the end", tuple(times)),
+        Claims("Dollars, by the hand at the end", tuple(dollars)),
     )
 
 
@@ -382,7 +396,7 @@ def _scaled(estimate: Estimate, by: float) -> Estimate:
     return Estimate(estimate.value * by, None if half is None else half * by)
 
 
-def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int, factor: float) -> Comparison:
+def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int, factor: float) -> Claim:
     """A figure beside the printed one.
 
     Args:
@@ -394,14 +408,14 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
     """
     text, interval = f"{ours.value:,.{digits}f}", interval_text(ours, digits)
     if printed is None:
-        return Comparison(quantity=quantity, ours=text, interval=interval)
+        return Claim(quantity=quantity, ours=text, interval=interval)
     room = None if ours.half_width_95 is None else ours.half_width_95 * (1 + factor**2) ** 0.5
     verdict, why = Verdict.within(printed, ours.value, room), ""
     if verdict is Verdict.UNDECIDED:
         why = TOO_FEW
     elif verdict is Verdict.NOT_REPRODUCED:
         why = f"ours is {'higher' if ours.value > printed else 'lower'} than by chance"
-    return Comparison(
+    return Claim(
         quantity=quantity,
         ours=text,
         interval=interval,
@@ -412,7 +426,7 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
 
 
 # ---- style
-def style(watched: Watched, preflop: Preflop) -> Comparisons:
+def style(watched: Watched, preflop: Preflop) -> Claims:
     """VPIP to AF, and what such a player is called."""
     printed = printed_style()
     factor = (100 * watched.deals / PLAYED["player"]) ** 0.5
@@ -427,7 +441,7 @@ def style(watched: Watched, preflop: Preflop) -> Comparisons:
         _compared(
             "VPIP %, without the big blind's hands", _scaled(preflop.vpip_no_big_blind, 100), printed["VPIP"], 1, factor
         ),
-        Comparison(
+        Claim(
             quantity="VPIP % of all hands",
             ours=f"{100 * preflop.vpip.value:.1f}",
             interval=interval_text(_scaled(preflop.vpip, 100), 1),
@@ -438,7 +452,7 @@ def style(watched: Watched, preflop: Preflop) -> Comparisons:
     for name, figure in seen.items():
         unit = "" if name == "AF" else " %"
         rows.append(
-            Comparison(quantity=name + unit, ours=ABSENT)
+            Claim(quantity=name + unit, ours=ABSENT)
             if figure is None
             else _compared(name + unit, figure, printed[name], 2 if name == "AF" else 1, factor)
         )
@@ -451,17 +465,18 @@ def style(watched: Watched, preflop: Preflop) -> Comparisons:
     )
     theirs = classify(100 * watched.deals, printed["VPIP"], printed["PFR"], round(100 * printed["AF"]), 100)
     assert theirs.play_class is not None
+    is_mouse = ours.play_class is not None and ours.play_class.name == "mouse"
     rows.append(
-        Comparison(
+        Claim(
             quantity="class of play",
             ours=ABSENT if ours.play_class is None else ours.play_class.name,
             printed="mouse",
-            verdict=Verdict.NOT_REPRODUCED,
+            verdict=Verdict.REPRODUCED if is_mouse else Verdict.NOT_REPRODUCED,
             why="a mouse is passive before the flop; by the work's own table its figures make a "
             f"{theirs.play_class.name} player; ours: {ours.explanation}",
         )
     )
-    return Comparisons(
+    return Claims(
         "Style of play",
         tuple(rows),
         "On other deals. VPIP and PFR are the charts' doing, which were rebuilt to fit these figures; only the rest "
@@ -471,3 +486,244 @@ def style(watched: Watched, preflop: Preflop) -> Comparisons:
 
 def _percent(estimate: Estimate | None) -> Estimate | None:
     return None if estimate is None else _scaled(estimate, 100)
+
+
+_MOST_CHAMPIONS: Final = 12
+"""Of each run, spread over it, that are measured on unseen deals."""
+
+
+def along_the_run(run: FinishedRun) -> LineChart:
+    """Gains in each generation: of the best individual, of the best opponent beside it, of all on average."""
+    history = run.state.history
+    xs = tuple(float(generation.number) for generation in history)
+    scale = 1000 / (100 * run.settings.deals)
+    return LineChart(
+        title=run.name,
+        x_label="generation",
+        y_label="dollars per 1,000 hands",
+        lines=(
+            Line(name="best individual", xs=xs, ys=tuple(scale * one.best for one in history)),
+            Line(name="best trainer", xs=xs, ys=tuple(scale * (one.best_opponent or 0.0) for one in history)),
+            Line(name="mean", xs=xs, ys=tuple(scale * one.mean for one in history)),
+        ),
+    )
+
+
+def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
+    """How many generations it took until each new trainer was found."""
+    lines = []
+    for run in runs:
+        found = run.state.champion_generations
+        costs = [after - before for before, after in pairwise((0, *found))]
+        lines.append(Line(name=run.name, xs=tuple(map(float, range(1, len(costs) + 1))), ys=tuple(map(float, costs))))
+    return LineChart(
+        title="Generations each trainer cost",
+        x_label="trainers found in the run",
+        y_label="generations",
+        lines=tuple(lines),
+        note="The work saw cycles: a much better individual soon fills the table with its like, which then rest.",
+    )
+
+
+def checks_charts(runs: Sequence[FinishedRun]) -> list[LineChart]:
+    """What the checks along the runs have found, against each of the two tables; none where no run was checked."""
+    tables: tuple[tuple[str, Callable[[Check], float | None]], ...] = (
+        ("random trainers", lambda check: check.random),
+        ("the champions before", lambda check: check.earlier),
+    )
+    charts = []
+    for table, won in tables:
+        lines = []
+        for run in runs:
+            if run.checks is None:
+                continue
+            points = [(check.generation, won(check)) for check in run.checks.checks]
+            known = [
+                (float(number), 1000 * value / (100 * run.checks.deals))
+                for number, value in points
+                if value is not None
+            ]
+            if known:
+                xs, ys = zip(*known, strict=True)
+                lines.append(Line(name=run.name, xs=xs, ys=ys, has_dots=True))
+        if lines:
+            charts.append(
+                LineChart(
+                    title=f"Checked along the way against {table}",
+                    x_label="generation",
+                    y_label="dollars per 1,000 hands",
+                    lines=tuple(lines),
+                    note="The best individual of a generation, on deals of the checks; these opponents decide nothing.",
+                )
+            )
+    return charts
+
+
+def random_opponents(seed: int) -> Chromosomes:
+    """Nine chromosomes whose thresholds are drawn."""
+    return GENOME.random(OPPONENTS, np.random.default_rng([seed, 99]))
+
+
+def earlier_trainers(runs: FinishedRuns) -> Chromosomes:
+    """The trainer that each of nine runs had found by its middle."""
+    return np.array([run.bests[len(run.bests) // 2] for run in runs.trainers])
+
+
+def against_chart(
+    title: str, runs: Sequence[FinishedRun], opponents: Chromosomes, odds: Odds, rake: bool, deals: DealSet
+) -> LineChart:
+    """What some of the best individuals of each run, from the first to the last, win from nine others."""
+    lines = []
+    for run in runs:
+        champions = run.bests
+        chosen = np.unique(np.linspace(0, len(champions) - 1, min(_MOST_CHAMPIONS, len(champions))).astype(int))
+        won = [per_thousand(watch(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
+        has_band = len(runs) == 1 and won[0].half_width_95 is not None
+        lines.append(
+            Line(
+                name=run.name,
+                xs=tuple(float(at + 1) for at in chosen.tolist()),
+                ys=tuple(one.value for one in won),
+                low=tuple(one.low or 0.0 for one in won) if has_band else (),
+                high=tuple(one.high or 0.0 for one in won) if has_band else (),
+                has_dots=True,
+            )
+        )
+    return LineChart(
+        title=title,
+        x_label="trainers found in the run" if len(runs) > 1 else "best individuals so far, in order",
+        y_label="dollars per 1,000 hands",
+        lines=tuple(lines),
+        note="On deals that nothing was trained on, all lines on the same ones.",
+    )
+
+
+def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]], deals: DealSet) -> TableView:
+    """The first and the last best individual of each run against some tables, on unseen deals."""
+    rows = []
+    for run in (*runs.trainers, runs.player):
+        row = [run.name, f"{run.state.history[-1].number:,}", f"{len(run.state.champions):,}"]
+        for _, opponents in others:
+            for chromosome in (run.bests[0], run.chromosome):
+                played = watch(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
+                won = per_thousand(played)
+                row.append(f"{signed(won.value)} {interval_text(won, 0)}")
+        rows.append(tuple(row))
+    heads = [f"{when} against {name}" for name, _ in others for when in ("first", "last")]
+    return TableView(
+        "The first and the last of each run",
+        tuple((head, "") for head in ("run", "generations", "bests", *heads)),
+        tuple(rows),
+        "Dollars per 1,000 hands on deals that nothing was trained on, with 95 % intervals of all deals.",
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opposition:
+    """Nine players after the flop; before it everybody plays the charts.
+
+    Attributes:
+        name: what they are.
+        chromosomes: of the nine.
+        odds: by which they decide.
+    """
+
+    name: str
+    chromosomes: Chromosomes
+    odds: Odds
+
+
+def oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]:
+    """The trainers of each folder, those of several folders once, and players that are nobody's trainers."""
+
+    def alike(raise_above: int, call_above: int) -> Chromosomes:
+        return np.tile(np.array([raise_above, call_above], np.int16), (9, GENES, 1))
+
+    reward: Final = Odds.REWARD
+    trainers: list[Opposition] = []
+    for runs in all_runs:
+        nine = Opposition(f"trainers of {runs.folder.name}", runs.opponents, runs.player.settings.odds)
+        if not any(np.array_equal(nine.chromosomes, other.chromosomes) for other in trainers):
+            trainers.append(nine)
+    return [
+        *trainers,
+        Opposition("random chromosomes", random_opponents(seed), reward),
+        Opposition("callers", alike(THRESHOLD, -THRESHOLD), reward),
+        Opposition("raisers", alike(-THRESHOLD, -THRESHOLD), reward),
+    ]
+
+
+def winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> Watched:
+    """A player watched at a table."""
+    return watch(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """The player of a folder at all tables.
+
+    Attributes:
+        runs: the folder's.
+        at_tables: dollars per 1,000 hands at each.
+    """
+
+    runs: FinishedRuns
+    at_tables: tuple[Estimate, ...]
+
+    @property
+    def mean(self) -> float:
+        """Over the tables: what decides which of several players is shipped."""
+        return sum(one.value for one in self.at_tables) / len(self.at_tables)
+
+
+def standings(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> list[Standing]:
+    """What the player of each folder wins at every table, in the order given."""
+    tables = oppositions(all_runs, seed)
+    return [
+        Standing(
+            runs,
+            tuple(
+                per_thousand(
+                    winnings_at(runs.player.chromosome, runs.player.settings.odds, table, rake=True, deals=deals)
+                )
+                for table in tables
+            ),
+        )
+        for runs in all_runs
+    ]
+
+
+def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> TableView:
+    """What the player of each folder wins at every table."""
+    return TableView(
+        "Runs side by side",
+        (
+            *(("run", ""), ("settings", "")),
+            *((f"against {table.name}", "") for table in oppositions(all_runs, seed)),
+            ("mean", "over the tables"),
+        ),
+        tuple(
+            (
+                one.runs.folder.name,
+                about_settings(one.runs),
+                *(f"{signed(won.value)} {interval_text(won, 0)}" for won in one.at_tables),
+                signed(one.mean),
+            )
+            for one in standings(all_runs, deals, seed)
+        ),
+        "Dollars per 1,000 hands against nine others, with rake, on the same deals for all, which nothing was trained "
+        "on; 95 % intervals of all deals. Callers and raisers play the charts before the flop and always call or raise "
+        "after it.",
+    )
+
+
+def about_settings(runs: FinishedRuns) -> str:
+    """What tells a folder's runs from those of others, in words."""
+    player, trainer = runs.player.settings, runs.trainers[0].settings
+    generations = [run.state.history[-1].number for run in runs.trainers]
+    span = f"{min(generations):,}" + (f" to {max(generations):,}" if len(set(generations)) > 1 else "")
+    return (
+        f"{player.odds.value}, {'rake' if player.rake else 'no rake'}; trainers {trainer.deals:,} deals x "
+        f"{trainer.population} x {span} generations; player {player.deals:,} x {player.population} x "
+        f"{runs.player.state.history[-1].number:,}"
+    )

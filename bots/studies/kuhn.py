@@ -7,17 +7,27 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, permutations
 from typing import Final
 
-from bots.findings import Comparison, Comparisons, LineChart, Report, Section, TableView, Verdict
 from bots.kuhn.evolution import SelectionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, exploitability_of
 from bots.kuhn.values import best_answer, expected_value
-from bots.studies.kuhn.against_models import RUN_SPREAD, band, level, mean_of, model_sections, of_runs
-from bots.studies.kuhn.against_rivals import rival_sections
-from bots.studies.kuhn.printed import ROULETTE, SELECTION
-from bots.studies.kuhn.runs import FIXED, FOUR_MODELS, Gathered
+from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ROULETTE, SELECTION, Gathered
+from bots.studies.kuhn_sections import (
+    RUN_SPREAD,
+    band,
+    level,
+    mean_of,
+    model_sections,
+    of_runs,
+    range_verdict,
+    rival_sections,
+)
+from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict
+from logs.page.table import TableView
 
-__all__ = ["claims_report"]
+__all__ = [
+    "claims_report",
+]
 
 
 def claims_report(found: Gathered) -> Report:
@@ -59,9 +69,7 @@ def _lesson(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
         "measured again, by hands that did not choose it, or exactly, which needs no hand "
         "at all."
     )
-    rows = list(
-        chain.from_iterable(part.rows for one in sections for part in one.parts if isinstance(part, Comparisons))
-    )
+    rows = list(chain.from_iterable(part.rows for one in sections for part in one.parts if isinstance(part, Claims)))
     counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
     yield (
         f"Of {sum(counts.values()) - counts[Verdict.NOT_PRINTED]} printed figures {counts[Verdict.REPRODUCED]} are "
@@ -121,13 +129,13 @@ def _hand_calculations() -> Section:
     return Section(
         "Sums of the text",
         ("What the work computes by hand, beside the exact figures.",),
-        (Comparisons("Average earnings, chips per hand", tuple(rows)),),
+        (Claims("Average earnings, chips per hand", tuple(rows)),),
     )
 
 
-def _said(quantity: str, printed: float, exact: float) -> Comparison:
+def _said(quantity: str, printed: float, exact: float) -> Claim:
     is_right = abs(printed - exact) < 1e-9
-    return Comparison(
+    return Claim(
         quantity=quantity,
         ours=f"{exact:.4f}",
         printed=f"{printed:g}",
@@ -160,7 +168,6 @@ def _king_behind_a_check(bluffer: Genes) -> float:
 
 
 _SELECTIONS: Final = tuple(kind.value for kind in SelectionKind)
-_PRINT: Final = 0.005
 _SAME: Final = 2.0
 """Standard errors of a difference below which nothing can be said about it."""
 
@@ -189,16 +196,15 @@ def _selections(found: Gathered) -> Section:
         ("roulette", 500, ROULETTE),
     ):
         values = _means_at(found[f"classic-rational-1-{selection}"], generation)
-        lowest, highest = min(values) - _PRINT, max(values) + _PRINT
-        is_same = lowest <= printed <= highest
+        verdict, why = range_verdict(printed, values)
         rows.append(
-            Comparison(
+            Claim(
                 quantity=f"{selection}, mean fitness against Rational after {generation} generations",
                 ours=f"{mean_of(values):.4f}",
                 interval=_interval(values),
                 printed=f"{printed:.2f}",
-                verdict=Verdict.REPRODUCED if is_same else Verdict.NOT_REPRODUCED,
-                why="" if is_same else "no run comes there",
+                verdict=verdict,
+                why=why,
             )
         )
     table = []
@@ -237,7 +243,7 @@ def _selections(found: Gathered) -> Section:
             "A tournament of two and the rank wheel have the same pressure; the roulette wheel, with 2 added to every "
             "fitness, hardly tells a good strategy from a bad one.",
         ),
-        (Comparisons("Selection, chips per hand", tuple(rows), note), view, *charts),
+        (Claims("Selection, chips per hand", tuple(rows), note), view, *charts),
     )
 
 

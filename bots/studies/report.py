@@ -1,27 +1,40 @@
-"""What a report is made of: frozen values, equal by content.
+"""What the report of a re-made work is made of, and its page: figures beside the printed ones, with verdicts.
 
-A report has sections; a section has sentences, then tables and charts in the order given.
+    report = Report("The agent", ("It wins.",), (("seed", "1"),), (Section("Winnings", (), (table, chart)),))
+    page = format_report(report)
+
+All values are frozen and equal by content. A report has sections; a section has sentences, then tables and charts in
+the order given. The page is one HTML file with everything in it, nothing fetched.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
 from logs.page.table import ABSENT, TableView
+from logs.page.templates import page_template
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 __all__ = [
     "Bar",
     "BarChart",
-    "Comparison",
-    "Comparisons",
+    "Claim",
+    "Claims",
     "Line",
     "LineChart",
     "Part",
     "Report",
     "Section",
     "Verdict",
+    "chart_svg",
+    "format_report",
+    "legend",
 ]
 
 
@@ -31,30 +44,31 @@ class Verdict(enum.Enum):
     REPRODUCED = "reproduced"
     LUCKY = "reproduced only as a lucky maximum"
     NOT_REPRODUCED = "not reproduced"
+    REFUTED = "refuted"
     UNDECIDED = "undecided"
     NOT_PRINTED = "not printed"
 
     @classmethod
     def within(cls, printed: float, ours: float, room: float | None) -> Verdict:
-        """The verdict on a figure by the distance that chance explains.
+        """The verdict on a figure by a test that can fail either way.
 
-        Undecided where that distance is not known, or as large as the figure itself: then a figure of 0, or of twice
-        as much, could not be told from the printed one either.
+        A figure is reproduced only if the measurement could have told it from 0 and from twice as much: undecided where
+        one of them lies within the distance that chance explains, too, or where that distance is not known.
 
         Args:
             printed: the figure of the work.
             ours: the same, as measured here.
-            room: how far two measurements lie from each other by chance.
+            room: how far two measurements lie from each other by chance; 0 for exact figures.
         """
         if room is None:
             return cls.UNDECIDED
         if abs(printed - ours) > room:
             return cls.NOT_REPRODUCED
-        return cls.REPRODUCED if room < abs(printed) or not room else cls.UNDECIDED
+        return cls.REPRODUCED if not room or min(abs(ours), abs(2 * printed - ours)) > room else cls.UNDECIDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Claim:
     """A figure of ours beside the printed one.
 
     Attributes:
@@ -63,7 +77,7 @@ class Comparison:
         interval: how far it can be trusted, such as ``± 0.3`` or ``0.1 to 0.5``; empty for exact figures.
         printed: the work's figure; empty where it prints none.
         verdict: on the work's figure.
-        why: of the verdict; one that says "not reproduced" or "undecided" has to say it.
+        why: of the verdict; required unless it is reproduced.
     """
 
     quantity: str
@@ -81,12 +95,13 @@ class Comparison:
         """
         if bool(self.printed) is (self.verdict is Verdict.NOT_PRINTED):
             raise ValueError(f"{self.quantity}: a printed figure has a verdict, and nothing else has")
-        if self.verdict in (Verdict.NOT_REPRODUCED, Verdict.UNDECIDED) and not self.why:
-            raise ValueError(f"{self.quantity}: it is not said why it is {self.verdict.value}")
+        needs_reason = self.verdict in (Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNDECIDED)
+        if needs_reason and not self.why:
+            raise ValueError(f"{self.quantity}: the reason why it is {self.verdict.value} is missing")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparisons:
+class Claims:
     """A table of comparisons.
 
     Attributes:
@@ -96,7 +111,7 @@ class Comparisons:
     """
 
     title: str
-    rows: tuple[Comparison, ...]
+    rows: tuple[Claim, ...]
     note: str = ""
 
     @property
@@ -203,7 +218,7 @@ class BarChart:
     note: str = ""
 
 
-Part: TypeAlias = TableView | Comparisons | LineChart | BarChart
+Part: TypeAlias = TableView | Claims | LineChart | BarChart
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +238,7 @@ class Section:
     @property
     def tables(self) -> tuple[TableView, ...]:
         """Its tables, comparisons among them."""
-        views = (part.view if isinstance(part, Comparisons) else part for part in self.parts)
+        views = (part.view if isinstance(part, Claims) else part for part in self.parts)
         return tuple(view for view in views if isinstance(view, TableView))
 
     @property
@@ -247,3 +262,71 @@ class Report:
     sentences: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
+
+
+def format_report(report: Report) -> str:
+    """The page as HTML."""
+    return _template().render(data=report)
+
+
+@cache
+def _template() -> Template:
+    return page_template("bots.studies/page.html.jinja", drawing=chart_svg, legend=legend)
+
+
+_BAR_INCHES = 0.22
+
+
+def legend(chart: LineChart | BarChart) -> tuple[tuple[str, str], ...]:
+    """The name and the colour of each line; nothing for bars, which have their names beside them."""
+    if isinstance(chart, BarChart):
+        return ()
+    return tuple((line.name, TONES[at % len(TONES)]) for at, line in enumerate(chart.lines))
+
+
+def chart_svg(chart: LineChart | BarChart) -> str:
+    """A chart as an ``<svg>`` element."""
+    if isinstance(chart, LineChart):
+        label = f"{chart.title}: {chart.y_label} over {chart.x_label}"
+        return drawn(lambda axes: _lines(axes, chart), label)
+    height = 0.7 + _BAR_INCHES * len(chart.bars)
+    return drawn(lambda axes: _bars(axes, chart), f"{chart.title}: {chart.label}", height=height)
+
+
+def _lines(axes: Any, chart: LineChart) -> None:
+    heights = [y for line in chart.lines for y in (*line.ys, *line.low, *line.high)]
+    if heights and min(heights) < 0 < max(heights):
+        axes.axhline(0, color=MARK, linewidth=0.6, alpha=0.5)
+    for line, (_, colour) in zip(chart.lines, legend(chart), strict=True):
+        if line.low:
+            xs, low, high = zip(*thinned(list(zip(line.xs, line.low, line.high, strict=True))), strict=True)
+            axes.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
+        if line.xs:
+            xs, ys = zip(*thinned(list(zip(line.xs, line.ys, strict=True))), strict=True)
+            style, marker = "--" if line.is_dashed else "-", "o" if line.has_dots else None
+            axes.plot(xs, ys, color=colour, linewidth=1.4, linestyle=style, marker=marker, markersize=3)
+    if chart.is_log:
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    else:
+        axes.locator_params(axis="x", nbins=5)
+    axes.set_xlabel(chart.x_label)
+    axes.set_ylabel(chart.y_label)
+    axes.xaxis.set_major_formatter(plain_number)
+    axes.yaxis.set_major_formatter(plain_number)
+    axes.margins(x=0.01)
+
+
+def _bars(axes: Any, chart: BarChart) -> None:
+    places = range(len(chart.bars))
+    axes.barh(places, [bar.height for bar in chart.bars], color=TONES[1], height=0.7)
+    for place, bar in zip(places, chart.bars, strict=True):
+        if bar.low is not None and bar.high is not None:
+            axes.plot([bar.low, bar.high], [place, place], color=MARK, linewidth=1.2, marker="|", markersize=5)
+    axes.axvline(0, color=MARK, linewidth=0.6, alpha=0.5)
+    axes.set_yticks(list(places), [bar.name for bar in chart.bars])
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(chart.label)
+    axes.xaxis.set_major_formatter(plain_number)
+    axes.locator_params(axis="x", nbins=5)

@@ -11,11 +11,9 @@ from bots.evolution import StopRule
 from bots.evolved.runs import FinishedRuns, evolve_player, evolve_trainers, read_runs, run_names
 from bots.evolved.training import TrainingSettings
 from bots.evolved.watching import Estimate
-from bots.findings import LineChart, Verdict, format_findings
-from bots.studies.evolved.matches import Opponent, opponents, play_matches
-from bots.studies.evolved.play import PLAYED, printed_player, printed_style, verdict_on_winnings
-from bots.studies.evolved.progress import checks_charts
-from bots.studies.evolved.report import ReportSettings, evolved_report
+from bots.studies.evolved import Opponent, ReportSettings, evolved_report, opponents, play_matches
+from bots.studies.evolved_play import PLAYED, checks_charts, printed_player, printed_style, verdict_on_winnings
+from bots.studies.report import LineChart, Verdict, format_report
 from bots.workers import local_workers
 from engine import Category
 from engine.starting_hands import STARTING_HANDS
@@ -41,7 +39,7 @@ def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
     assert [section.title for section in report.sections] == titles
     assert parts == sorted(parts)
     assert parts[-1] == 1
-    checker = checked_page(format_findings(report))
+    checker = checked_page(format_report(report))
     assert checker.fetched == []
     assert checker.counts["svg"] == sum(len(section.charts) for section in report.sections)
     after, whole = report.sections[0].tables

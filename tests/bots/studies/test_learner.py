@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 from bots.errors import CheckpointError, EvolutionError, LearnerFileError
-from bots.findings import LineChart, format_findings
 from bots.learner.memory import Constants, Memory
 from bots.learner.training import Earned
 from bots.sdk.bot import Bot
 from bots.sdk.registry import make_bot
-from bots.studies.learner import experiments
-from bots.studies.learner.experiments import MIXED, Experiments, Outcome, ReportSettings, Rival, play_all
-from bots.studies.learner.report import learner_report
+from bots.studies import learner as experiments
+from bots.studies.learner import MIXED, Experiments, Outcome, ReportSettings, Rival, learner_report, play_all
+from bots.studies.report import LineChart, format_report
 from logs.whole_file import FileLock
 
 _STAGES = (10, 20, 40)
@@ -68,7 +67,7 @@ def test_what_was_played_is_judged_by_its_intervals() -> None:
         "mbb/g in limit and +8 ± 2 mbb/g in limit10 (means over 5 seeds, 95 %): so far it can be exploited, at the "
         "least.",
     )
-    assert format_findings(report).count("<svg") == 4
+    assert format_report(report).count("<svg") == 4
 
 
 def test_what_is_too_small_is_refused() -> None:
@@ -91,7 +90,7 @@ def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> N
     assert {one.name for one in played.rivals} >= {"calling", "mfs", "rh", "lp-mc", "rembrant"}
     assert list(played.counters) == ["limit", "nolimit", "limit10", "nolimit10"]
     assert all(won.shape == (5,) and won.any() for won in played.counters.values())
-    report = format_findings(learner_report(settings, played))
+    report = format_report(learner_report(settings, played))
 
     # What a run that was stopped left: in the seeds of a game, in its matches, and almost at the end.
     lines = (tmp_path / "whole" / "experiments.jsonl").read_bytes().splitlines(keepends=True)
@@ -102,12 +101,12 @@ def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> N
             shutil.copy(memory, folder)
         (folder / "experiments.jsonl").write_bytes(b"".join(lines[:number]) + b'{"game": "li')
         again = play_all(settings, folder)
-        assert format_findings(learner_report(settings, again)) == report
+        assert format_report(learner_report(settings, again)) == report
         assert (folder / "experiments.jsonl").read_bytes() == b"".join(lines)
 
     # A folder to which a match has been added at the end says the same.
     (tmp_path / "whole" / "experiments.jsonl").write_bytes(b"".join([lines[0], *lines[:0:-1]]))
-    assert format_findings(learner_report(settings, play_all(settings, tmp_path / "whole"))) == report
+    assert format_report(learner_report(settings, play_all(settings, tmp_path / "whole"))) == report
 
 
 @pytest.mark.slow  # numba compiles

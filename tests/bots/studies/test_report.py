@@ -6,14 +6,15 @@ import pickle
 
 import pytest
 
-from bots.findings import Bar, BarChart, Comparison, Comparisons, Line, LineChart, Report, Section, TableView, Verdict
+from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
+from logs.page.table import TableView
 
 LINE = Line(name="won", xs=(0.0, 1.0), ys=(2.0, -3.0), low=(1.0, -4.0), high=(3.0, -2.0))
-COMPARISONS = Comparisons(
+CLAIMS = Claims(
     "Style",
     (
-        Comparison(quantity="VPIP", ours="21.5 %", interval="± 0.3", printed="21.91 %", verdict=Verdict.REPRODUCED),
-        Comparison(quantity="genes", ours="32 %"),
+        Claim(quantity="VPIP", ours="21.5 %", interval="± 0.3", printed="21.91 %", verdict=Verdict.REPRODUCED),
+        Claim(quantity="genes", ours="32 %"),
     ),
     "Of one run.",
 )
@@ -27,7 +28,7 @@ REPORT = Report(
             ("How it plays.",),
             (
                 LineChart(title="Winnings", x_label="hands", y_label="dollars", lines=(LINE,), note="A note."),
-                COMPARISONS,
+                CLAIMS,
                 BarChart(title="Against", label="mbb/g", bars=(Bar(name="random", height=5.0, low=4.0, high=6.0),)),
                 TableView("More", (("", ""), ("a", "")), (("x", "1"),)),
             ),
@@ -49,7 +50,7 @@ def test_a_section_tells_its_tables_from_its_charts() -> None:
 
 
 def test_comparisons_leave_out_columns_that_would_be_empty() -> None:
-    view = COMPARISONS.view
+    view = CLAIMS.view
     assert [head for head, _ in view.columns] == ["", "printed", "ours", "interval", "verdict"]
     assert view.rows[0] == ("VPIP", "21.91 %", "21.5 %", "± 0.3", "reproduced")
     assert view.rows[1] == ("genes", "-", "32 %", "", "not printed")
@@ -66,7 +67,7 @@ def test_comparisons_leave_out_columns_that_would_be_empty() -> None:
 )
 def test_a_verdict_stands_on_something(words: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="wins: "):
-        Comparison(quantity="wins", ours="2", **words)  # type: ignore[arg-type]
+        Claim(quantity="wins", ours="2", **words)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("words", [{"ys": (1.0,)}, {"low": (1.0, 2.0)}, {"low": (1.0,), "high": (2.0,)}])

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bots.findings import Section, TableView, format_findings
+from bots.studies.report import Section, format_report
 from logs.page.drawing import TONES
-from tests.bots.findings.test_report import REPORT
+from logs.page.table import TableView
+from tests.bots.studies.test_report import REPORT
 from tests.logs.pages import checked_page
 
 EVIL = '<script>document.title="evil"</script>{{ 7*7 }}'
 
 
 def test_a_page_is_whole_and_fetches_nothing() -> None:
-    page = format_findings(REPORT)
+    page = format_report(REPORT)
     checker = checked_page(page)
     assert checker.fetched == []
     assert (checker.counts["svg"], checker.counts["table"], checker.counts["script"]) == (2, 2, 1)
@@ -26,6 +27,6 @@ def test_a_page_is_whole_and_fetches_nothing() -> None:
 
 def test_texts_are_only_text() -> None:
     table = TableView(EVIL, ((EVIL, EVIL),), ((EVIL,),), EVIL)
-    page = format_findings(replace(REPORT, title=EVIL, sections=(Section(EVIL, (EVIL,), (table,)),)))
+    page = format_report(replace(REPORT, title=EVIL, sections=(Section(EVIL, (EVIL,), (table,)),)))
     assert checked_page(page).counts["script"] == 1
     assert "{{ 7*7 }}" in page

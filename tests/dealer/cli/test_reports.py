@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from dealer.cli.console import Terminal
-from dealer.cli.findings import show_findings, write_findings
-from tests.bots.findings.test_report import REPORT
+from dealer.cli.reports import show_report, write_report
+from tests.bots.studies.test_report import REPORT
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -18,7 +18,7 @@ def test_words_and_tables_fit_the_window(width: int) -> None:
     out = io.StringIO()
     terminal = Terminal()
     terminal.out = Console(file=out, width=width, force_terminal=True, color_system=None, soft_wrap=True)
-    show_findings(terminal, REPORT)
+    show_report(terminal, REPORT)
     text = out.getvalue()
     assert all(len(line.rstrip()) <= width for line in text.splitlines())
     for words in ("A title", "It wins.", "seed 7", "How it plays.", "21.91 %", "not printed", "Of one run.", "More"):
@@ -30,6 +30,6 @@ def test_the_page_is_written(tmp_path: Path) -> None:
     out = io.StringIO()
     terminal = Terminal()
     terminal.out = Console(file=out, width=400)
-    write_findings(terminal, REPORT, tmp_path / "page.html")
+    write_report(terminal, REPORT, tmp_path / "page.html")
     assert "<svg" in (tmp_path / "page.html").read_text("utf-8")
     assert "page.html" in out.getvalue()

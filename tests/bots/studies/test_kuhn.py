@@ -12,16 +12,25 @@ import numpy as np
 import pytest
 
 from bots.errors import CheckpointError
-from bots.findings import Comparison, Comparisons, Report, Verdict, format_findings
 from bots.kuhn.evolution import Fitness, KuhnSettings, OppositionKind
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, exploitability_of, game_value
 from bots.kuhn.values import best_answer
-from bots.studies.kuhn.against_models import differing, law, range_verdict, symbols
-from bots.studies.kuhn.against_rivals import mixed_value, settled_from
-from bots.studies.kuhn.printed import BEST, COEVOLVED_SYMBOLS, GENES, MIXED_GENES
-from bots.studies.kuhn.report import claims_report
-from bots.studies.kuhn.runs import Experiment, Gathered, Standing, experiments, gather, gathered
+from bots.studies.kuhn import claims_report
+from bots.studies.kuhn_runs import (
+    BEST,
+    COEVOLVED_SYMBOLS,
+    GENES,
+    MIXED_GENES,
+    Experiment,
+    Gathered,
+    Standing,
+    experiments,
+    gather,
+    gathered,
+)
+from bots.studies.kuhn_sections import differing, law, mixed_value, range_verdict, settled_from, symbols
+from bots.studies.report import Claim, Claims, Report, Verdict, format_report
 
 best = cache(best_answer)
 luck = cache(law)
@@ -69,11 +78,11 @@ def report(found: Gathered) -> Report:
     return claims_report(found)
 
 
-def comparison(report: Report, section: str, quantity: str) -> Comparison:
+def comparison(report: Report, section: str, quantity: str) -> Claim:
     return next(
         row
         for part in next(one for one in report.sections if one.title == section).parts
-        if isinstance(part, Comparisons)
+        if isinstance(part, Claims)
         for row in part.rows
         if row.quantity.startswith(quantity)
     )
@@ -101,7 +110,7 @@ def test_what_became_of_a_claim(report: Report, section: str, quantity: str, ver
 
 @pytest.mark.slow  # many charts are drawn
 def test_the_page_has_every_section(report: Report) -> None:
-    page = format_findings(report)
+    page = format_report(report)
     for section in report.sections:
         assert section.title in page
     assert page.count("<svg") == sum(len(section.charts) for section in report.sections)

@@ -11,9 +11,14 @@ import typer
 from dealer.cli.console import Terminal, write_file
 
 if TYPE_CHECKING:
-    from bots.findings import Report
+    from bots.studies.report import Report
 
-__all__ = ["PageFile", "PageForce", "show_findings", "write_findings"]
+__all__ = [
+    "PageFile",
+    "PageForce",
+    "show_report",
+    "write_report",
+]
 
 PageFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write a page with all tables and charts, too.")
@@ -21,7 +26,7 @@ PageFile = Annotated[
 PageForce = Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")]
 
 
-def show_findings(terminal: Terminal, report: Report) -> None:
+def show_report(terminal: Terminal, report: Report) -> None:
     """Print what a report says in words and tables; its charts are for the page."""
     terminal.print(report.title, style="bold")
     for sentence in report.sentences:
@@ -41,9 +46,9 @@ def show_findings(terminal: Terminal, report: Report) -> None:
                 terminal.sentence(view.note)
 
 
-def write_findings(terminal: Terminal, report: Report, path: Path) -> None:
+def write_report(terminal: Terminal, report: Report, path: Path) -> None:
     """Write the page; check with `dealer.cli.console.check_new_file` before long work that it can be written."""
-    from bots.findings import format_findings
+    from bots.studies.report import format_report
 
-    write_file(path, format_findings(report))
+    write_file(path, format_report(report))
     terminal.print(f"The page with all charts is {path}.")
