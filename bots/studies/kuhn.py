@@ -71,9 +71,10 @@ def _lesson(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
     )
     rows = list(chain.from_iterable(part.rows for one in sections for part in one.parts if isinstance(part, Claims)))
     counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
+    printed = sum(counts.values()) - counts[Verdict.NOT_PRINTED]
     yield (
-        f"Of {sum(counts.values()) - counts[Verdict.NOT_PRINTED]} printed figures {counts[Verdict.REPRODUCED]} are "
-        f"reproduced, {counts[Verdict.LUCKY]} only as lucky maxima, and {counts[Verdict.NOT_REPRODUCED]} are not"
+        f"Of {printed} comparisons with printed figures {counts[Verdict.REPRODUCED]} are reproduced, "
+        f"{counts[Verdict.LUCKY]} only as lucky maxima, and {counts[Verdict.NOT_REPRODUCED]} are not"
         f"{f', and {counts[Verdict.UNDECIDED]} undecided' if counts[Verdict.UNDECIDED] else ''}. "
         "The genetic algorithm itself works as described: populations come near the best answers within ten to some "
         "thirty generations."

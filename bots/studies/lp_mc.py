@@ -32,6 +32,7 @@ from bots.solving.sequence_form import Plans, SequenceForm
 from bots.studies.report import Claim, Claims, Report, Section, Verdict
 from bots.workers import Workers
 from engine import CALL, FOLD, RAISE, STARTING_HANDS, Action
+from engine.game import POSITIONS
 from logs.estimation import RunningMean
 from protocol import find_game
 
@@ -82,12 +83,13 @@ def play_full(strategy: str, opponent: str, marks: Sequence[int]) -> list[Won]:
         opponent: one of `PRINTED_FULL`.
         marks: even numbers of hands, in rising order.
     """
-    other = {"raising": RaisingBot, "random": _ThirdsBot, "calling": CallingBot}[opponent]()
+    others: dict[str, Bot] = {"raising": RaisingBot(), "random": _ThirdsBot(), "calling": CallingBot()}
     game = find_game("limit")[1]
-    bots = [LpMcBot(preflop=strategy, seed=SEED), other]
-    won, of_deal, found = RunningMean(), 0.0, []
+    bots = [LpMcBot(preflop=strategy, seed=SEED), others[opponent]]
+    won, of_deal = RunningMean(), 0.0
+    found: list[Won] = []
     for number, record in enumerate(self_play(game, bots, hands=marks[-1] // 2, seed=SEED, names=("us", "them")), 1):
-        of_deal += sum(value for at, value in enumerate(record.values) if record.name_at(at) == "us")
+        of_deal += record.values[0 if record.name_at(POSITIONS[0]) == "us" else 1]
         if number % 2 == 0:
             won.add(of_deal / 2 / game.raise_sizes[0])
             of_deal = 0.0
@@ -154,8 +156,8 @@ def _preflop(form: SequenceForm) -> Section:
             Claims(
                 "Table 4, small bets per hand",
                 tuple(_balance(form, plans, opponent) for opponent in BALANCES),
-                "The interval holds all optimal plans of the big blind, which is nearly free after a limp, and the 95 % "
-                "noise of 5,000,000 hands.",
+                "The interval holds all optimal plans of the big blind, which is nearly free after a limp, and the "
+                "95 % noise of 5,000,000 hands.",
             ),
             Claims(
                 "What the work concludes",
@@ -274,7 +276,7 @@ def _whole_bot(played: dict[str, Won]) -> Section:
         )
     )
     note = (
-        f"The work played {_PRINTED_HANDS:,} hands of each; a figure is reproduced where chance in both matches explains "
-        "the difference. Its random player folds for free, which the arena does not allow."
+        f"The work played {_PRINTED_HANDS:,} hands of each; a figure is reproduced where chance in both matches "
+        "explains the difference. Its random player folds for free, which the arena does not allow."
     )
     return Section("The whole bot", (), (Claims("Table 5, small bets per hand", tuple(claims), note),))

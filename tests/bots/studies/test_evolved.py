@@ -119,6 +119,7 @@ def test_printed_sums() -> None:
     [
         (100.0, 105.0, 95.0, Verdict.REPRODUCED),
         (100.0, 105.0, 20.0, Verdict.LUCKY),
+        (20.0, 21.0, 11.0, Verdict.UNDECIDED),
         (100.0, 300.0, 200.0, Verdict.NOT_REPRODUCED),
         (100.0, 50.0, 20.0, Verdict.NOT_REPRODUCED),
     ],

@@ -63,6 +63,7 @@ def test_comparisons_leave_out_columns_that_would_be_empty() -> None:
         {"printed": "1"},
         {"verdict": Verdict.REPRODUCED},
         {"printed": "1", "verdict": Verdict.NOT_REPRODUCED},
+        {"printed": "1", "verdict": Verdict.REFUTED},
     ],
 )
 def test_a_verdict_stands_on_something(words: dict[str, object]) -> None:
@@ -85,8 +86,10 @@ def test_a_line_has_as_many_heights_as_places(words: dict[str, tuple[float, ...]
         (10.5, None, Verdict.UNDECIDED),
         (10.5, 12.0, Verdict.UNDECIDED),
         (30.0, 12.0, Verdict.NOT_REPRODUCED),
+        (2.0, 9.0, Verdict.UNDECIDED),
+        (14.0, 7.0, Verdict.UNDECIDED),
     ],
 )
 def test_a_figure_that_chance_could_have_made_is_undecided(ours: float, room: float | None, verdict: Verdict) -> None:
-    """A measurement that could not tell the printed figure from 0 has not reproduced it."""
+    """A measurement that fits 0 or twice the printed figure as well has not reproduced it."""
     assert Verdict.within(10.0, ours, room) is verdict
