@@ -235,13 +235,14 @@ def raise_first(*callbacks: GuardedCallback[Any]) -> None:
 
 def _with_estimates(result: _Result) -> _Result:
     """A contest with corrected scores has its win rates by all estimators, from its logs."""
-    if not isinstance(result, ContestResult) or result.score is Score.RAW or not result.hands_counted:
+    if not isinstance(result, ContestResult) or result.score is not Score.CORRECTED or not result.hands_counted:
         return result
-    from logs.variance.many_files import reduce_files
+    from logs.hand_source import find
+    from logs.variance.many_files import reduce_hands
     from logs.variance.reduction import Reduction
 
     reduction = Reduction()
-    reduce_files([result.folder or ""], reduction)
+    reduce_hands(find([result.folder or ""]), reduction)
     return result.model_copy(update={"estimates": reduction.estimates().games[0]})
 
 

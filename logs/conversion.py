@@ -1,28 +1,27 @@
 """Files of hands into hand histories: what `arena export` does, as a function.
 
 conversion = Conversion((POKERSTARS, PHH), stakes="0.50/1")
-convert(find_hand_files(["runs/x"]), conversion, on_written=print)
+convert(find(["runs/x"]), conversion, on_written=print)
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from engine import Game
 from engine.errors import quoted
 from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
-from logs.errors import LogError, LogProblem
+from logs.errors import LogError
 from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of
 from logs.formats import ExportWarning
+from logs.hand_source import HandFile, HandSource
 from logs.rake import Rake
-from logs.reading import HandFile, hands_of
 from logs.record import HandRecord
 
 __all__ = ["Conversion", "MoneyRake", "convert"]
@@ -81,27 +80,17 @@ class Conversion:
 
 
 def convert(
-    files: Sequence[HandFile],
+    source: HandSource,
     conversion: Conversion,
     *,
-    game: Game | None = None,
-    strict: bool = False,
-    transcript: Path | None = None,
-    on_problem: Callable[[LogProblem], None] = lambda problem: None,
     on_warning: Callable[[ExportWarning], None] = lambda warning: None,
     on_written: Callable[[Path, int], None] = lambda path, hands: None,
 ) -> int:
     """Convert files of hands; returns the number of files that had any.
 
-    A file that cannot be read at all is a problem like any other where there are several and reading is not strict.
-
     Args:
-        files: what is read.
+        source: of the hands; their times are read in any case.
         conversion: what is made of it.
-        game: the game of logs that do not name one.
-        strict: stop at the first problem.
-        transcript: the dealer's transcript; for a single log.
-        on_problem: is told of every problem as it is met.
         on_warning: is told, once, of everything that importers will not like and of hands left out.
         on_written: is told of every file written and the number of hands in it.
 
@@ -110,7 +99,8 @@ def convert(
         ValueError: stakes or rake that make no sense.
         OSError: a file cannot be read or written.
     """
-    top = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
+    top = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in source.files])
+    source = replace(source, times=True)
     heroes: dict[str, str] = {}
     told: set[ExportWarning] = set()
     converted = 0
@@ -121,16 +111,8 @@ def convert(
             told.add(warning)
             on_warning(warning)
 
-    for file in files:
-        records = hands_of(
-            file,
-            has_others=len(files) > 1,
-            game=game,
-            strict=strict,
-            on_problem=on_problem,
-            times=True,
-            transcript=transcript,
-        )
+    for file in source.files:
+        records = source.read(file)
         first = next(records, None)
         if first is None:
             continue

@@ -33,7 +33,7 @@ from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import StateLines
 from logs.errors import LogError, LogProblem, NoSuchHandError
 from logs.files import is_plain, stem
-from logs.reading import HandFile, read_file
+from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 from logs.text import clean
 from protocol import FormatError
@@ -459,7 +459,7 @@ class _AsideAccess(HandFileAccess):
         self._matches: list[_AsideMatch] = []
         newest: dict[str, _AsideMatch] = {}
         try:
-            for record in read_file(file, game=game, times=True, on_problem=problems.append):
+            for record in HandSource((file,), game, times=True, on_problem=problems.append).hands():
                 match = newest.get(record.match_name)
                 if match is None or record.hand_number in match.places:
                     match = newest[record.match_name] = _AsideMatch(record, self._file, lock)

@@ -1,6 +1,6 @@
 """The hands a player lost most on, each with the hands in which others held the same cards.
 
-    for worst in worst_hands(["runs/x"], "New", count=10):
+    for worst in worst_hands(find(["runs/x"]), "New", count=10):
         print(worst.chips, worst.hand.match_name, worst.hand.hand_number)
         for other in worst.others:
             print("  the same deal:", other.names, other.values)
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias, Unpack
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from engine import Game
 from engine.errors import quoted
-from logs.reading import HandFile, ReadingOptions, find_hand_files, hands_of
+from logs.hand_source import HandSource
 from logs.record import HandRecord
 
 __all__ = ["WorstHand", "worst_hands"]
@@ -45,36 +45,28 @@ class WorstHand:
     others: tuple[tuple[str, HandRecord], ...]
 
 
-def worst_hands(
-    paths: Iterable[str | os.PathLike[str]],
-    player: str | None = None,
-    *,
-    count: int = 10,
-    **options: Unpack[ReadingOptions],
-) -> list[WorstHand]:
+def worst_hands(source: HandSource, player: str | None = None, *, count: int = 10) -> list[WorstHand]:
     """The hands a player lost most on, the worst first; equal losses in the order of the files.
 
     Args:
-        paths: of files and folders.
+        source: of the hands.
         player: whose losses; None for the first player of the first hand.
         count: how many hands at most.
-        **options: how the files are read.
 
     Raises:
         LogsError: a file cannot be read.
         ValueError: nobody has the name; the sentence lists the players.
         OSError: a file cannot be read.
     """
-    files = find_hand_files(paths, options.get("chip_value"))
     lost: list[tuple[float, int, str, HandRecord]] = []
     names: dict[str, None] = {}
-    for order, (file, record) in enumerate(_hands(files, options)):
+    for order, (path, record) in enumerate(_with_paths(source)):
         names |= dict.fromkeys(record.names_by_seat)
         player = record.names_by_seat[0] if player is None else player
         if player in record.names:
             chips = record.values[record.names.index(player)]
             if chips < 0:
-                entry = (-chips, -order, file.path, record)
+                entry = (-chips, -order, path, record)
                 if len(lost) < count:
                     heapq.heappush(lost, entry)
                 else:
@@ -83,10 +75,11 @@ def worst_hands(
         raise ValueError(f"no player is called {quoted(player)}; there are {', '.join(names)}")
     lost.sort(reverse=True)
     wanted: dict[_Deal, list[tuple[str, HandRecord]]] = {_deal_of(path, record): [] for _, _, path, record in lost}
-    for file, record in _hands(files, {**options, "on_problem": lambda problem: None}) if wanted else ():
-        same = wanted.get(_deal_of(file.path, record))
+    again = replace(source, on_problem=lambda problem: None)
+    for path, record in _with_paths(again) if wanted else ():
+        same = wanted.get(_deal_of(path, record))
         if same is not None:
-            same.append((file.path, record))
+            same.append((path, record))
     return [
         WorstHand(
             path,
@@ -99,10 +92,10 @@ def worst_hands(
     ]
 
 
-def _hands(files: list[HandFile], options: ReadingOptions) -> Iterator[tuple[HandFile, HandRecord]]:
-    for file in files:
-        for record in hands_of(file, has_others=len(files) > 1, **options):
-            yield file, record
+def _with_paths(source: HandSource) -> Iterator[tuple[str, HandRecord]]:
+    for file in source.files:
+        for record in source.read(file):
+            yield file.path, record
 
 
 def _deal_of(path: str, record: HandRecord) -> _Deal:

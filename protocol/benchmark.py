@@ -95,9 +95,7 @@ class RequestRuns:
     """Play a game some times.
 
     Attributes:
-        game: its name.
         runs: how often; at least 0.
-        tag: what the client calls the request.
         seed: of all runs together, 32 bits.
         players: the words that follow: at least as many as were sent, of which a game takes as many as it has seats.
         index: only the run with this number, from 0, in the sequence of seeds.
@@ -133,7 +131,6 @@ class Login:
 
     Attributes:
         name: of the user; empty if the line has no two words.
-        password: the second word.
         errand: of a client that sends nothing else; its own seat is the player `OWN_SEAT`.
     """
 
@@ -181,7 +178,6 @@ class FetchLog:
     """The logs of the client's requests with a tag.
 
     Attributes:
-        tag: of the requests.
         run: which run of each, from 1; None for all.
     """
 

@@ -44,7 +44,6 @@ __all__ = [
     "Join",
     "Joined",
     "JoiningRequest",
-    "JoiningTold",
     "Refused",
     "RunOver",
     "RunStands",
@@ -52,12 +51,13 @@ __all__ = [
     "SeatOffer",
     "SeatOver",
     "Seated",
+    "ServerMessage",
     "ShowGame",
     "format_message",
     "is_claim",
     "read_claim",
     "read_request",
-    "read_told",
+    "read_server_message",
 ]
 
 BLANKS = re.compile(r"[ \t\n\v\f\r]+")
@@ -117,11 +117,9 @@ def _field(kind: _Kind, name: str = "", *, is_many: bool = False, least: int | N
     """A field of a message.
 
     Args:
-        kind: how its value is written.
         name: how the field is called in a line, where that is not its name.
         is_many: whether it is a tuple, each of whose values is written by itself.
         least: the least number it can be.
-        more: as in `dataclasses.field`.
     """
     return field(metadata={"kind": kind, "name": name, "is_many": is_many, "least": least}, **more)
 
@@ -242,8 +240,6 @@ class Challenge(ContestTerms):
     """Have a contest played.
 
     Attributes:
-        tag: what the client calls it.
-        game: its name.
         players: by seat: the client's bot, the server's own bots, bots of others.
     """
 
@@ -317,8 +313,6 @@ class Refused:
 
     Attributes:
         verb: the word of its request.
-        tag: of a challenge.
-        reason: why, in a sentence.
     """
 
     verb: str = _field(_WORD)
@@ -333,10 +327,8 @@ class SeatOffer:
     Attributes:
         seat: its number; that of a seat offered again is the same.
         secret: for one connection.
-        game: which is played.
         match: whose and which: a user, a dot, a tag.
         player: the bot's name in this match.
-        hands: the most deals of the match.
         expires_s: how long the secret is good, in seconds.
     """
 
@@ -373,7 +365,6 @@ class Challenged:
     """A challenge is taken.
 
     Attributes:
-        tag: what the client calls it.
         seed: of its cards; None where only the server knows.
     """
 
@@ -386,7 +377,6 @@ class ChallengeOver:
     """Nothing is left of a challenge.
 
     Attributes:
-        tag: what the client calls it.
         state: ``done`` or ``cancelled``.
         reason: why it was cancelled.
     """
@@ -411,7 +401,8 @@ class RunStands:
     Attributes:
         match: whose and which.
         hands: finished in all matches. planned: the most there can be.
-        rate: what the first player has won so far, in words; empty while there is nothing to say.
+        rate: what the bot has won so far, or the first player where more than two play, in words; empty while there is
+            nothing to say.
     """
 
     match: str = _field(_WORD)
@@ -432,7 +423,6 @@ class RunOver:
         hands: finished in all matches.
         mbb_per_game: its winnings; None where there are none to speak of.
         half_width_95: of the 95 % interval; None where it is not known.
-        reason: why the run ended.
     """
 
     match: str = _field(_WORD)
@@ -446,7 +436,7 @@ class RunOver:
     reason: str = _field(_REST, default="")
 
 
-JoiningTold: TypeAlias = (
+ServerMessage: TypeAlias = (
     Joined | Refused | SeatOffer | SeatOver | Seated | Challenged | ChallengeOver | GameLine | RunStands | RunOver
 )
 _REQUESTS: Final[Mapping[str, type]] = {
@@ -458,7 +448,7 @@ _REQUESTS: Final[Mapping[str, type]] = {
     "GAME": ShowGame,
 }
 _CLAIM: Final = "SEAT"
-_TOLD: Final[Mapping[str, type]] = {
+_MESSAGES: Final[Mapping[str, type]] = {
     "JOINED": Joined,
     "REFUSED": Refused,
     "SEAT": SeatOffer,
@@ -471,16 +461,16 @@ _TOLD: Final[Mapping[str, type]] = {
     "ENDED": RunOver,
 }
 _VERBS: Final = {kind: verb for verb, kind in _REQUESTS.items()} | {SeatClaim: _CLAIM}
-_TOLD_VERBS: Final = {kind: verb for verb, kind in _TOLD.items()}
+_MESSAGE_VERBS: Final = {kind: verb for verb, kind in _MESSAGES.items()}
 
 
-def format_message(message: JoiningRequest | SeatClaim | JoiningTold) -> str:
+def format_message(message: JoiningRequest | SeatClaim | ServerMessage) -> str:
     """A message as a line with its end.
 
     Raises:
         LocalProtocolError: a field is not a word.
     """
-    told = _TOLD_VERBS.get(type(message))
+    told = _MESSAGE_VERBS.get(type(message))
     verb = _VERBS[type(message)] if told is None else f"# {told}"
     return " ".join([verb, *_format_fields(message)]) + "\n"
 
@@ -514,7 +504,7 @@ def read_claim(text: str) -> SeatClaim:
     return claim
 
 
-def read_told(text: str) -> JoiningTold | None:
+def read_server_message(text: str) -> ServerMessage | None:
     """What a client is told; None if the line is something else.
 
     Raises:
@@ -523,8 +513,8 @@ def read_told(text: str) -> JoiningTold | None:
     if not text.startswith("# "):
         return None
     verb, _, rest = text[2:].strip().partition(" ")
-    kind = _TOLD.get(verb)
+    kind = _MESSAGES.get(verb)
     if kind is None or "=" not in rest.partition(" ")[0]:
         return None
-    told: JoiningTold = _read_fields(kind, verb, rest)
+    told: ServerMessage = _read_fields(kind, verb, rest)
     return told

@@ -35,6 +35,11 @@ if disk.SHARED_VARIABLE not in os.environ:
     _kernels = tempfile.TemporaryDirectory(prefix="arena-kernels-")
     os.environ[disk.SHARED_VARIABLE] = _kernels.name
 
+if disk.FOLDER_VARIABLE not in os.environ:
+    # No results that depend on what has been compiled for the user who runs the tests.
+    _published = tempfile.TemporaryDirectory(prefix="arena-published-")
+    os.environ[disk.FOLDER_VARIABLE] = _published.name
+
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 

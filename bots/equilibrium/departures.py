@@ -1,6 +1,6 @@
 """What a player gives away where an equilibrium is known: decision by decision, the cost of each exact.
 
-    found = departures_of(deals_in(["runs/x"]), "New")
+    found = departures_of(deals_in(find(["runs/x"])), "New")
     for one in found.situations:
         print(one.name, one.per_100_hands, one.half_width)
 

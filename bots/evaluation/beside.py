@@ -1,6 +1,6 @@
 """Where a player departs from a policy, and what that costs: from finished hands of hold'em, by playing both ways out.
 
-    found = leaks_beside(deals_in(["runs/x"]), "New", make_bot("cfr"), "cfr")
+    found = leaks_beside(deals_in(find(["runs/x"])), "New", make_bot("cfr"), "cfr")
 
 For each decision of the player an action is drawn from the policy. Where it is another one than the player's, both are
 played out from there, with the cards of all players as they were, the same board and the same draws, and with the

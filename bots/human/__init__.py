@@ -11,20 +11,19 @@ socket, `SeatConnection` the same with one. `Moments` is for faces whose entries
 
 from bots.human.entries import read_entry
 from bots.human.moments import Moments, Played
-from bots.human.scene import Choices, Player, Raises, Scene, Score
+from bots.human.scene import Choices, Raises, Scene, Score
 from bots.human.seat import HumanSeat, SeatConnection
 from bots.human.words import in_words
-from logs.happenings import Acted, Dealt, Happening, Posted, Returned, Shown, Won
+from logs.hand_events import Acted, Dealt, HandEvent, Posted, Returned, Shown, Won
 
 __all__ = [
     "Acted",
     "Choices",
     "Dealt",
-    "Happening",
+    "HandEvent",
     "HumanSeat",
     "Moments",
     "Played",
-    "Player",
     "Posted",
     "Raises",
     "Returned",

@@ -19,7 +19,7 @@ from bots.human.entries import read_entry
 from bots.human.scene import Scene
 from bots.human.words import in_words
 from engine import Action
-from logs.happenings import Acted, happenings
+from logs.hand_events import Acted, hand_events
 from protocol.actions import scan_action
 from protocol.match_state import betting_text
 
@@ -133,6 +133,6 @@ def _name_of(scene: Scene) -> str:
 def _said(scene: Scene, action: Action) -> str:
     """An action of the person in words."""
     after = replace(scene, betting=scene.betting.after(action))
-    so_far = happenings(after.betting, after.all_hole_cards, after.board, None)
+    so_far = hand_events(after.betting, after.all_hole_cards, after.board, None)
     words = in_words([one for one in so_far if isinstance(one, Acted) and one.position == scene.position][-1], after)
     return words[0].lower() + words[1:]

@@ -13,13 +13,12 @@ from functools import cached_property
 from bots.sdk.view import View
 from engine import Card, Game, Position, Seat
 from engine.betting import BettingState
-from engine.holdem import holdem_blinds
 from logs.estimation import Rate
-from logs.happenings import Acted, Happening, happenings, strength_of
-from logs.scenes import has_deep_stack
-from logs.tracker.positions import position_names, round_names
+from logs.hand_events import HandEvent, hand_events, strength_of
+from logs.tracker.positions import round_names
+from logs.view import PlayerView, live_views
 
-__all__ = ["Choices", "Player", "Raises", "Scene", "Score"]
+__all__ = ["Choices", "Raises", "Scene", "Score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +79,6 @@ class Choices:
     to_call: int
     is_call_all_in: bool
     raises: Raises | None
-
-
-@dataclass(frozen=True, slots=True)
-class Player:
-    """A player at the table.
-
-    Attributes:
-        position: its position in this hand.
-        place: what the position is called, such as BB.
-        name: the player.
-        is_you: whether it is the person.
-        is_button: whether it has the dealer's button.
-        cards: its hole cards as far as the person has been shown them.
-        street_total: chips put in during this round.
-        stack_left: chips left to play with; None where the stack is deeper than any pot of the game.
-        has_folded: whether it has folded.
-        is_all_in: whether it has no chips left and has not folded.
-        is_acting: whether it is its turn.
-        last: its last action of this round; None before.
-    """
-
-    position: Position
-    place: str
-    name: str
-    is_you: bool
-    is_button: bool
-    cards: tuple[Card, ...]
-    street_total: int
-    stack_left: int | None
-    has_folded: bool
-    is_all_in: bool
-    is_acting: bool
-    last: Acted | None
 
 
 @dataclass(frozen=True)
@@ -183,9 +149,9 @@ class Scene:
         return self.view.values if self.finished else None
 
     @cached_property
-    def history(self) -> tuple[Happening, ...]:
+    def history(self) -> tuple[HandEvent, ...]:
         """What has happened in the hand, in order; a later scene of the hand only adds to it."""
-        return happenings(self.betting, self.all_hole_cards, self.board, self.values)
+        return hand_events(self.betting, self.all_hole_cards, self.board, self.values)
 
     @cached_property
     def choices(self) -> Choices | None:
@@ -206,25 +172,6 @@ class Scene:
         return Choices(view.can_fold, view.to_call, 0 < view.to_call == view.stack_left, raises)
 
     @cached_property
-    def players(self) -> tuple[Player, ...]:
+    def players(self) -> tuple[PlayerView, ...]:
         """The players in the order of their positions."""
-        game, view, betting = self.game, self.view, self.betting
-        places, blinds = position_names(game), holdem_blinds(game)
-        last = {one.position: one for one in self.history if isinstance(one, Acted) and one.round == betting.round}
-        return tuple(
-            Player(
-                Position(at),
-                places[at],
-                name,
-                at == self.position,
-                blinds is not None and at == blinds.button,
-                self.all_hole_cards[at],
-                view.street_spent[at],
-                None if has_deep_stack(game, at) else view.stacks_left[at],
-                bool(betting.folded >> at & 1),
-                not betting.folded >> at & 1 and view.stacks_left[at] == 0,
-                betting.acting_position == at,
-                last.get(Position(at)),
-            )
-            for at, name in enumerate(self.names)
-        )
+        return live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1].seats

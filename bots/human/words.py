@@ -7,7 +7,7 @@ from typing import Final
 
 from bots.human.scene import Scene
 from engine import CARD_TEXTS, Card, Move
-from logs.happenings import Dealt, Happening, Shown, deed
+from logs.hand_events import Dealt, HandEvent, Shown, action_words
 from logs.text import shown
 from logs.tracker.positions import round_names
 
@@ -27,21 +27,21 @@ def _texts(cards: Sequence[Card]) -> str:
     return " ".join(CARD_TEXTS[card] for card in cards)
 
 
-def in_words(happening: Happening, scene: Scene, cards_text: Callable[[Sequence[Card]], str] = _texts) -> str:
-    """One happening of a scene as a sentence without its full stop.
+def in_words(event: HandEvent, scene: Scene, cards_text: Callable[[Sequence[Card]], str] = _texts) -> str:
+    """One event of a scene as a sentence without its full stop.
 
     Args:
-        happening: one of `Scene.history`.
+        event: one of `Scene.history`.
         scene: where it has happened.
         cards_text: writes cards.
     """
-    if isinstance(happening, Dealt):
-        name = round_names(scene.game)[happening.round].capitalize()
-        cards = f": {cards_text(happening.cards)}" if happening.cards else ""
-        return f"{name}{cards} (pot {happening.pot:,})"
-    is_you = happening.position == scene.position
-    who, end = ("You", "") if is_you else (shown(scene.names[happening.position]), "s")
-    if isinstance(happening, Shown):
-        strength = f", {happening.strength}" if happening.strength else ""
-        return f"{who} show{end} {cards_text(happening.cards)}{strength}"
-    return f"{who} {deed(happening, scene.game, end=end)}"
+    if isinstance(event, Dealt):
+        name = round_names(scene.game)[event.round].capitalize()
+        cards = f": {cards_text(event.cards)}" if event.cards else ""
+        return f"{name}{cards} (pot {event.pot:,})"
+    is_you = event.position == scene.position
+    who, end = ("You", "") if is_you else (shown(scene.names[event.position]), "s")
+    if isinstance(event, Shown):
+        strength = f", {event.strength}" if event.strength else ""
+        return f"{who} show{end} {cards_text(event.cards)}{strength}"
+    return f"{who} {action_words(event, scene.game, end=end)}"

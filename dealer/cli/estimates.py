@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from engine import Game
 
 if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
-    from logs.reading import ReadingOptions
+    from logs.hand_source import HandSource
     from logs.variance.estimates import Estimate, Estimates, GameEstimates
 
 __all__ = ["show_estimates"]
@@ -38,7 +38,7 @@ def show_estimates(
     *,
     known: Sequence[str],
     over_ranges: bool,
-    options: ReadingOptions,
+    find: Callable[..., HandSource],
     as_json: bool,
     save: bool,
 ) -> None:
@@ -49,14 +49,14 @@ def show_estimates(
         sources: of the hands.
         known: players whose policies are known, as ``NAME=POLICY``, or ``NAME`` for the bot that a run's result names.
         over_ranges: whether to average over the cards that known players might have held.
-        options: how the hands are read.
+        find: makes a source of the hands.
         as_json: whether to print JSON.
         save: whether to write the estimates to the result of the run.
     """
     contest = _contest_to_save_in(sources) if save else None
     players = _players_of(sources) if known else {}
     policies = _policies(known, players)
-    estimates = _estimates(terminal, sources, policies, _doubts(players), over_ranges=over_ranges, options=options)
+    estimates = _estimates(terminal, sources, policies, _doubts(players), over_ranges=over_ranges, find=find)
     if contest is not None:
         (found,) = estimates.games
         written = contest.model_copy(update={"estimates": found})
@@ -117,10 +117,10 @@ def _estimates(
     doubts: Mapping[str, str],
     *,
     over_ranges: bool,
-    options: ReadingOptions,
+    find: Callable[..., HandSource],
 ) -> Estimates:
     from bots.errors import PolicyError, SpecError
-    from logs.variance.many_files import reduce_files
+    from logs.variance.many_files import reduce_hands
     from logs.variance.reduction import HandCorrections, Reduction
 
     with contextlib.ExitStack() as stack:
@@ -141,7 +141,7 @@ def _estimates(
         reduction = Reduction(corrections if policies else None)
         try:
             with Problems(terminal) as problems, working(terminal, "hands counted") as on_progress:
-                hands = reduce_files(sources, reduction, on_progress=on_progress, **options | {"on_problem": problems})
+                hands = reduce_hands(find(sources, on_problem=problems), reduction, on_progress=on_progress)
         except (PolicyError, SpecError) as error:
             abort(f"--policy {error}" if isinstance(error, SpecError) else str(error))
         if not hands:

@@ -11,12 +11,11 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options, warning_text
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, Transcript, game_named
+from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, Transcript, hand_finder
 from dealer.results.sentences import count_of
 from dealer.table.collector import spare_collector
 from logs.conversion import Conversion, MoneyRake, convert
 from logs.export import parse_currency, parse_formats
-from logs.reading import find_hand_files
 
 __all__ = ["export"]
 
@@ -112,12 +111,8 @@ def export(
     spare_collector()
     with Problems(terminal) as problems:
         converted = convert(
-            find_hand_files(sources, chip_value),
+            hand_finder(game, chip_value, strict=strict)(sources, transcript=transcript, on_problem=problems),
             options.conversion(),
-            game=game_named(game),
-            strict=strict,
-            transcript=transcript,
-            on_problem=problems,
             on_warning=lambda warning: terminal.say(warning_text(warning)),
             on_written=lambda path, hands: terminal.print(f"{path}: {count_of(hands, 'hand')}"),
         )

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, how_read
-from logs.reading import read_hands
+from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
 from logs.record import HandRecord
 from logs.report.replay import replayed
 from logs.worst_hands import worst_hands
@@ -35,14 +34,15 @@ def hands(
     terminal = context.ensure_object(Terminal)
     found = 0
     with Problems(terminal) as problems:
-        options = how_read(game, chip_value, strict=strict) | {"on_problem": problems}
+        find = hand_finder(game, chip_value, strict=strict)
+        source = find(sources, on_problem=problems, times=number is not None)
         if number is not None:
-            for record in read_hands(sources, **options | {"times": True}):
+            for record in source.hands():
                 if record.hand_number == number:
                     found += 1
                     terminal.print(hand_text(record))
         else:
-            lost = worst_hands(sources, player, count=worst, **options)
+            lost = worst_hands(source, player, count=worst)
             for found, one in enumerate(lost, 1):
                 terminal.print(f"{found}. {one.player} {one.chips:+,.10g}", style="bold")
                 terminal.print(hand_text(one.hand))

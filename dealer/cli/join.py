@@ -57,8 +57,6 @@ def _asked(*flags: str, **more: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Login:
-    """Who comes, and how."""
-
     token: Annotated[
         str | None,
         _login(
@@ -80,8 +78,6 @@ class _Login:
 
 @dataclass(frozen=True, slots=True)
 class _Bot:
-    """How the bot is known."""
-
     name: Annotated[str | None, typer.Option("--name", help="Its name.", show_default="as in 'arena play'")] = None
     version: Annotated[
         str, typer.Option("--version", help="The bot's version; another one has results of its own.")
@@ -105,8 +101,6 @@ class _Bot:
 
 @dataclass(frozen=True, slots=True)
 class _Challenges:
-    """Which contests are asked for."""
-
     challenge: Annotated[
         list[str] | None,
         _asked(
@@ -228,7 +222,6 @@ async def _join(settings: JoinSettings, on_news: Callable[[News], None]) -> Join
 
 
 def _address(text: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT; an address of IPv6 stands in brackets."""
     host, colon, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
     if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
@@ -237,7 +230,6 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _who(login: _Login) -> tuple[str, str]:
-    """Name and token of the login."""
     if login.token is not None and login.token_file is not None:
         abort("--token and --token-file: give one of them")
     text = login.token
@@ -257,7 +249,6 @@ def _who(login: _Login) -> tuple[str, str]:
 
 
 def _player(words: list[str], name: str | None) -> Player:
-    """The bot, from one word as for `arena play` or the words of a command."""
     text = words[0]
     if len(words) > 1:
         text = subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
@@ -272,7 +263,6 @@ def _player(words: list[str], name: str | None) -> Player:
 
 
 def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Challenge, ...]:
-    """The contests that are asked for."""
     if not options.challenge:
         for about in fields(options):
             if getattr(options, about.name) is not None:
@@ -310,7 +300,6 @@ class _Teller:
         self._is_quiet = is_quiet
 
     def __call__(self, news: News) -> None:
-        """Say it."""
         match news:
             case RunOver():
                 self._terminal.sentence(_result(news))
@@ -340,7 +329,6 @@ class _Teller:
 
 
 def _result(run: RunOver) -> str:
-    """What came out of a run, in a line."""
     label = run.match if run.runs == 1 else f"{run.match}, run {run.run} of {run.runs}"
     if run.state != "finished" or run.player is None or run.mbb_per_game is None:
         return f"{label}: {run.state}. {run.reason}"

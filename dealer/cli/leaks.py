@@ -12,7 +12,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.equilibrium_leaks import report_of_departures
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, how_read
+from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.working import working
 from dealer.results.leaks import (
@@ -63,8 +63,8 @@ def leaks(
     if out is not None:
         check_new_file(out, force)
     with Problems(terminal) as problems, working(terminal, "reading hands") as show:
-        options = how_read(game, chip_value, strict=strict) | {"on_problem": problems}
-        deals = deals_in(sources, lambda hands: show(None, f"{hands:,} hands"), options)
+        source = hand_finder(game, chip_value, strict=strict)(sources, on_problem=problems)
+        deals = deals_in(source, lambda hands: show(None, f"{hands:,} hands"))
         first = next(deals, None)
         everything = deals if first is None else chain([first], deals)
         if beside is not None and first is not None:

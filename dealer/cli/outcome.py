@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from dealer.cli.console import Terminal
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.contest.config import Score
 from dealer.contest.ending import Outcome
-from dealer.results.crosstable import crosstable_rows, ranking_rows
+from dealer.results.crosstable import crosstable_rows, crosstable_title, ranking_rows
 from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
 from dealer.results.sentences import three_digits
 from logs.estimation.rate import signed
@@ -45,7 +44,7 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
             player.name,
             "-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1),
             unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
-            *([] if result.score is Score.RAW else _corrected(player)),
+            _error(player.standard_error),
             f"{player.chips:+,.10g}",
             f"{result.hands_counted:,}",
             _faults(player),
@@ -54,15 +53,23 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
         ]
         for player in sorted(result.players, key=lambda player: -player.chips)
     ]
-    heads = ["player", "mbb/g", interval, "chips", "hands", "faults", "median", "99 %"]
-    if result.score is Score.CORRECTED:
-        heads[3:3] = ["corrected", interval]
-    terminal.table(heads, rows)
+    terminal.table(["player", "mbb/g", interval, "SE", "chips", "hands", "faults", "median", "99 %"], rows)
+    corrected = [
+        [
+            player.name,
+            signed(player.corrected_mbb_per_game, 1),
+            "too few" if player.corrected_half_width_95 is None else f"{player.corrected_half_width_95:,.1f}",
+            _error(player.corrected_standard_error),
+        ]
+        for player in sorted(result.players, key=lambda player: -(player.corrected_mbb_per_game or 0.0))
+        if player.corrected_mbb_per_game is not None
+    ]
+    if corrected:
+        terminal.table(["without luck", "mbb/g", interval, "SE"], corrected)
 
 
-def _corrected(player: PlayerResult) -> list[str]:
-    value, half_width = player.corrected_mbb_per_game, player.corrected_half_width_95
-    return ["-" if value is None else signed(value, 1), "too few" if half_width is None else f"{half_width:,.1f}"]
+def _error(error: float | None) -> str:
+    return "-" if error is None else f"{error:,.1f}"
 
 
 def _faults(player: PlayerResult) -> str:
@@ -100,7 +107,7 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
                 continue
             terminal.print(f"\n{standings.game}", style="bold")
             first, *rows = crosstable_rows(standings)
-            terminal.table(first, rows, title="mbb/g of row against column, ± 95 %")
+            terminal.table(first, rows, title=crosstable_title(standings))
             first, *rows = ranking_rows(standings)
             terminal.table(first, rows, left=(1, 3))
             _show_entrants(

@@ -8,7 +8,7 @@ import importlib.util
 import signal
 import threading
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -19,7 +19,7 @@ from logs.errors import LogsError
 
 if TYPE_CHECKING:
     from dealer.contest.contest import Watch
-    from logs.reading import ReadingOptions
+    from logs.hand_source import HandSource
 
 __all__ = ["NoBrowser", "PagePort", "pages_beside", "require_web", "show_pages"]
 
@@ -43,7 +43,7 @@ def require_web() -> None:
 def show_pages(
     terminal: Terminal,
     paths: Sequence[Path],
-    options: ReadingOptions,
+    find: Callable[..., HandSource],
     *,
     port: int,
     opens_browser: bool,
@@ -54,7 +54,7 @@ def show_pages(
     Args:
         terminal: told the address.
         paths: of runs, logs, or folders that hold runs.
-        options: how files of hands are read.
+        find: makes sources of hands of the paths.
         port: 0 for a free one.
         opens_browser: whether a browser is opened.
         number: of the hand to begin with.
@@ -68,12 +68,12 @@ def show_pages(
     for path in paths:
         if not path.exists():
             abort(f"{path}: there is no such file or folder")
-    library = LocalLibrary(paths, options=options)
+    library = LocalLibrary(paths, find=find)
     keys = library.keys()
     begin = run_path(keys[0]) if len(keys) == 1 else "/"
     if len(paths) == 1 and len(keys) == 1:
         try:
-            run = WatchedRun(paths[0], keys[0], options)
+            run = WatchedRun(paths[0], keys[0], find)
         except LogsError as error:
             abort(str(error))
         if number is not None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -21,10 +22,20 @@ from logs.money import MOST_DECIMALS, Scale
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
-    from logs.reading import ReadingOptions
+    from logs.hand_source import HandSource
     from logs.tracker.hand_counts import HandCounts
 
-__all__ = ["ChipValue", "GameName", "Problems", "Sources", "Strict", "Transcript", "counted", "game_named", "how_read"]
+__all__ = [
+    "ChipValue",
+    "GameName",
+    "Problems",
+    "Sources",
+    "Strict",
+    "Transcript",
+    "counted",
+    "game_named",
+    "hand_finder",
+]
 
 
 def _chip_value(text: str) -> Decimal:
@@ -110,31 +121,29 @@ def game_named(name: str | None) -> Game | None:
     return None if name is None else find_game(name)[1]
 
 
-def how_read(game: str | None, chip_value: Decimal | None, *, strict: bool = False) -> ReadingOptions:
-    """How files of hands are read, by the options of a command."""
-    return {"game": game_named(game), "chip_value": chip_value, "strict": strict}
+def hand_finder(game: str | None, chip_value: Decimal | None, *, strict: bool = False) -> Callable[..., HandSource]:
+    """`logs.hand_source.find` with what the options of a command say."""
+    from logs.hand_source import find
+
+    return partial(find, game=game_named(game), chip_value=chip_value, strict=strict)
 
 
 def counted(
     terminal: Terminal,
     sources: list[Path],
-    options: ReadingOptions,
+    find: Callable[..., HandSource],
     *,
     transcript: Path | None = None,
     times: bool = False,
 ) -> HandCounts:
     """All hands of runs and logs, counted; ends the command if they cannot be read or there are none."""
-    from logs.tracker.many_files import count_files
+    from logs.tracker.many_files import count_hands
 
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
     with Problems(terminal) as problems, _progress(terminal) as on_progress:
-        counts = count_files(
-            sources,
-            on_progress=on_progress,
-            processes=os.cpu_count() or 1,
-            **options | {"on_problem": problems, "times": times, "transcript": transcript},
-        )
+        source = find(sources, on_problem=problems, times=times, transcript=transcript)
+        counts = count_hands(source, on_progress=on_progress, processes=os.cpu_count() or 1)
     if not counts.hands:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))
     return counts

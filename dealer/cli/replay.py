@@ -8,7 +8,7 @@ import typer
 
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.reading import ChipValue, GameName, Sources, how_read
+from dealer.cli.reading import ChipValue, GameName, Sources, hand_finder
 
 __all__ = ["replay"]
 
@@ -29,4 +29,4 @@ def replay(
     The pages are for this machine only. Ctrl-C ends them.
     """
     terminal = context.ensure_object(Terminal)
-    show_pages(terminal, sources, how_read(game, chip_value), port=port, opens_browser=not no_browser, number=number)
+    show_pages(terminal, sources, hand_finder(game, chip_value), port=port, opens_browser=not no_browser, number=number)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dealer.cli.console import Terminal, check_new_file, write_file
-from dealer.cli.reading import ChipValue, GameName, Sources, Strict, Transcript, counted, how_read
+from dealer.cli.reading import ChipValue, GameName, Sources, Strict, Transcript, counted, hand_finder
 from dealer.cli.working import working
 from dealer.errors import ResultError
 from dealer.record.folder import RESULT_NAME
@@ -17,8 +18,8 @@ from dealer.results.page import report_of_results
 from dealer.results.reading import read_result
 from dealer.results.schema import ContestResult, TournamentResult
 from dealer.results.sentences import count_of
+from logs.hand_source import HandSource
 from logs.page.table import TableView
-from logs.reading import ReadingOptions
 from logs.report import format_report
 
 __all__ = ["report"]
@@ -41,26 +42,23 @@ def report(
     """
     check_new_file(out_file, force)
     terminal = context.ensure_object(Terminal)
-    options = how_read(game, chip_value, strict=strict)
-    counts = counted(terminal, sources, options, transcript=transcript, times=True)
+    find = hand_finder(game, chip_value, strict=strict)
+    counts = counted(terminal, sources, find, transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
-    leaks, no_leaks = _leaks(terminal, sources, how_read(game, chip_value))
+    leaks, no_leaks = _leaks(terminal, sources, hand_finder(game, chip_value))
     write_file(out_file, format_report(report_of_results(counts, results, title, leaks=leaks, no_leaks=no_leaks)))
     terminal.print(f"{out_file}: {count_of(counts.hands, 'hand')}")
 
 
-def _leaks(terminal: Terminal, sources: list[Path], options: ReadingOptions) -> tuple[list[TableView], str]:
+def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]) -> tuple[list[TableView], str]:
     """What the page shows of everybody's leaks, and why it shows nothing."""
-    from logs.leaks import LeaksRefused, find_all_leaks
+    from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 
     with working(terminal, "comparing hands of the same cards") as show:
         try:
-            found = find_all_leaks(
-                sources,
-                on_hands=lambda hands: show(None, f"{hands:,} hands"),
-                # Problems were reported while the hands were counted.
-                **options | {"on_problem": lambda problem: None},
-            )
+            # Problems were reported while the hands were counted.
+            source = find(sources, on_problem=lambda problem: None)
+            found = all_leaks_of(deals_in(source, lambda hands: show(None, f"{hands:,} hands")))
         except LeaksRefused as error:
             return [], str(error)
     return [table for one in found for table in tables_in_short(one, sources)], ""

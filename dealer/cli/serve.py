@@ -240,7 +240,6 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
 
 
 async def _until_stopped(settings: ServerSettings, data: Path, tell: Callable[[Started], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
     web: WebFace | None = None
     if has_web():
         from dealer.web.server_site import server_site

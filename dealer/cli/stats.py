@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.reading import ChipValue, GameName, Sources, Strict, counted, how_read
+from dealer.cli.reading import ChipValue, GameName, Sources, Strict, counted, hand_finder
 from logs.tracker.definitions import STATISTICS
 
 __all__ = ["EPILOG", "stats"]
@@ -73,14 +73,14 @@ def stats(
             sources,
             known=policy or [],
             over_ranges=ranges,
-            options=how_read(game, chip_value, strict=strict),
+            find=hand_finder(game, chip_value, strict=strict),
             as_json=as_json,
             save=save,
         )
         return
     if policy or ranges or save:
         abort("--policy, --ranges and --save go with --variance")
-    counts = counted(terminal, sources, how_read(game, chip_value, strict=strict), times=times)
+    counts = counted(terminal, sources, hand_finder(game, chip_value, strict=strict), times=times)
     from logs.tracker.statistics import statistics_of
     from logs.tracker.tables import COLUMNS, rows, statistics_tables
 

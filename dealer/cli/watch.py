@@ -9,7 +9,7 @@ import typer
 
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.reading import ChipValue, GameName, how_read
+from dealer.cli.reading import ChipValue, GameName, hand_finder
 
 __all__ = ["watch"]
 
@@ -30,4 +30,6 @@ def watch(
     The pages are for this machine only. Ctrl-C ends them.
     """
     terminal = context.ensure_object(Terminal)
-    show_pages(terminal, sources or [Path("runs")], how_read(game, chip_value), port=port, opens_browser=not no_browser)
+    show_pages(
+        terminal, sources or [Path("runs")], hand_finder(game, chip_value), port=port, opens_browser=not no_browser
+    )

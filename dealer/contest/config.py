@@ -66,8 +66,10 @@ NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 t
 
 
 class Score(enum.StrEnum):
-    """What stop rules and the live line look at."""
+    """What stop rules and the live line look at, and whether the luck of the cards is taken off."""
 
+    BOTH = "both"
+    """They look at what was won; the result also has it less the luck of the cards where that takes some seconds."""
     RAW = "raw"
     """What was won."""
     CORRECTED = "corrected"
@@ -239,9 +241,10 @@ class RunConfig(BaseModel):
         "'better:0,30,0.01,0.01').",
     )
     score: Score = _setting(
-        Score.RAW,
-        "What the stop rule and the live line look at: winnings as they are, or corrected by the luck of the cards, "
-        "which takes fewer hands; then the result has win rates by all estimators, too.",
+        Score.BOTH,
+        "'raw' winnings; 'both', where the result also has win rates without the luck of the cards if counting these "
+        "takes some seconds at most; or 'corrected', where the stop rule and the live line look at those, which takes "
+        "fewer hands, and the result has win rates by all estimators.",
     )
     workers: int | None = _setting(
         None,

@@ -38,6 +38,9 @@ from logs.acpc_log.reader import read_log
 from logs.estimation import Monitor
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dealer.contest.corrected import CorrectedScores
 
 __all__ = ["Contest", "MatchEvent", "MatchWatcher", "Watch"]
@@ -145,6 +148,7 @@ class Contest:
         self._watch = watch
         self._matches: list[MatchRun] = []
         self._is_closed: list[bool] = []
+        self._fitted: tuple[int, NDArray[np.float64] | None] | None = None
         self._looked_at = 0
         self._is_held = False
 
@@ -152,6 +156,15 @@ class Contest:
     def judged(self) -> Scores:
         """The scores that the stop rule looks at."""
         return self.scores if self._corrected is None else self._corrected.scores
+
+    def deals_without_luck(self) -> NDArray[np.float64] | None:
+        """The corrected scores for the result, of as many hands as have been played; see `fitted_deals`."""
+        from dealer.contest.corrected import fitted_deals
+
+        hands = self.scores.hands_played
+        if self._fitted is None or self._fitted[0] != hands:
+            self._fitted = hands, fitted_deals(self.plan, self.scores)
+        return self._fitted[1]
 
     @property
     def hands_to_play(self) -> int:
@@ -267,7 +280,7 @@ class Contest:
     def _no_corrected_scores(self) -> CorrectedScores | None:
         """Corrected scores, still empty, if the stop rule looks at them."""
         plan = self.plan
-        if plan.score is Score.RAW:
+        if plan.score is not Score.CORRECTED:
             return None
         # Loads compiled code.
         from dealer.contest.corrected import CorrectedScores

@@ -1,22 +1,31 @@
-"""The scores of a contest without the luck of the cards: a second look at the same hands, for a rule that stops it.
+"""The scores of a contest without the luck of the cards: a second look at the same hands.
 
-Hands come by `watcher`, or, for those that an interrupted run had played, by `restore`; a few at a time are corrected
-together. The chips that were won are counted elsewhere (`dealer.contest.scores`) all the same.
+For a rule that stops the contest hands come by `watcher`, or, for those that an interrupted run had played, by
+`restore`; a few at a time are corrected together. For a result alone, `fitted_deals` corrects what the logs hold once
+all is played. The chips that were won are counted elsewhere (`dealer.contest.scores`) all the same.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dealer.contest.config import Score
+from dealer.contest.plan import ContestPlan
 from dealer.contest.scores import Scores
 from dealer.match.events import Event, HandFinished, Watcher
 from engine import Game
 from logs import HandRecord
-from logs.variance.correction import ChanceCorrection
+from logs.acpc_log.reader import read_log
+from logs.errors import LogsError
+from logs.variance.correction import ChanceCorrection, fitted_scores, is_cheap
 
-__all__ = ["CorrectedScores"]
+__all__ = ["CorrectedScores", "fitted_deals"]
 
 _AT_ONCE: Final = 32
 """Hands corrected together: a millisecond or two, for which players hardly wait."""
@@ -84,6 +93,32 @@ class CorrectedScores:
                 of_seats[seat] = value
             found.extend(of_seats)
         return found
+
+
+def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | None:
+    """The scores of a contest that was played, without the luck of the cards, with weights fitted on other deals.
+
+    Args:
+        plan: what was played.
+        scores: of all its hands, which stand in its logs.
+
+    Returns:
+        shape (deals, players), in mbb/g; None where they are not asked for, a player learns, a sequential test decides
+        (its scores may not depend on later ones), counting takes long, or there are too few deals.
+    """
+    if plan.score is not Score.BOTH or plan.learners or plan.is_sequential:
+        return None
+    if not is_cheap(plan.game, scores.hands_played):
+        return None
+    book = CorrectedScores(plan.game, Scores(plan.game, plan.slots))
+    try:
+        for index, slot in enumerate(plan.slots):
+            book.restore(index, islice(read_log(plan.record.folder / f"{slot.name}.log"), scores.hands(index)))
+    except (OSError, LogsError):
+        # The logs have been taken away, or damaged, since they were written: the result is what was won.
+        return None
+    raw, corrected = (np.array(list(one.in_order()), np.float64) for one in (scores, book.scores))
+    return fitted_scores(raw, corrected) if len(raw) and raw.shape == corrected.shape else None
 
 
 class _HandWatcher(Watcher):

@@ -345,7 +345,7 @@ def _check_training(config: RunConfig, players: Sequence[Player], stop: StopRule
     if learner.has_own_user:
         raise _problem("bots", f"{learner.name} learns, but another user cannot write its journal; add learn=false")
     frozen = f"{learner.name} learns while it plays, so it is another player in every hand"
-    if config.score is not Score.RAW:
+    if config.score is Score.CORRECTED:
         raise _problem("score", f"{frozen} and has no win rate to be corrected; add learn=false")
     if config.command is Command.TOURNAMENT:
         raise _problem("bots", f"{frozen} and cannot be ranked; add learn=false, or train it in a play")

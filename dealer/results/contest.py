@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from dealer.contest.config import Score
 from dealer.contest.contest import Contest
@@ -30,12 +31,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     for deal_scores in scores.in_order():
         for mean, score in zip(means, deal_scores, strict=True):
             mean.add(score)
-    corrected: list[RunningMean] = []
-    if plan.score is Score.CORRECTED:
-        corrected = [plan.new_mean(plan.score) for _ in plan.players]
-        for deal_scores in contest.judged.in_order():
-            for mean, score in zip(corrected, deal_scores, strict=True):
-                mean.add(score)
+    corrected = _corrected_means(contest)
     duplicates = scores.duplicates
     hands = scores.hands_played - contest.hands_before
     result = ContestResult(
@@ -50,7 +46,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         outcome=ending.outcome,
         reason=ending.reason,
         stop=str(plan.stop),
-        score=plan.score,
+        score=Score.CORRECTED if plan.score is Score.CORRECTED else Score.RAW,
         verdict=None if contest.monitor is None else contest.monitor.verdict,
         interval=_interval(plan),
         seconds=contest.seconds,
@@ -87,6 +83,23 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     return result.model_copy(update={"sentence": contest_sentence(result)})
 
 
+def _corrected_means(contest: Contest) -> list[RunningMean]:
+    """The players' means without the luck of the cards; none where they are not counted."""
+    plan = contest.plan
+    if plan.score is Score.CORRECTED:
+        deals: Iterable[Sequence[float]] = contest.judged.in_order()
+    else:
+        fitted = contest.deals_without_luck()
+        if fitted is None:
+            return []
+        deals = fitted.tolist()
+    means = [plan.new_mean(Score.CORRECTED) for _ in plan.players]
+    for scores in deals:
+        for mean, score in zip(means, scores, strict=True):
+            mean.add(score)
+    return means
+
+
 def _interval(plan: ContestPlan) -> Interval:
     if plan.learners:
         return Interval.NONE
@@ -116,10 +129,12 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         chips=contest.scores.chips()[player],
         mbb_per_game=mean.mean if mean.count else None,
         half_width_95=mean.half_width_95,
+        standard_error=mean.standard_error,
         # Each player may come out best by luck on one side, so the errors of all add up.
         half_width_of_best_95=mean.half_width(2 * TAIL_95 / len(plan.players)),
         corrected_mbb_per_game=corrected.mean if corrected is not None and corrected.count else None,
         corrected_half_width_95=None if corrected is None else corrected.half_width_95,
+        corrected_standard_error=None if corrected is None else corrected.standard_error,
         standard_deviation=mean.standard_deviation,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
         first_fault=None if first_fault is None else fault_phrase(first_fault),

@@ -7,11 +7,12 @@ import enum
 import io
 import re
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from dealer.results.schema import GameStandings, Rank
-from logs.estimation import Rate
+from logs.estimation.rate import signed
 
-__all__ = ["TableFormat", "crosstable_rows", "ranking_rows", "standings_text"]
+__all__ = ["TableFormat", "crosstable_rows", "crosstable_title", "ranking_rows", "standings_text"]
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
@@ -25,16 +26,50 @@ class TableFormat(enum.StrEnum):
     LATEX = "latex"
 
 
+_Figures: TypeAlias = tuple[float, float | None, float | None]
+"""A mean, half its interval, and its standard error."""
+
+
+def crosstable_title(standings: GameStandings) -> str:
+    """What the cells of a crosstable are."""
+    without_luck = ", without the luck of the cards" if standings.corrected_mbb_per_game else ""
+    return f"mbb/g of row against column{without_luck}, ± 95 % (standard error)"
+
+
 def crosstable_rows(standings: GameStandings) -> list[list[str]]:
-    """What the bot of a row won from that of a column and in the mean, in mbb/g; the first row and column are names."""
+    """What the bot of a row won from that of a column and in the mean, in mbb/g; the first row and column are names.
+
+    Figures are without the luck of the cards where all contests have that.
+    """
     order = [rank.player for rank in standings.total_bankroll]
-    cells = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
+    is_corrected = bool(standings.corrected_mbb_per_game)
+    cells: dict[tuple[str, str], _Figures] = {}
+    for cell in standings.crosstable:
+        cells[cell.player, cell.opponent] = cell.mbb_per_game, cell.half_width_95, cell.standard_error
+        if cell.corrected_mbb_per_game is not None:
+            corrected = cell.corrected_mbb_per_game, cell.corrected_half_width_95, cell.corrected_standard_error
+            cells[cell.player, cell.opponent] = corrected
     rows = [["", *order, "mean"]]
     for name in order:
-        mean = Rate(standings.mbb_per_game[name], standings.half_width_95[name], name, "the field")
-        rates = [*(cells.get((name, other)) for other in order), mean]
-        rows.append([name, *("" if rate is None else rate.text().removesuffix(" mbb/g") for rate in rates)])
+        mean: _Figures = (
+            standings.mbb_per_game[name],
+            standings.half_width_95[name],
+            standings.standard_error.get(name),
+        )
+        if is_corrected:
+            mean = (
+                standings.corrected_mbb_per_game[name],
+                standings.corrected_half_width_95[name],
+                standings.corrected_standard_error[name],
+            )
+        found = [*(cells.get((name, other)) for other in order), mean]
+        rows.append([name, *("" if figures is None else _cell(*figures) for figures in found)])
     return rows
+
+
+def _cell(mbb: float, half_width: float | None, error: float | None) -> str:
+    half = "" if half_width is None else f" ± {half_width:,.0f}"
+    return f"{signed(mbb)}{half}{'' if error is None else f' ({error:,.0f})'}"
 
 
 def ranking_rows(standings: GameStandings) -> list[list[str]]:
@@ -61,16 +96,28 @@ def standings_text(standings: GameStandings, form: TableFormat) -> str:
 def _csv(standings: GameStandings) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("game", "player", "opponent", "mbb_per_game", "half_width_95", "hands"))
-    rows: list[tuple[str, str, float, float | None, int | None]] = [
-        (cell.player, cell.opponent, cell.mbb_per_game, cell.half_width_95, cell.hands) for cell in standings.crosstable
-    ]
+    kinds = ("mbb_per_game", "half_width_95", "standard_error")
+    writer.writerow(
+        ("game", "player", "opponent", *kinds[:2], "hands", kinds[2], *(f"corrected_{kind}" for kind in kinds))
+    )
+
+    def write(
+        player: str, opponent: str, hands: int | None, won: _Figures, corrected: tuple[float | None, ...]
+    ) -> None:
+        mbb, half_width, error = won
+        figures = ["" if one is None else f"{one:.4f}" for one in (mbb, half_width, error, *corrected)]
+        writer.writerow((standings.game, player, opponent, *figures[:2], hands, *figures[2:]))
+
+    for cell in standings.crosstable:
+        won = cell.mbb_per_game, cell.half_width_95, cell.standard_error
+        corrected = cell.corrected_mbb_per_game, cell.corrected_half_width_95, cell.corrected_standard_error
+        write(cell.player, cell.opponent, cell.hands, won, corrected)
+    means = standings.mbb_per_game, standings.half_width_95, standings.standard_error
+    lucks = standings.corrected_mbb_per_game, standings.corrected_half_width_95, standings.corrected_standard_error
     for rank in standings.total_bankroll:
         name = rank.player
-        rows.append((name, "", standings.mbb_per_game[name], standings.half_width_95[name], None))
-    for player, opponent, mbb, half_width, hands in rows:
-        half = "" if half_width is None else f"{half_width:.4f}"
-        writer.writerow((standings.game, player, opponent, f"{mbb:.4f}", half, hands))
+        mbb, half_width, error = means[0][name], means[1][name], means[2].get(name)
+        write(name, "", None, (mbb, half_width, error), tuple(one.get(name) for one in lucks))
     return text.getvalue()
 
 
@@ -87,7 +134,7 @@ def _latex(rows: Sequence[Sequence[str]], alignment: str) -> str:
 
 
 def _latex_cell(cell: str) -> str:
-    if re.fullmatch(r"[+-][\d,]+( ± [\d,]+)?", cell):
+    if re.fullmatch(r"[+-][\d,]+( ± [\d,]+)?( \([\d,]+\))?", cell):
         number = cell.replace(",", "{,}").replace("±", r"\pm")
         return f"${number}$"
     return "".join(_LATEX.get(char, f"\\{char}" if char in "&%$#_{}" else char) for char in cell)

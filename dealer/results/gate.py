@@ -42,6 +42,7 @@ class Judgement(NamedTuple):
     verdict: GateVerdict
     sentence: str
     rate: Rate | None
+    standard_error: float | None
     deals: int
 
     @property
@@ -55,6 +56,7 @@ class Judgement(NamedTuple):
             "min_mbb": self.min_mbb,
             "mbb_per_game": None if self.rate is None else self.rate.mbb,
             "half_width_95": None if self.rate is None else self.rate.half_width,
+            "standard_error": self.standard_error,
             "deals": self.deals,
         }
 
@@ -80,6 +82,7 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
         KeyError: there is no such player.
     """
     rate = result.rate(player)
+    error = next(one.standard_error for one in result.players if one.name == player)
     bound = f"{min_mbb:+,g} mbb/g"
     verdict = GateVerdict.UNDECIDED
     if result.interval is Interval.NONE:
@@ -96,4 +99,4 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
         else:
             why = f": the interval contains {bound}; more hands are needed."
         sentence += why
-    return Judgement(player, result.opponent_of(player), min_mbb, verdict, sentence, rate, result.duplicates)
+    return Judgement(player, result.opponent_of(player), min_mbb, verdict, sentence, rate, error, result.duplicates)

@@ -62,12 +62,16 @@ class PlayerResult(_Frozen):
     half_width_of_best_95: float | None = Field(
         None, description="the same for a claim about whichever player came out best: wider with three or more players"
     )
+    standard_error: float | None = Field(
+        None, description="of mbb_per_game, as the scores show it; null for fewer than two deals, and in training"
+    )
     corrected_mbb_per_game: float | None = Field(
-        None, description="mbb_per_game without the luck of the cards; null unless score is corrected"
+        None, description="mbb_per_game without the luck of the cards; null where it was not counted"
     )
     corrected_half_width_95: float | None = Field(
         None, description="half the interval of corrected_mbb_per_game, of the same kind"
     )
+    corrected_standard_error: float | None = Field(None, description="of corrected_mbb_per_game")
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
     faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
     first_fault: str | None = Field(description="the first fault in words, with the line")
@@ -164,7 +168,7 @@ class ContestResult(_Frozen):
         return Rate(found.mbb_per_game, found.half_width_95, found.name, self.opponent_of(found.name))
 
     def corrected_rate(self, player: str | None = None) -> Rate | None:
-        """The same as `rate`, without the luck of the cards; None unless the score is corrected.
+        """The same as `rate`, without the luck of the cards; None where that was not counted.
 
         Args:
             player: its name; the first player by default.
@@ -192,6 +196,12 @@ class CrosstableCell(_Frozen):
     opponent: str
     mbb_per_game: float
     half_width_95: float | None
+    standard_error: float | None = None
+    corrected_mbb_per_game: float | None = Field(
+        None, description="the same without the luck of the cards; null unless all contests have it"
+    )
+    corrected_half_width_95: float | None = None
+    corrected_standard_error: float | None = None
     hands: int
 
     @property
@@ -216,6 +226,12 @@ class GameStandings(_Frozen):
     game: str
     mbb_per_game: dict[str, float] = Field(description="mean over a player's contests, each counted once")
     half_width_95: dict[str, float | None]
+    standard_error: dict[str, float | None] = {}
+    corrected_mbb_per_game: dict[str, float] = Field(
+        default={}, description="mbb_per_game without the luck of the cards; empty unless all contests have it"
+    )
+    corrected_half_width_95: dict[str, float | None] = {}
+    corrected_standard_error: dict[str, float | None] = {}
     crosstable: list[CrosstableCell]
     total_bankroll: list[Rank]
     instant_runoff: list[Rank]

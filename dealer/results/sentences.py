@@ -61,8 +61,13 @@ def contest_sentence(result: ContestResult) -> str:
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}, known after {deals}: {rate} (95 %)."
     endings = {Outcome.FINISHED: "", Outcome.STOPPED: f" It stopped because {reason}"}
     learnt = "".join([f" {_learnt(one)}" for one in result.training])
-    corrected = "" if result.score is Score.RAW else f" {_CORRECTED.capitalize()}: {result.corrected_rate()} (95 %)."
+    rate = result.corrected_rate()
+    corrected = "" if rate is None else f" {_CORRECTED.capitalize()}: {rate}{_level(rate)}."
     return _standing(result, deals) + corrected + learnt + endings.get(result.outcome, f" It ended early: {reason}")
+
+
+def _level(rate: Rate) -> str:
+    return "" if rate.half_width is None else " (95 %)"
 
 
 def _standing(result: ContestResult, deals: str) -> str:

@@ -10,7 +10,7 @@ from dealer.contest.tournament import Tournament
 from dealer.results.contest import contest_result
 from dealer.results.schema import ContestResult, CrosstableCell, GameStandings, Rank, TournamentResult
 from dealer.results.sentences import count_of, listed
-from logs.estimation import FEWEST_UNITS, Bounds, RankedContest, Ranking, ranking
+from logs.estimation import FEWEST_UNITS, Bounds, MeanOfContests, RankedContest, Ranking, ranking
 
 __all__ = ["first_places", "standings_of", "tournament_result"]
 
@@ -54,11 +54,15 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
 
     plan = tournament.plan
     played = [
-        (contest, RankedContest(entrants, np.array(list(contest.scores.in_order()), dtype=np.float64)))
+        (contest, entrants)
         for contest, entrants, result in zip(tournament.contests, plan.entrants, results, strict=True)
         if contest.plan.record.game_name == game and result.duplicates
     ]
-    contests = [contest for _, contest in played]
+    contests = [
+        RankedContest(entrants, np.array(list(contest.scores.in_order()), np.float64)) for contest, entrants in played
+    ]
+    fitted = [(contest.deals_without_luck(), entrants) for contest, entrants in played]
+    corrected = [RankedContest(entrants, deals) for deals, entrants in fitted if deals is not None]
     if not played:
         return GameStandings(
             game=game, mbb_per_game={}, half_width_95={}, crosstable=[], total_bankroll=[], instant_runoff=[]
@@ -69,6 +73,7 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
         contests,
         plan.settled.names,
         first.bounds,
+        corrected=corrected if len(corrected) == len(played) else (),
         is_sequential=first.is_sequential,
         seatings=first.seatings,
         seed=seed if isinstance(seed := plan.settled.seed, int) else seed.number(),
@@ -81,53 +86,67 @@ def standings_of(
     names: Sequence[str],
     bounds: Bounds,
     *,
+    corrected: Sequence[RankedContest] = (),
     is_sequential: bool = False,
     seatings: int = 1,
     seed: int = 0,
 ) -> GameStandings:
-    """The rankings and the crosstable of one game.
+    """The rankings and the crosstable of one game. The rankings go by what was won.
 
     Args:
         game: its name.
         contests: at least one; the same deals were played in all.
         names: of the bots.
         bounds: the lowest and the highest possible score of a deal, in mbb/g.
+        corrected: the contests without the luck of the cards; empty where not all of them have that.
         is_sequential: whether a sequential test ended the contests.
         seatings: how many hands a deal has.
         seed: of the bootstrap.
     """
     n = len(names)
-    shared: dict[tuple[int, int], list[RankedContest]] = {}
-    for contest in contests:
-        for player, opponent in itertools.permutations(contest.players, 2):
-            shared.setdefault((player, opponent), []).append(contest)
+    bankrolls, runoff = ranking.total_bankroll(contests, n), ranking.instant_runoff(contests, n)
+
+    def mean_of(some: Sequence[RankedContest], player: int, opponent: int) -> MeanOfContests | None:
+        """A player's mean over the contests in which the other one sat, too; None without any."""
+        among = [contest for contest in some if {player, opponent} <= set(contest.players)]
+        return ranking.mean_of_contests(among, player, bounds, is_sequential=is_sequential) if among else None
+
     cells = []
-    for (player, opponent), among in shared.items():
-        mean = ranking.mean_of_contests(among, player, bounds, is_sequential=is_sequential)
+    for player, opponent in dict.fromkeys(
+        pair for contest in contests for pair in itertools.permutations(contest.players, 2)
+    ):
+        mean, without_luck = (mean_of(some, player, opponent) for some in (contests, corrected))
+        assert mean is not None
         cells.append(
             CrosstableCell(
                 player=names[player],
                 opponent=names[opponent],
                 mbb_per_game=mean.mbb,
                 half_width_95=mean.half_width_95,
-                hands=seatings * sum(len(contest.scores) for contest in among),
+                standard_error=mean.standard_error,
+                corrected_mbb_per_game=None if without_luck is None else without_luck.mbb,
+                corrected_half_width_95=None if without_luck is None else without_luck.half_width_95,
+                corrected_standard_error=None if without_luck is None else without_luck.standard_error,
+                hands=seatings
+                * sum(len(contest.scores) for contest in contests if {player, opponent} <= set(contest.players)),
             )
         )
-    bankrolls, runoff = ranking.total_bankroll(contests, n), ranking.instant_runoff(contests, n)
-    means = {
-        names[standing.player]: ranking.mean_of_contests(
-            [contest for contest in contests if standing.player in contest.players],
-            standing.player,
-            bounds,
-            is_sequential=is_sequential,
-        )
-        for standing in bankrolls
-    }
-
+    means, corrected_means = (
+        {
+            names[standing.player]: mean
+            for standing in bankrolls
+            if (mean := mean_of(some, standing.player, standing.player)) is not None
+        }
+        for some in (contests, corrected)
+    )
     return GameStandings(
         game=game,
         mbb_per_game={name: mean.mbb for name, mean in means.items()},
         half_width_95={name: mean.half_width_95 for name, mean in means.items()},
+        standard_error={name: mean.standard_error for name, mean in means.items()},
+        corrected_mbb_per_game={name: mean.mbb for name, mean in corrected_means.items()},
+        corrected_half_width_95={name: mean.half_width_95 for name, mean in corrected_means.items()},
+        corrected_standard_error={name: mean.standard_error for name, mean in corrected_means.items()},
         crosstable=cells,
         total_bankroll=_ranks(bankrolls, Ranking.TOTAL_BANKROLL, contests, names, seed),
         instant_runoff=_ranks(runoff, Ranking.INSTANT_RUNOFF, contests, names, seed),

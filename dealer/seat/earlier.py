@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from dealer.runs import Run
 from logs import HandRecord
 from logs.errors import LogError
-from logs.reading import read_hands
+from logs.hand_source import find
 
 __all__ = ["KEPT_HANDS", "EarlierHands", "earlier_hands"]
 
@@ -29,7 +29,7 @@ def earlier_hands(run: Run[Any]) -> EarlierHands:
     earlier = EarlierHands([], deque(maxlen=KEPT_HANDS))
     # There are none yet; files that are damaged are found out when the run picks them up.
     with contextlib.suppress(LogError):
-        for record in read_hands([run.folder], on_problem=lambda problem: None, times=True):
+        for record in find([run.folder], on_problem=lambda problem: None, times=True).hands():
             earlier.values.append((record.hand_number, _by_seat(record)))
             earlier.records.append(record)
     return earlier

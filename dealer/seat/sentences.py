@@ -6,7 +6,7 @@ from bots.human import Scene, Score
 from engine import Game
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
-from logs.happenings import chips_in_words
+from logs.hand_events import chips_in_words
 
 __all__ = ["counted", "game_sentence", "result_sentence", "score_remark", "score_text", "signed_chips"]
 

@@ -22,10 +22,20 @@ from dealer.server.db import records
 from dealer.server.db.records import Bot, Fault, Job, Run
 from dealer.server.db.store import Store
 
-__all__ = ["Access", "Person", "Sight", "access_to", "faults", "manages", "reason", "sight", "sight_of_table"]
+__all__ = [
+    "Access",
+    "Person",
+    "Visibility",
+    "access_to",
+    "faults",
+    "manages",
+    "reason",
+    "table_visibility",
+    "visibility_of",
+]
 
 
-class Sight(enum.Enum):
+class Visibility(enum.Enum):
     """What somebody may see of the seeds and cards of a job, a run or a table."""
 
     NOTHING = "nothing secret"
@@ -46,26 +56,26 @@ class Person:
     is_admin: bool = False
 
 
-def sight(store: Store, job: Job, person: Person) -> Sight:
+def visibility_of(store: Store, job: Job, person: Person) -> Visibility:
     """What somebody may see of a job and all of its runs."""
     # A table is closed as a job a moment before its run, and a cancelled job while its run is being stopped.
     is_going = job.is_open or store.read("SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id)
     if not is_going:
-        return Sight.EVERYTHING
+        return Visibility.EVERYTHING
     knows_seed = job.user == person.user and not job.is_seed_drawn
     if knows_seed and not store.read("SELECT 1 FROM runs JOIN tables ON tables.run = runs.id WHERE job = ?", job.id):
-        return Sight.EVERYTHING
-    return Sight.NOTHING
+        return Visibility.EVERYTHING
+    return Visibility.NOTHING
 
 
-def sight_of_table(owner: str, asking: str) -> Sight:
+def table_visibility(owner: str, asking: str) -> Visibility:
     """What somebody may see of an open table at its own page, or in Slumbot's interface.
 
     Args:
         owner: who sits there, as the table was opened for.
         asking: who asks, in the same words: a user, the browser of a guest, or the token of a session.
     """
-    return Sight.OWN if asking and asking == owner else Sight.NOTHING
+    return Visibility.OWN if asking and asking == owner else Visibility.NOTHING
 
 
 def manages(job: Job, person: Person) -> bool:
@@ -78,19 +88,19 @@ class Access:
     """What somebody may see of a run.
 
     Attributes:
-        sight: of its seed and cards.
+        visibility: of its seed and cards.
         is_managed: whether its job is the person's, see `manages`.
         own: the names of the players that are the user's bots; None on a machine of one's own, where all are.
     """
 
-    sight: Sight = Sight.EVERYTHING
+    visibility: Visibility = Visibility.EVERYTHING
     is_managed: bool = True
     own: frozenset[str] | None = None
 
     @property
     def sees_cards(self) -> bool:
         """Whether no card, no hand and no log is kept back."""
-        return self.sight is Sight.EVERYTHING
+        return self.visibility is Visibility.EVERYTHING
 
     @property
     def reads_output(self) -> bool:
@@ -116,7 +126,7 @@ def access_to(store: Store, run: Run, job: Job, person: Person) -> Access:
     own = frozenset(
         seat.name for seat, bot in zip(run.seats, bots, strict=True) if bot is not None and _is_whose(bot, person)
     )
-    return Access(sight(store, job, person), manages(job, person), own)
+    return Access(visibility_of(store, job, person), manages(job, person), own)
 
 
 def _is_whose(bot: Bot, person: Person) -> bool:
@@ -127,7 +137,7 @@ def reason(store: Store, job: int, person: Person, text: str) -> str:
     """Why a run of a job ended, as far as somebody may read it; see `Access.words`."""
     # Most reasons quote nothing, and cost no question.
     row = None if without_output(text) == text else records.job(store, job)
-    return text if row is None else Access(sight(store, row, person), manages(row, person)).words(text)
+    return text if row is None else Access(visibility_of(store, row, person), manages(row, person)).words(text)
 
 
 def faults(
@@ -138,11 +148,7 @@ def faults(
     A line of somebody else's bot may hold its cards: it is empty as long as these are secret.
 
     Args:
-        store: the database.
-        person: who asks.
         run: in this run only; if its job is the person's, of all of its players.
-        before: older than this fault only.
-        most: how many at most.
     """
     if person.user is None:
         return ()
@@ -157,7 +163,7 @@ def _without_secrets(store: Store, person: Person, found: Sequence[Fault]) -> tu
     is_open = {}
     for number in {fault.run for fault in found}:
         job = _job_of(store, number)
-        is_open[number] = job is not None and sight(store, job, person) is Sight.EVERYTHING
+        is_open[number] = job is not None and visibility_of(store, job, person) is Visibility.EVERYTHING
     shown = []
     for fault in found:
         bot = None if is_open[fault.run] or fault.version is None else records.bot(store, fault.version)

@@ -1,8 +1,12 @@
-"""Who may use the server: users and their tokens, and how often somebody may guess.
+"""Who may use the server: users, their tokens and passwords, and how often somebody may guess.
 
-A token is a random text, shown once and kept as its hash, with its scopes: what who has it may do. The users of a
+A token is a random text, shown once and kept as its hash, with its scopes: what it is good for. The users of a
 benchmark-server configuration have passwords instead, which stay in that file: they are compared in memory and never
 written anywhere.
+
+Passwords of people are kept as scrypt hashes (RFC 7914) with their own salt and parameters. A hash takes a good part of
+a second and 16 MB on purpose. It is computed in a thread, at most two at a time, and a login that comes while many wait
+is asked to come back: a crowd that logs in delays nobody's match.
 """
 
 from __future__ import annotations
@@ -25,7 +29,6 @@ from dealer.server.db.store import Store
 __all__ = [
     "LEAST_LETTERS",
     "MOST_LETTERS",
-    "USUAL_SCOPES",
     "Accounts",
     "GuessLimit",
     "Passwords",
@@ -56,7 +59,7 @@ class Scope(enum.StrEnum):
     """Seeing everything, and cancelling everybody's requests."""
 
 
-USUAL_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
+_USUAL_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +72,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token that has not been revoked, without its text, which nobody knows.
-
-    Attributes:
-        id: its number.
-        user: whose it is.
-        scopes: what it is good for.
-        label: what it was made for, in the user's words.
-        created_s: when it was made, in seconds since 1970.
-    """
+    """A token that has not been revoked, without its text, which nobody knows."""
 
     id: int
     user: User
@@ -93,7 +88,7 @@ def add_user(db: sqlite3.Connection, name: str) -> int:
     return int(number)
 
 
-def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = USUAL_SCOPES, label: str = "") -> str:
+def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = _USUAL_SCOPES, label: str = "") -> str:
     """A new token of a user: the only time that it is seen."""
     token = secrets.token_urlsafe(24)
     db.execute(
@@ -142,15 +137,9 @@ def _hash_of(token: str) -> bytes:
 
 
 class Accounts:
-    """Lets users in."""
+    """Lets users in: by token, or by the password of a configuration file, whose users have no tokens."""
 
     def __init__(self, store: Store, passwords: Mapping[str, str] | None = None) -> None:
-        """Know the users of a store.
-
-        Args:
-            store: the database.
-            passwords: by name, of users of a configuration file; these users have no tokens.
-        """
         self._store = store
         self._passwords = {
             name: password.encode("utf-8", "surrogateescape") for name, password in (passwords or {}).items()
@@ -193,7 +182,6 @@ class RateLimit:
             per_minute: how often, in the long run.
             burst: how often at once; None for what comes in ten seconds.
             most_keys: how many buckets are kept; the one that was not used for longest is forgotten.
-            clock_s: returns the time.
         """
         self._rate = per_minute / 60.0
         self._burst = max(1.0, self._rate * 10.0 if burst is None else burst)
@@ -244,7 +232,6 @@ class GuessLimit:
             most_by_name: with one name; more than one address can cause.
             within_s: the time in which they count.
             most_keys: addresses, names and logins remembered at a time; the oldest are forgotten first.
-            clock_s: returns the time.
         """
         per_minute = 60.0 / within_s
         self._addresses, self._names = (
@@ -284,8 +271,6 @@ _BYTES = 32
 
 
 class _Cost(NamedTuple):
-    """The parameters of scrypt: block pairs, block size, lanes."""
-
     n: int
     r: int
     p: int
@@ -323,13 +308,6 @@ class Passwords:
     """Lets people in, by password or token."""
 
     def __init__(self, store: Store, accounts: Accounts, guesses: GuessLimit) -> None:
-        """Know the passwords of a store.
-
-        Args:
-            store: the database.
-            accounts: knows the tokens, and the passwords of a configuration.
-            guesses: how often logins may fail.
-        """
         self._store = store
         self._accounts = accounts
         self._guesses = guesses

@@ -59,7 +59,6 @@ class FittedRating:
     """A player's rating.
 
     Attributes:
-        player: whose.
         mbb_per_game: what it would win from the average of its field.
         half_width_95: half the 95 % interval; None while it has played fewer than `FEWEST_UNITS`.
         field: the lowest of the players with which results connect it.
@@ -118,12 +117,10 @@ def _variances(tables: Sequence[TableScores], bounds: Bounds) -> list[list[float
 
 
 def _squares(scores: Moments) -> float:
-    """The squared deviations from the mean, in sum."""
     return max(0.0, scores.squares - scores.total * scores.total / scores.hands)
 
 
 def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
-    """The ratings of one field."""
     import numpy as np
 
     players = sorted({player for table in tables for player in table.players})
@@ -156,7 +153,6 @@ def _fit(tables: Sequence[TableScores], bounds: Bounds) -> list[FittedRating]:
 def _half_width(
     tables: Sequence[TableScores], variances: Sequence[Sequence[float]], shares: NDArray[np.float64], bounds: Bounds
 ) -> float:
-    """Half the interval of a weighted sum of mean scores."""
     variance, unseen, start = 0.0, 0.0, 0
     for table, of_table in zip(tables, variances, strict=True):
         deviations = [math.sqrt(one) for one in of_table]

@@ -33,8 +33,6 @@ _MOST_S = 1e9
 
 @dataclass(slots=True)
 class _Block:
-    """A game block being read; bots are names and commands."""
-
     name: str
     game: Game
     runs: int = 10
@@ -45,8 +43,6 @@ class _Block:
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far."""
-
     numbers: dict[str, int] = field(default_factory=dict)
     games: list[_Block] = field(default_factory=list)
     passwords: dict[str, str] = field(default_factory=dict)
@@ -102,11 +98,6 @@ def read_reference_settings(path: Path) -> ServerSettings:
 
 
 def _read_line(line: str, reading: _Reading) -> None:
-    """Take one line that says something.
-
-    Raises:
-        ConfigError: it says nothing that could be taken.
-    """
     lower = line.lower()
     if line.startswith("}"):
         reading.block = None

@@ -67,16 +67,9 @@ def free_bytes(folder: Path) -> int:
 
 
 class Disk:
-    """The disk on which everything of a server is."""
+    """The disk on which everything of a server is; `on_room` is called from time to time while there is no room."""
 
     def __init__(self, folder: Path, least_bytes: int, on_room: Callable[[], None]) -> None:
-        """Nothing is looked at.
-
-        Args:
-            folder: on the disk.
-            least_bytes: that have to be free; 0 for any number.
-            on_room: called from time to time, while there is no room, to look again.
-        """
         self._folder = folder
         self._least_bytes = least_bytes
         self._on_room = on_room
@@ -135,8 +128,6 @@ async def remove_old_logs(folder: Path, store: Store, keep_days: float) -> None:
     """Remove the logs of runs that ended some days ago, now and every hour, until cancelled.
 
     Args:
-        folder: of the server.
-        store: its database.
         keep_days: how long they stay; 0 for ever.
     """
     seen_s = 0.0

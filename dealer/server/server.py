@@ -70,10 +70,7 @@ class ServerParts:
     """What a way in to a server needs of it.
 
     Attributes:
-        settings: what the server is.
-        folder: of everything it keeps.
         store: its database. service: what plays.
-        accounts: who may use it.
         guesses: how often an address may fail to log in, on all ways in together.
     """
 
@@ -102,7 +99,6 @@ async def serve(
     Needs a loop of `dealer.table.loop.new_event_loop`.
 
     Args:
-        settings: what the server is.
         folder: of everything it keeps; made if it is not there.
         on_started: called when it listens.
         guesses: how often somebody may fail to log in.

@@ -43,7 +43,6 @@ def process_settings(
     """The bots of a run that the server starts, as settings of the run.
 
     Args:
-        settings: of the server.
         bots: in the order of their seats.
         environment: variables for their processes, besides those of the bots' own settings.
     """
@@ -105,12 +104,8 @@ def run_config(
     """What `arena play` would be asked for to play one run of a request.
 
     Args:
-        settings: of the server.
-        game: which game.
         players: by seat, names of the server's own bots, of users' bots, or `OWN_SEAT`.
         terms: how it is played; the seed in it does not count.
-        user: whose request it is.
-        seed: of the cards, a number or a key.
         key: what has to be said for the seats of users' bots.
         addresses: by player that the server does not start, from where it has to come; None, or left out, for anywhere.
         environment: variables that the processes of the server's own bots get.

@@ -47,7 +47,7 @@ from dealer.server.db.runs import (
 )
 from dealer.server.db.store import Store
 from dealer.server.queue.adjusting import Adjusting
-from dealer.server.queue.connected_bots import BotHost, BotOffer, Guest, Lobby, TableSeats
+from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots, TableSeats
 from dealer.server.queue.fair_queue import Forecast, Slot, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.queue.jobs import (
@@ -60,13 +60,14 @@ from dealer.server.queue.jobs import (
     forecasts,
 )
 from dealer.server.queue.ladder import LADDER_USER, Ladder, Standings, most_runs
-from dealer.server.queue.playing import Table, Watchers, hosts_of, play_run
+from dealer.server.queue.playing import PlayContext, Watchers, hosts_of, play_run
 from dealer.server.resources import Disk, remove_old_logs
 from dealer.server.server_bots import confine_again, process_environment
 from dealer.server.settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
 from engine import DealKey
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import Join
 
 __all__ = ["Service"]
 
@@ -79,33 +80,24 @@ class Service:
     """The server without its ports.
 
     Attributes:
-        settings: what it is.
         store: its database; `dealer.server.db.records` asks it what pages show.
-        feed: what happens.
-        lobby: the bots of users that are connected.
-        watchers: who watchers matches that go on.
-        standings: makes the ratings.
+        connected_bots: the bots of users that are connected.
         table_seats: which bots of users sit at tables with people.
     """
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store) -> None:
-        """Take up what the store has left to play.
-
-        Args:
-            settings: what the server is.
-            folder: of everything it keeps.
-            store: its database, in that folder.
-        """
         self.settings = settings
         self.store = store
         self.feed = Feed()
-        self.lobby = Lobby(settings, store)
+        self.connected_bots = ConnectedBots(settings, store)
         self.watchers = Watchers()
         self.standings = Standings(settings, store, self.feed)
         self._folder = folder
         self._mark = str(folder.absolute())
-        self._table = Table(settings, store, folder, self.lobby, self.watchers, process_environment(folder))
-        self._adjusting = Adjusting(settings, folder, store, self._table.environment)
+        self._context = PlayContext(
+            settings, store, folder, self.connected_bots, self.watchers, process_environment(folder)
+        )
+        self._adjusting = Adjusting(settings, folder, store, self._context.environment)
         self._changes = Changes()
         self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
         # What is being played, by the number of the job.
@@ -113,13 +105,13 @@ class Service:
         self._slots: dict[int, Slot] = {}
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
-        self.table_seats = TableSeats(self.lobby, self.active, self._changes.notify)
+        self.table_seats = TableSeats(self.connected_bots, self.active, self._changes.notify)
         self._closing: set[asyncio.Task[None]] = set()
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
         self._stamp = last_stamp(store)
         self._served = served_stamps(store)
         ladder = settings.ladder
-        self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.lobby, self._versions)
+        self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.connected_bots, self._versions)
         self._jobs = _recovered(settings, store, self._versions)
         confine_again(settings, folder, store)
 
@@ -132,7 +124,7 @@ class Service:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._lose_patience)
         removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
-        works = (self.standings.run(), self._adjusting.run(), self._climb(), self.lobby.run(), removing)
+        works = (self.standings.run(), self._adjusting.run(), self._run_ladder(), self.connected_bots.run(), removing)
         beside = [asyncio.create_task(work) for work in works]
         try:
             while True:
@@ -152,7 +144,7 @@ class Service:
                 task.cancel()
             for active in self._jobs.values():
                 active.interrupt()
-            self._in_background(self.lobby.note_seen(self.lobby.guests))
+            self._in_background(self.connected_bots.note_seen(self.connected_bots.bots))
             while self._tasks or self._closing:
                 await asyncio.wait([*self._tasks.values(), *self._closing])
 
@@ -163,7 +155,6 @@ class Service:
         return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
 
     def _can_start(self) -> bool:
-        """Whether a run can start now; where the ladder is in its way, it can soon."""
         self._make_room()
         return self._next() is not None
 
@@ -174,28 +165,25 @@ class Service:
         )
 
     def _make_room(self) -> None:
-        """Interrupt the ladder where it is in a user's way, to be resumed when no request waits."""
         most = os.cpu_count() or 1
         for number in in_the_way(self._waiting(), self._slots, self.settings.limits, most=most):
             self._jobs[number].make_room()
 
-    async def _climb(self) -> None:
-        """Have the ladder play whenever no request waits."""
+    async def _run_ladder(self) -> None:
         if self._ladder is None:
             return
-        climber = User(await self.store.write(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
-        await self._ladder.climb(
+        ladder_user = User(await self.store.write(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
+        await self._ladder.run(
             self._changes,
             self.feed,
-            is_idle=lambda: self._is_idle() and not self._is_climbing(),
+            is_idle=lambda: self._is_idle() and not self._has_ladder_job_to_start(),
             going=lambda: [
                 (job.row.game, frozenset(job.row.players)) for job in self._jobs.values() if job.slot.is_idle
             ],
-            submit=partial(self.submit, climber),
+            submit=partial(self.submit, ladder_user),
         )
 
-    def _is_climbing(self) -> bool:
-        """Whether something that the ladder has chosen is still to be started."""
+    def _has_ladder_job_to_start(self) -> bool:
         waiting = (job for number, job in self._jobs.items() if number not in self._slots)
         return any(job.slot.is_idle and self._is_ready(job) for job in waiting)
 
@@ -207,15 +195,14 @@ class Service:
         """Whether everybody that plays in a job is there, and not busy."""
         if job.has_own_seat and job.client is None:
             return False
-        for name in job.guests:
-            guest = self.lobby.find(job.row.game, name)
-            runs = sum(name in self._jobs[other].guests for other in self._slots) + self.table_seats.count(name)
-            if guest is None or runs >= guest.offer.most_runs:
+        for name in job.users_bots:
+            connected = self.connected_bots.find(job.row.game, name)
+            runs = sum(name in self._jobs[other].users_bots for other in self._slots) + self.table_seats.count(name)
+            if connected is None or runs >= connected.offer.at_once:
                 return False
         return True
 
     async def _begin(self, job: ActiveJob) -> None:
-        """Enter the next run of a job and have it played."""
         number = job.row.id
         self._slots[number] = job.slot
         if job.is_resumed:
@@ -243,17 +230,16 @@ class Service:
 
     def version(self, game: str, player: str) -> int | None:
         """The number of a player's version as it is now; None for a client's own agent."""
-        guest = self.lobby.find(game, player)
-        return self._versions.get((game, player)) if guest is None else guest.versions[game]
+        connected = self.connected_bots.find(game, player)
+        return self._versions.get((game, player)) if connected is None else connected.versions[game]
 
     def _tell_run(self, job: ActiveJob, state: RunState) -> None:
         if job.going is not None:
             self.feed.publish(RunChanged(job.going.id, job.row.id, job.row.game, state))
 
     async def _play(self, job: ActiveJob, run: Run) -> None:
-        """Play a run to its end and count it."""
         try:
-            report = await play_run(self._table, job, run)
+            report = await play_run(self._context, job, run)
             job.run = None
             is_for_want_of_room = report is not None and report.state is RunState.FAILED and not self._disk.has_room
             if report is not None and not is_for_want_of_room:
@@ -272,7 +258,6 @@ class Service:
             self._changes.notify()
 
     async def _count(self, job: ActiveJob, run: Run, report: RunReport) -> None:
-        """Write how a run ended, however long that takes, and tell."""
         while not self._is_stopping:
             try:
                 await self.store.write(lambda db: end_run(db, run.id, report))
@@ -285,14 +270,13 @@ class Service:
                 self.standings.note(job.row.game)
                 if report.duplicates:
                     self._adjusting.note(job.row.game, run.id, run.folder)
-                for host in hosts_of(job, self.lobby):
+                for host in hosts_of(job, self.connected_bots):
                     host.tell(ended)
                 if job.client is not None:
                     job.client.tell(ended)
                 return
 
     async def _end(self, job: ActiveJob) -> None:
-        """Close a job of which nothing is left."""
         state = JobState.CANCELLED if job.end else JobState.DONE
         if self._jobs.pop(job.row.id, None) is None:
             return
@@ -306,12 +290,11 @@ class Service:
             job.client.tell(JobEnded(job.row, state, job.end))
 
     def _lose_patience(self) -> None:
-        """Give up the requests of clients, and with bots, that have not come back since the server was started."""
         for job in list(self._jobs.values()):
             if job.has_own_seat and job.client is None:
                 self._stop(job, "its client has not come back", is_run_stopped=True)
-            for name in job.guests:
-                if name not in self._left_s and self.lobby.find(job.row.game, name) is None:
+            for name in job.users_bots:
+                if name not in self._left_s and self.connected_bots.find(job.row.game, name) is None:
                     self._stop(job, f"{name} has not come back", is_run_stopped=True)
 
     # ---- what clients ask for
@@ -326,8 +309,6 @@ class Service:
         """Take a request; it is on disk when this returns. Returns it, and when it will start if that is known.
 
         Args:
-            user: who asks.
-            request: for what.
             client: is told what becomes of it; needed where an agent of the client's own plays.
             note: writes more in the same change, given the number of the job.
 
@@ -364,50 +345,44 @@ class Service:
             return row, None
 
     def _checked(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
-        """The game of a request that can be played.
-
-        Raises:
-            RefusedError: it cannot.
-        """
         if not self._disk.has_room:
             raise RefusedError("the server's disk is full; try again later")
-        game = check_request(self.settings, request, user=user.name, refusal=self.lobby.refusal)
+        game = check_request(self.settings, request, user=user.name, refusal=self.connected_bots.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
             raise RefusedError("an agent of your own needs a connection on which it is told where to play")
         if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.max_queued_per_user:
             raise RefusedError(f"{self.settings.max_queued_per_user} of your requests are waiting already")
         return game
 
-    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
-        """Have a user's bot there until `leave_bots`; see `dealer.server.queue.connected_bots.Lobby.enter`."""
-        guest = await self.lobby.enter(user, offer, host)
-        self._left_s.pop(offer.name, None)
-        self._tell_bot(guest, is_online=True)
+    async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:
+        """Have a user's bot there until `leave_bots`; see `dealer.server.queue.connected_bots.ConnectedBots.enter`."""
+        connected = await self.connected_bots.enter(user, offer, host)
+        self._left_s.pop(offer.bot, None)
+        self._tell_bot(connected, is_online=True)
         self._changes.notify()
-        return guest
+        return connected
 
     def leave_bots(self, host: BotHost) -> None:
         """Who has brought bots has gone: what waits for them waits for a while, what is being played has its rules."""
-        gone = self.lobby.leave(host)
+        gone = self.connected_bots.leave(host)
         if not self._is_stopping:
-            self._in_background(self.lobby.note_seen(gone))
-        for guest in gone:
-            name = guest.offer.name
+            self._in_background(self.connected_bots.note_seen(gone))
+        for connected in gone:
+            name = connected.name
             self._left_s[name] = time.monotonic()
-            self._tell_bot(guest, is_online=False)
+            self._tell_bot(connected, is_online=False)
             patience_s = self.settings.own_seat_patience_s
             asyncio.get_running_loop().call_later(patience_s, self._give_up, name, patience_s)
 
-    def _tell_bot(self, guest: Guest, *, is_online: bool) -> None:
-        for game, version in guest.versions.items():
-            self.feed.publish(BotChanged(game, guest.offer.name, version, is_online))
+    def _tell_bot(self, connected: ConnectedBot, *, is_online: bool) -> None:
+        for game, version in connected.versions.items():
+            self.feed.publish(BotChanged(game, connected.name, version, is_online))
 
     def _give_up(self, name: str, after_s: float) -> None:
-        """Give up what waits for a bot that has been away for so long."""
         if self._is_stopping or time.monotonic() - self._left_s.get(name, time.monotonic()) < after_s:
             return
         for job in list(self._jobs.values()):
-            if name in job.guests:
+            if name in job.users_bots:
                 self._stop(job, f"{name} has not come back", is_run_stopped=False)
 
     async def forecasts(self) -> dict[int, Forecast]:
@@ -504,13 +479,7 @@ class Service:
 
 
 def _recovered(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]]) -> dict[int, ActiveJob]:
-    """The jobs that go on after a start, by their numbers; those that cannot any more are closed.
-
-    Args:
-        settings: of the server.
-        store: the database.
-        own_bots: the server's own bots, by game and name.
-    """
+    """The jobs that go on after a start, by their numbers; those that cannot any more are closed."""
     store.write_now(close_abandoned_runs)
     jobs = {}
     for row in open_jobs(store):

@@ -1,7 +1,8 @@
 """What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
 
-The names are those of the configuration file. `dealer.server.settings` reads such a file and makes the example and
-the reference page from this tree; `dealer.server.reference_settings` reads the files of the ACPC's server;
+The names are those of the configuration file, TOML: `read_toml_settings` reads one, `example` writes one, and
+`reference_page` describes it, both made from the tree. A game that is not shipped is a path, looked for beside the
+file; commands start there, too. `dealer.server.reference_settings` reads the files of the ACPC's server;
 `default_settings` is the server without a configuration.
 """
 
@@ -117,7 +118,6 @@ class ServerBot:
     """One of the server's own bots.
 
     Attributes:
-        name: as clients call it.
         settings: as a run describes it, without a name.
     """
 
@@ -130,9 +130,7 @@ class ServerGame:
     """A game that is played here, found and with its bots.
 
     Attributes:
-        name: as clients call it.
         path: the game as a run describes it.
-        game: its definition.
         hands: deals of one run; 0 for a game that cannot be played.
         most_runs: of one request.
         bots: the server's own, in the order in which they were named.
@@ -337,7 +335,6 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
     """What a run takes while it goes on.
 
     Args:
-        game: which game.
         players: by seat; those that are the server's own bots run here.
         user: whose run it is.
         at_once: how many matches of it sit at tables at a time.
@@ -462,8 +459,6 @@ def _bot(settings: BotSettings, folder: Path) -> ServerBot:
 
 # ---- the texts that are made from the settings
 class _Setting(NamedTuple):
-    """A setting as the texts show it."""
-
     name: str
     default: object
     meaning: str
@@ -472,7 +467,6 @@ class _Setting(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The default as TOML."""
         value = list(self.default) if isinstance(self.default, tuple) else self.default
         return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 
@@ -490,7 +484,6 @@ def _in_file(section: type) -> Iterator[_Setting]:
 
 
 def _bound(about: Sequence[object], name: str, words: str = "") -> str:
-    """A bound of a number in words; nothing where it has none."""
     found = (getattr(more, name, None) for more in about)
     return next((f"{words}{value:,.12g}" for value in found if value is not None), "")
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from rich.text import Text
 
-from bots.human import Acted, Choices, Dealt, Happening, Player, Scene, Score, in_words
+from bots.human import Acted, Choices, Dealt, HandEvent, Scene, Score, in_words
 from bots.human.entries import possible
 from bots.human.words import MOVED
 from dealer.seat.sentences import counted, result_sentence, score_remark, score_text, signed_chips
@@ -23,11 +23,12 @@ from engine import Card, Game, Move, parse_cards
 from logs import HandRecord
 from logs.report.replay import replayed
 from logs.text import shown
+from logs.view import PlayerView
 
 __all__ = [
     "all_cards_lines",
+    "event_line",
     "hand_heading",
-    "happening_line",
     "help_lines",
     "prompt_lines",
     "replay_lines",
@@ -73,14 +74,14 @@ def _score_text(scene: Scene) -> str:
     return f"you {score_text(score)}"
 
 
-def happening_line(happening: Happening, scene: Scene, ink: Ink) -> list[Text]:
+def event_line(event: HandEvent, scene: Scene, ink: Ink) -> list[Text]:
     """What has happened, as it is told while it happens."""
-    text = in_words(happening, scene, ink.cards_text)
-    lines = wrapped(text, ink, "" if isinstance(happening, Dealt) else _INDENT)
-    if isinstance(happening, Dealt):
+    text = in_words(event, scene, ink.cards_text)
+    lines = wrapped(text, ink, "" if isinstance(event, Dealt) else _INDENT)
+    if isinstance(event, Dealt):
         for line in lines:
             line.stylize("bold")
-    elif isinstance(happening, Acted) and happening.move is Move.FOLD:
+    elif isinstance(event, Acted) and event.move is Move.FOLD:
         for line in lines:
             line.stylize("dim")
     return lines
@@ -106,7 +107,7 @@ def _player_rows(scene: Scene, ink: Ink) -> list[Text]:
     stacks = ["" if player.stack_left is None else f"{player.stack_left:,}" for player in players]
     places = [player.place for player in players]
     sizes = [max(map(len, column)) for column in (places, bets, stacks)]
-    said = [_standing(player) for player in players]
+    said = [_standing(player, is_you=player.position == scene.position) for player in players]
     titles = ("bet", "stack" if sizes[2] else "")
     widths = [sizes[0], *(max(size, len(title)) for size, title in zip(sizes[1:], titles, strict=True))]
     # Mark, place, name, bet, stack and what was done last, with a blank between any two.
@@ -119,19 +120,19 @@ def _player_rows(scene: Scene, ink: Ink) -> list[Text]:
         name = ink.cut(shown(player.name), name_width)
         row = f"{'D' if player.is_button else ' '} {place:<{widths[0]}} {name:<{name_width}}  {bet:>{widths[1]}}"
         row += f"  {stack:>{widths[2]}}" if widths[2] else ""
-        style = "dim" if player.has_folded else "bold" if player.is_you else ""
+        style = "dim" if player.has_folded else "bold" if player.position == scene.position else ""
         rows.append(Text(ink.cut(f"{row}  {words}".rstrip(), ink.width), style))
     return rows
 
 
-def _standing(player: Player) -> str:
-    if player.is_acting and player.is_you:
+def _standing(player: PlayerView, *, is_you: bool) -> str:
+    if player.is_acting and is_you:
         return "to act"
     if player.has_folded:
         return "folded"
     if player.is_all_in:
         return "all-in"
-    return "" if player.last is None else MOVED[player.last.move]
+    return "" if player.move is None else MOVED[player.move]
 
 
 def _cards_lines(scene: Scene, ink: Ink) -> list[Text]:

@@ -33,8 +33,8 @@ from dealer.terminal_seat.entries import Entries
 from dealer.terminal_seat.ink import Ink, ink_of
 from dealer.terminal_seat.screen import (
     all_cards_lines,
+    event_line,
     hand_heading,
-    happening_line,
     help_lines,
     prompt_lines,
     replay_lines,
@@ -214,8 +214,8 @@ class _Sitting:
         if scene.hand_number != self._hand_number:
             self._hand_number, self._told = scene.hand_number, 0
             self._show([Text(), *hand_heading(scene, self._ink)])
-        for happening in scene.history[self._told :]:
-            self._show(happening_line(happening, scene, self._ink))
+        for event in scene.history[self._told :]:
+            self._show(event_line(event, scene, self._ink))
         self._told = len(scene.history)
         if scene.is_your_turn:
             connection.answer(self._decision(scene))

@@ -22,7 +22,7 @@ from dealer.match.events import (
 )
 from engine import Deal, Seat, betting_start
 from engine.betting import BettingState
-from logs.scenes import TableScene, live_scenes, scenes_of
+from logs.view import HandView, live_views, views_of
 
 __all__ = ["LiveMoment", "LiveTables"]
 
@@ -53,19 +53,19 @@ class LiveMoment(NamedTuple):
     played: ActionPlayed | HandFinished | None = None
     used_us: tuple[int, ...] = ()
 
-    def scenes(self, *, with_cards: bool) -> tuple[TableScene, ...]:
+    def scenes(self, *, with_cards: bool) -> tuple[HandView, ...]:
         """The hand so far; without any card, and without what bots say of theirs, for those who must not see them."""
         nothing = Deal(((),) * len(self.names), ())
         if isinstance(self.played, HandFinished):
             record = self.played.record
-            return scenes_of(record if with_cards else replace(record, deal=nothing, comments=()))
+            return views_of(record if with_cards else replace(record, deal=nothing, comments=()))
         betting = self.before
         if self.played is not None:
             after = betting.after_many((self.played.action,))
             betting = betting if after is None else after
         deal = self.deal if with_cards else nothing
         board = deal.board[: betting.game.board_cards_by_round[betting.round]]
-        return live_scenes(betting, self.names, deal.hole_cards, board)
+        return live_views(betting, self.names, deal.hole_cards, board)
 
 
 class LiveTables:

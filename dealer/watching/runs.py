@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from logs.contest_scores import ContestScores
 from logs.errors import LogError, LogsError
 from logs.files import stem
 from logs.hand_access import HandFileAccess, MatchHands, open_hands
-from logs.reading import HandFile, ReadingOptions, find_hand_files
+from logs.hand_source import HandFile, HandSource, find
 from protocol import GameDefinitionError
 
 __all__ = ["FaultSeen", "WatchedContest", "WatchedMatch", "WatchedRun"]
@@ -151,11 +151,10 @@ class WatchedRun:
         key: its name among the runs that are shown.
         path: its folder or file.
         lock: to be held while it is read.
-        options: how its files are read.
     """
 
-    def __init__(self, path: Path, key: str = "", options: ReadingOptions | None = None) -> None:
-        """Open a run.
+    def __init__(self, path: Path, key: str = "", find: Callable[..., HandSource] = find) -> None:
+        """Open a run; `find` makes a source of its path.
 
         Raises:
             LogsError: there are no hands that can be read, and it is not the folder of a run.
@@ -163,7 +162,7 @@ class WatchedRun:
         """
         self.key = key or path.absolute().name
         self.path = path
-        self.options = options or {}
+        self._find = find
         self.lock = threading.RLock()
         self.problems: dict[str, str] = {}
         self._contests: dict[str, WatchedContest] = {}
@@ -235,13 +234,13 @@ class WatchedRun:
         # Read before the files: what they hold when there is a result is all there will be.
         is_over = self._read_result()
         try:
-            files = find_hand_files([self.path], self.options.get("chip_value"))
+            source = self._find([self.path])
         except LogsError:
             if not (self.path / CONFIG_NAME).is_file():
                 raise
-            files = []
-        for file in files[:_MOST_FILES]:
-            self._take(file)
+            source = HandSource(())
+        for file in source.files[:_MOST_FILES]:
+            self._take(file, source.game)
         if not self._files and self.problems and not (self.path / CONFIG_NAME).is_file():
             path, problem = next(iter(self.problems.items()))
             raise LogError(path, problem)
@@ -261,11 +260,11 @@ class WatchedRun:
             return True
         return self._result.outcome.is_complete
 
-    def _take(self, file: HandFile) -> None:
+    def _take(self, file: HandFile, game: Game | None) -> None:
         access = self._files.get(file.path)
         try:
             if access is None:
-                self._files[file.path] = open_hands(file, self.options.get("game"))
+                self._files[file.path] = open_hands(file, game)
             else:
                 access.refresh()
             self.problems.pop(file.path, None)

@@ -31,6 +31,7 @@ from dealer.web.views import open_run
 from dealer.web.visitor import visitor_of
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused, LogsError
+from logs.hand_source import find
 from logs.text import shown
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class _Pages:
             LogsError: a log cannot be read.
             OSError: a log cannot be read.
         """
-        from logs.leaks import find_leaks
+        from logs.leaks import deals_in, leaks_of
 
         with self._lock:
             if wanted in self._kept:
@@ -139,7 +140,8 @@ class _Pages:
                 f"there are {wanted.hands:,} hands, and a page compares at most {MOST_HANDS:,}: `arena leaks` takes "
                 "any number"
             )
-        found = find_leaks([path for path, _ in wanted.matches], wanted.player, on_problem=lambda problem: None)
+        source = find([path for path, _ in wanted.matches], on_problem=lambda problem: None)
+        found = leaks_of(deals_in(source), wanted.player)
         with self._lock:
             self._kept[wanted] = found
             while len(self._kept) > _MOST_KEPT:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from dealer.server.access import Access
 from dealer.watching.live import LiveTables
 from dealer.watching.runs import WatchedRun
 from dealer.web.visitor import Visitor
-from logs.reading import ReadingOptions
+from logs.hand_source import HandSource, find
 
 __all__ = ["RUNS_OF_A_PAGE", "Counting", "Library", "LocalLibrary", "RunEntry", "ShownRun"]
 
@@ -116,17 +116,17 @@ class LocalLibrary:
     """Runs of this machine: everything may be seen."""
 
     def __init__(
-        self, paths: Sequence[Path], *, options: ReadingOptions | None = None, tables: LiveTables | None = None
+        self, paths: Sequence[Path], *, find: Callable[..., HandSource] = find, tables: LiveTables | None = None
     ) -> None:
         """Find the runs.
 
         Args:
             paths: folders of runs, logs, or folders that hold runs.
-            options: how files of hands are read.
+            find: makes sources of hands of the paths.
             tables: where the run at the first path goes on.
         """
         self._paths = list(paths)
-        self._options = options
+        self._find = find
         self._tables = tables
         self._open: OrderedDict[str, WatchedRun] = OrderedDict()
         self._lock = threading.Lock()
@@ -169,7 +169,7 @@ class LocalLibrary:
                 path = self._found().get(key)
                 if path is None:
                     return None
-                run = self._open[key] = WatchedRun(path, key, self._options)
+                run = self._open[key] = WatchedRun(path, key, self._find)
                 while len(self._open) > _MOST_OPEN:
                     self._open.popitem(last=False)
             self._open.move_to_end(key)

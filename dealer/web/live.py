@@ -27,7 +27,7 @@ from dealer.web.site import Site, templates
 from dealer.web.views import contest_view, match_of, open_run
 from dealer.web.visitor import visitor_of
 from engine import Deal
-from logs.scenes import TableScene, scenes_of
+from logs.view import HandView, views_of
 
 __all__ = ["routes", "table_now"]
 
@@ -119,7 +119,7 @@ def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
     ]
 
 
-def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> tuple[str, int, tuple[TableScene, ...]]:
+def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> tuple[str, int, tuple[HandView, ...]]:
     """The newest moment of a match, as far as it may be seen: what tells it from others, the hand, its scenes so far.
 
     Where only the files tell of the match, it is the last finished hand.
@@ -137,7 +137,7 @@ def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> 
     record = match.hands.hand(number)
     if not found.sees_cards:
         record = replace(record, deal=Deal(((),) * len(record.names), ()), comments=())
-    return f"{number}-{count}", number, scenes_of(record)
+    return f"{number}-{count}", number, views_of(record)
 
 
 def _clocks(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> list[tuple[str, str]]:

@@ -101,7 +101,7 @@ class _Mine:
         store = self.server.store
         forecasts = await self.server.service.forecasts()
         jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TAG]
-        is_here = {guest.offer.name for guest in self.server.service.lobby.guests if guest.owner == user}
+        is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
         ratings: dict[int, Rating] = {}
         own_bots = records.bots(store, owner=user.id)
         for game in {bot.game for bot in own_bots}:
@@ -153,14 +153,14 @@ class _Mine:
     def _request_page(self, request: Request, given: Mapping[str, str], problem: str = "") -> Response:
         games = self.server.settings.games
         game = next((game for game in games if game.name == given.get("game")), None)
-        guests = [] if game is None else [g for g in self.server.service.lobby.guests if game.name in g.versions]
+        guests = [] if game is None else [g for g in self.server.service.connected_bots.bots if game.name in g.versions]
         return self.site.page(
             request,
             "request.html.jinja",
             status=422 if problem else 200,
             games=[game.name for game in games],
             game=game,
-            guests=[guest.offer.name for guest in guests],
+            guests=[guest.name for guest in guests],
             given=defaultdict(str, given),
             seatings=list(Seating),
             problem=problem,

@@ -24,7 +24,7 @@ from dealer.errors import DealerError, WebError
 from dealer.seat.asking import HANDS, opponent_in, table_config
 from dealer.seat.sentences import game_sentence
 from dealer.seat.sitting import Sitting
-from dealer.server.access import Sight, sight_of_table
+from dealer.server.access import Visibility, table_visibility
 from dealer.server.db.tables import GUEST_NAME, TableRow
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, player_name
@@ -183,7 +183,7 @@ class Play:
 
     def _table(self, request: Request) -> TableRow:
         table = self.hall.book.find(request.path_params["table"])
-        if table is None or sight_of_table(table.owner, owner_of(visitor_of(request))) is Sight.NOTHING:
+        if table is None or table_visibility(table.owner, owner_of(visitor_of(request))) is Visibility.NOTHING:
             # Of a table of somebody else it is not told that it is there.
             raise WebError(404, "You do not sit at such a table; it may have been ended.")
         return table

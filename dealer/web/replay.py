@@ -39,11 +39,11 @@ from logs import format_state_line
 from logs.errors import LogsError, NoSuchHandError
 from logs.export import FORMATS, ExportOptions, hand_text, match_texts
 from logs.formats import file_stem
-from logs.happenings import chips_in_words
+from logs.hand_events import chips_in_words
 from logs.record import HandRecord
-from logs.scenes import scenes_of
 from logs.text import shown
 from logs.tracker.tables import chips_text
+from logs.view import views_of
 
 __all__ = ["routes"]
 
@@ -201,7 +201,7 @@ class Pages:
             contest, match = match_of(found, request.path_params["match"])
             record = self._hand(found, match, number)
             before, after = match.hands.around(number)
-            scenes = scenes_of(record)
+            scenes = views_of(record)
             texts = _texts(record, match)
             others = []
             for name in next((names for names in contest.seatings if match.name in names), ()):

@@ -7,7 +7,7 @@ from dealer.errors import WebError
 from dealer.seat.sitting import Sitting
 from dealer.server.db import records
 from dealer.server.db.tables import TAG, TableRow
-from dealer.server.queue.jobs import guests_among
+from dealer.server.queue.jobs import users_bots
 from dealer.server.queue.playing import seat_notifier
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, player_name
@@ -18,8 +18,8 @@ __all__ = ["TableGuests", "guest_settings", "guests_in"]
 
 def guests_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, str], ...]:
     """The bots of users that are connected and play a game: names, and those of their owners."""
-    there = [guest for guest in parts.service.lobby.guests if game.name in guest.versions]
-    return tuple(sorted((guest.offer.name, guest.owner.name) for guest in there))
+    there = [guest for guest in parts.service.connected_bots.bots if game.name in guest.versions]
+    return tuple(sorted((guest.name, guest.owner.name) for guest in there))
 
 
 def guest_settings(parts: ServerParts, name: str, key: str) -> BotSettings:
@@ -59,14 +59,14 @@ class TableGuests:
             sitting.run,
             game,
             players,
-            self._parts.service.lobby,
+            self._parts.service.connected_bots,
             number=run.id,
             match=f"{sitting.names[0]}.{TAG}",
             hands=sitting.hands,
             versions=[seat.version for seat in run.seats],
             key=keys[0],
         )
-        self._seated[table.id] = guests_among(game, players)
+        self._seated[table.id] = users_bots(game, players)
         self._parts.service.table_seats.take(self._seated[table.id])
 
     def leave(self, table: TableRow) -> None:

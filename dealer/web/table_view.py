@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bots.human import Acted, Dealt, Player, Scene, in_words
+from bots.human import Acted, Dealt, Scene, in_words
 from bots.human.words import MOVED
 from dealer.results.sentences import listed
 from dealer.seat.asking import HANDS, SEAT
@@ -17,6 +17,7 @@ from engine.cards import suit_of
 from logs import HandRecord
 from logs.report.replay import replayed
 from logs.text import shown
+from logs.view import PlayerView
 
 __all__ = ["CardFace", "card_faces", "table_values"]
 
@@ -126,7 +127,7 @@ def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
     }
 
 
-def _player_values(player: Player, scene: Scene) -> dict[str, Any]:
+def _player_values(player: PlayerView, scene: Scene) -> dict[str, Any]:
     if player.is_acting:
         said = "to act"
     elif player.has_folded:
@@ -134,11 +135,11 @@ def _player_values(player: Player, scene: Scene) -> dict[str, Any]:
     elif player.is_all_in:
         said = "all-in"
     else:
-        said = "" if player.last is None else MOVED[player.last.move]
+        said = "" if player.move is None else MOVED[player.move]
     return {
         "name": shown(player.name),
         "place": player.place,
-        "is_you": player.is_you,
+        "is_you": player.position == scene.position,
         "is_button": player.is_button,
         "is_acting": player.is_acting,
         "has_folded": player.has_folded,

@@ -120,7 +120,8 @@ def _is_setting(name: str) -> bool:
 
 def is_filled() -> bool:
     """Whether the kernels of this installation have been published."""
-    return cache_folder().is_dir()
+    # Where nothing has ever been published, numba is not loaded to find its version.
+    return root_folder().is_dir() and cache_folder().is_dir()
 
 
 def read_kernel(name: str) -> bytes | None:

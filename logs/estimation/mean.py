@@ -170,6 +170,11 @@ class RunningMean:
         """The root of the variance; None for fewer than two numbers."""
         return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else None
 
+    @property
+    def standard_error(self) -> float | None:
+        """The standard deviation of the mean, as the numbers show it; None for fewer than two."""
+        return math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else None
+
     def half_width(self, tail: float = TAIL_95) -> float | None:
         """Half an interval of the mean; None below `FEWEST_UNITS`, and for equal numbers without bounds.
 
@@ -195,6 +200,11 @@ class RunningMean:
 
 class PlainMean(RunningMean):
     """A mean without an interval, for scores that are not drawn from one distribution: a player that learns."""
+
+    @property
+    def standard_error(self) -> None:
+        """None, for the same reason."""
+        return None
 
     def half_width(self, tail: float = TAIL_95) -> None:
         """None: how far off such a mean is cannot be said."""
@@ -295,6 +305,14 @@ class Moments(NamedTuple):
     def mean(self) -> float | None:
         """The mean; None without numbers."""
         return self.total / self.hands if self.hands else None
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard deviation of the mean, as the numbers show it; None for fewer than two."""
+        if self.hands < 2:
+            return None
+        squares = self.squares - self.total * self.total / self.hands
+        return math.sqrt(max(0.0, squares) / (self.hands - 1) / self.hands)
 
     @property
     def half_width_95(self) -> float | None:

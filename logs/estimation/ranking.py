@@ -94,10 +94,12 @@ class MeanOfContests(NamedTuple):
     Attributes:
         mbb: the mean, in mbb per hand.
         half_width_95: half its 95 % interval; None if a contest is too short for one.
+        standard_error: the standard deviation of the mean, as the scores show it; None if a contest has one unit.
     """
 
     mbb: float
     half_width_95: float | None
+    standard_error: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,20 +178,24 @@ def mean_of_contests(
     columns = [contest.scores[:, contest.players.index(player)] for contest in contests]
     means = [float(column.mean()) for column in columns]
     mean = math.fsum(means) / len(means)
-    if min(map(len, columns)) < FEWEST_UNITS:
-        return MeanOfContests(mean, None)
-    if is_sequential:
-        tail = TAIL_95 / len(columns)
-        widths = [AnyTimeMean(column.tolist(), bounds).half_width(tail) or math.inf for column in columns]
-        return MeanOfContests(mean, math.fsum(widths) / len(widths))
+    fewest = min(map(len, columns))
+    if fewest < 2:
+        return MeanOfContests(mean, None, None)
     # By deal, by how much it moved the mean; deals are independent of each other.
     moved = np.zeros(max(map(len, columns)))
     for column, own in zip(columns, means, strict=True):
         units = len(column)
         moved[:units] += (column - own) / (units * len(columns)) * math.sqrt(units / (units - 1))
+    error = math.sqrt(float(moved @ moved))
+    if fewest < FEWEST_UNITS:
+        return MeanOfContests(mean, None, error)
+    if is_sequential:
+        tail = TAIL_95 / len(columns)
+        widths = [AnyTimeMean(column.tolist(), bounds).half_width(tail) or math.inf for column in columns]
+        return MeanOfContests(mean, math.fsum(widths) / len(widths), error)
     farther = max(mean - bounds[0], bounds[1] - mean)
     unseen = farther * math.fsum(1 / len(column) for column in columns) / len(columns)
-    return MeanOfContests(mean, min(farther, interval_half_width(math.sqrt(float(moved @ moved)), unseen)))
+    return MeanOfContests(mean, min(farther, interval_half_width(error, unseen)), error)
 
 
 def bootstrap(

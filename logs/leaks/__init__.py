@@ -1,8 +1,9 @@
 """Where a player loses: the decisions in which it parts from the other player with the same cards.
 
-    from logs.leaks import find_leaks
+    from logs.hand_source import find
+    from logs.leaks import deals_in, leaks_of
 
-    found = find_leaks(["runs/x"], "New")
+    found = leaks_of(deals_in(find(["runs/x"])), "New")
     for leak in found.leaks:
         print(leak.name, leak.per_100_hands, leak.half_width)
 
@@ -24,7 +25,7 @@ stands to the account of the decision. What it won in each position beyond the o
 from logs.errors import LeaksRefused
 from logs.leaks.found import FEWEST_DEALS, Cell, Leaks
 from logs.leaks.partings import BY_POSITION, Parting
-from logs.leaks.search import all_leaks_of, deals_in, find_all_leaks, find_leaks, leaks_of
+from logs.leaks.search import all_leaks_of, deals_in, leaks_of
 
 __all__ = [
     "BY_POSITION",
@@ -35,7 +36,5 @@ __all__ = [
     "Parting",
     "all_leaks_of",
     "deals_in",
-    "find_all_leaks",
-    "find_leaks",
     "leaks_of",
 ]

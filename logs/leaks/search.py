@@ -2,97 +2,40 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Unpack
+from typing import Final
 
 from engine import Game
 from engine.errors import quoted
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused
+from logs.hand_source import HandSource
 from logs.leaks.counting import Found, PlayerCount
 from logs.leaks.found import Leaks
-from logs.reading import ReadingOptions, by_deal, files_of_hands, group_by_cards, hands_of
 from logs.record import HandRecord
 
-__all__ = ["all_leaks_of", "check_game", "deals_in", "find_all_leaks", "find_leaks", "leaks_of"]
+__all__ = ["all_leaks_of", "check_game", "deals_in", "leaks_of"]
 
 _PROGRESS_HANDS: Final = 500
 
 
-def find_leaks(
-    paths: Iterable[str | os.PathLike[str]],
-    player: str | None = None,
-    *,
-    worst: int = 10,
-    on_hands: Callable[[int], None] | None = None,
-    **options: Unpack[ReadingOptions],
-) -> Leaks:
-    """Where a player loses, from files and folders of duplicate matches of hold'em.
+def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) -> Iterator[list[Found]]:
+    """The hands of a source deal by deal, each with its path; copies of files count once, and are reported as problems.
 
     Args:
-        paths: of files and folders; copies of files count once, and are reported as problems.
-        player: whose leaks; None for the first player of the first hand.
-        worst: how many of the dearest partings are kept.
-        on_hands: is told now and then how many hands have been read.
-        **options: how the files are read.
-
-    Raises:
-        LeaksRefused: leaks cannot be told from these hands; the sentence says why.
-        LogsError: a file cannot be read.
-        OSError: a file cannot be read.
-    """
-    return leaks_of(deals_in(paths, on_hands, options), player, worst=worst)
-
-
-def find_all_leaks(
-    paths: Iterable[str | os.PathLike[str]],
-    *,
-    worst: int = 10,
-    on_hands: Callable[[int], None] | None = None,
-    **options: Unpack[ReadingOptions],
-) -> tuple[Leaks, ...]:
-    """Where each player loses that leaks can be told of; arguments as for `find_leaks`.
-
-    Raises:
-        LeaksRefused: leaks of nobody can be told from these hands; the sentence says why.
-        LogsError: a file cannot be read.
-        OSError: a file cannot be read.
-    """
-    return all_leaks_of(deals_in(paths, on_hands, options), worst=worst)
-
-
-def deals_in(
-    paths: Iterable[str | os.PathLike[str]], on_hands: Callable[[int], None] | None, options: ReadingOptions
-) -> Iterator[list[Found]]:
-    """The hands of files, deal by deal, each with its path; arguments as for `find_leaks`.
+        source: of the hands.
+        on_hands: takes now and then how many hands have been read.
 
     Raises:
         LogsError: a file cannot be read.
         OSError: a file cannot be read.
     """
-    files = files_of_hands(paths, options)
     hands = 0
-    for group in group_by_cards(files):
-        known: dict[int, str] = {}
-
-        def told(path: str, records: Iterator[HandRecord], known: dict[int, str] = known) -> Iterator[HandRecord]:
-            for record in records:
-                known[id(record)] = path
-                yield record
-
-        sources = [told(file.path, hands_of(file, has_others=len(files) > 1, **options)) for file in group]
-        deal: list[Found] = []
-        for record in by_deal(sources):
-            if deal and deal[0][1].hand_number != record.hand_number:
-                yield deal
-                deal = []
-            deal.append((known.pop(id(record)), record))
-            hands += 1
-            if on_hands is not None and not hands % _PROGRESS_HANDS:
-                on_hands(hands)
-        if deal:
-            yield deal
+    for deal in source.without_copies().deals():
+        yield deal
+        before, hands = hands, hands + len(deal)
+        if on_hands is not None and before // _PROGRESS_HANDS < hands // _PROGRESS_HANDS:
+            on_hands(hands)
 
 
 def leaks_of(deals: Iterable[Sequence[Found]], player: str | None = None, *, worst: int = 10) -> Leaks:

@@ -1,6 +1,6 @@
 """One page about many hands: curves, tables, replays of the biggest pots.
 
-    counts = count_files(["runs/x"])
+    counts = count_hands(find(["runs/x"]))
     page = format_report(report_data("A and B", statistics_of(counts), counts.big_pots()))
 
 - `build`: everything a page shows; `plots` draws the curves, `replay` tells a hand step by step

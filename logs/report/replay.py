@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine import CARD_TEXTS, Card
-from logs.happenings import Acted, Dealt, Posted, Returned, Shown, deed, happenings_of
+from logs.hand_events import Acted, Dealt, Posted, Returned, Shown, action_words, events_of
 from logs.record import HandRecord
 from logs.text import shown
 from logs.tracker.positions import position_names, round_names
@@ -93,34 +93,34 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
     steps: list[ReplayStep] = []
     pot = 0
     showdown_begun = False
-    for happening in happenings_of(record):
-        if isinstance(happening, Dealt):
-            steps.append(ReplayStep("", round_names(game)[happening.round], _texts(happening.cards), pot, (), None))
+    for event in events_of(record):
+        if isinstance(event, Dealt):
+            steps.append(ReplayStep("", round_names(game)[event.round], _texts(event.cards), pot, (), None))
             continue
-        name = names[happening.position]
-        if isinstance(happening, Shown):
+        name = names[event.position]
+        if isinstance(event, Shown):
             if not showdown_begun:
                 steps.append(ReplayStep("", "showdown", (), pot, (), None))
                 showdown_begun = True
-            steps.append(ReplayStep(name, _shows(happening), _texts(happening.cards), pot, (), None))
+            steps.append(ReplayStep(name, _shows(event), _texts(event.cards), pot, (), None))
             continue
-        words = deed(happening, game)
-        if isinstance(happening, Acted):
-            pot += happening.added
+        words = action_words(event, game)
+        if isinstance(event, Acted):
+            pot += event.added
             time_ms = times_ms[acted] if acted < len(times_ms) else None
             steps.append(ReplayStep(name, words, (), pot, tuple(said.get(acted, ())), time_ms))
             acted += 1
             continue
-        pot += happening.chips if isinstance(happening, Posted) else 0
-        pot -= happening.chips if isinstance(happening, Returned) else 0
+        pot += event.chips if isinstance(event, Posted) else 0
+        pot -= event.chips if isinstance(event, Returned) else 0
         steps.append(ReplayStep(name, words, (), pot, (), None))
     last_words = tuple(words for at, comments in sorted(said.items()) if at >= acted for words in comments)
     return ReplayedHand(shown(record.match_name), record.hand_number, pot_in_blinds, seats, tuple(steps), last_words)
 
 
-def _shows(happening: Shown) -> str:
+def _shows(event: Shown) -> str:
     """What is said of a player at the showdown: ``shows a pair of Kings``, in hold'em."""
-    return " ".join(filter(None, ("shows", happening.strength))) if happening.cards else "does not show"
+    return " ".join(filter(None, ("shows", event.strength))) if event.cards else "does not show"
 
 
 def _texts(cards: tuple[Card, ...]) -> tuple[str, ...]:

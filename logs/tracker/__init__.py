@@ -1,6 +1,6 @@
 """How each bot plays, from the hands it has played.
 
-    statistics = statistics_of(count_files(["runs/x"]))
+    statistics = statistics_of(count_hands(find(["runs/x"])))
     print(statistics.model_dump_json(indent=2))
 
 - `positions`: what positions and rounds are called
@@ -15,7 +15,7 @@
 
 from logs.tracker.definitions import STATISTICS, Statistic
 from logs.tracker.hand_counts import HandCounts
-from logs.tracker.many_files import count_files
+from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import BotStatistics, PositionStatistics, Statistics, statistics_of
 from logs.tracker.tables import COLUMNS, rows, text_of
 
@@ -27,7 +27,7 @@ __all__ = [
     "PositionStatistics",
     "Statistic",
     "Statistics",
-    "count_files",
+    "count_hands",
     "rows",
     "statistics_of",
     "text_of",

@@ -1,7 +1,7 @@
 """Counting hands as they come; `logs.tracker.statistics` makes figures of the counts.
 
     counts = HandCounts()
-    for record in read_hands(["runs/x"]):
+    for record in find(["runs/x"]).hands():
         counts.add(record)
 
 Rules it obeys:

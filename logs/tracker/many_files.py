@@ -15,26 +15,19 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from itertools import zip_longest
-from typing import Final, NamedTuple, Unpack
+from typing import Final, NamedTuple
 
 from logs.acpc_log.parts import LogPart, cut_logs, only_score
 from logs.acpc_log.score import is_same_score, wrong_score
 from logs.errors import LogError, LogProblem, ProblemKind
 from logs.files import is_plain
-from logs.reading import (
-    HandFile,
-    ReadingOptions,
-    by_deal,
-    files_of_hands,
-    group_by_cards,
-    hands_of,
-    pass_on,
-)
+from logs.hand_source import HandSource, side_by_side
 from logs.record import HandRecord
 from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
 
-__all__ = ["count_files"]
+__all__ = ["count_hands"]
 
 _LEAST_BYTES: Final = 8_000_000
 """In all, before a second process is worth its start (half a second, and two to compile what all-in hands need)."""
@@ -47,20 +40,16 @@ class _Job(NamedTuple):
     """A group of files, or a part of one, to be counted.
 
     Attributes:
-        files: with the same cards.
+        source: files with the same cards.
         parts: of each file; empty for whole files.
         is_last: whether no other part of the files follows.
         big_pots: how many are kept.
-        has_others: whether other files are counted.
-        options: how the files are read.
     """
 
-    files: Sequence[HandFile]
+    source: HandSource
     parts: Sequence[LogPart]
     is_last: bool
     big_pots: int
-    has_others: bool
-    options: ReadingOptions
 
 
 class _Counted(NamedTuple):
@@ -79,62 +68,58 @@ class _Counted(NamedTuple):
     failure: LogError | None
 
 
-def count_files(
-    paths: Iterable[str | os.PathLike[str]],
+def count_hands(
+    source: HandSource,
     *,
     big_pots: int = MOST_BIG_POTS,
     processes: int = 1,
     on_progress: Callable[[int], None] | None = None,
-    **options: Unpack[ReadingOptions],
 ) -> HandCounts:
-    """Count the hands of files and folders, each once: copies of files are left out, and reported as problems.
+    """Count hands, each once: copies of files are left out, and reported as problems.
 
     Args:
-        paths: of files and folders.
+        source: of the hands.
         big_pots: how many of the hands with the biggest pots are kept.
         processes: the most that count at the same time; where there are few hands, one does.
         on_progress: is called now and then with the number of hands counted.
-        **options: how the files are read.
 
     Raises:
-        LogError: there is no file, or one cannot be read at all.
+        LogError: a file cannot be read at all.
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-    files = files_of_hands(paths, options)
-    groups = group_by_cards(files)
-    if processes > 1 and sum(os.path.getsize(file.path) for file in files) >= _LEAST_BYTES:
-        whole = options.get("times") or options.get("transcript") is not None
-        others = len(files) > 1 and options.get("on_problem") is not None
-        jobs = [job for group in groups for job in _jobs(group, not whole, big_pots, others, options)]
-        return _merge(jobs, processes, options, on_progress)
+    source = source.without_copies()
+    if processes > 1 and _bytes_of(source) >= _LEAST_BYTES:
+        sent = replace(source, on_problem=None, has_others=source.has_others and source.on_problem is not None)
+        jobs = [job for group in sent.groups() for job in _jobs(group, big_pots)]
+        return _merge(jobs, processes, source, on_progress)
     counts = HandCounts(big_pots=big_pots)
-    for group in groups:
-        for record in by_deal([hands_of(file, has_others=len(files) > 1, **options) for file in group]):
-            counts.add(record)
-            if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
-                on_progress(counts.hands)
+    for record in source.by_deal():
+        counts.add(record)
+        if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
+            on_progress(counts.hands)
     return counts
 
 
-def _jobs(
-    group: Sequence[HandFile], may_cut: bool, big_pots: int, has_others: bool, options: ReadingOptions
-) -> Iterator[_Job]:
+def _bytes_of(source: HandSource) -> int:
+    return sum(os.path.getsize(file.path) for file in source.files)
+
+
+def _jobs(group: HandSource, big_pots: int) -> Iterator[_Job]:
     """A group of files as one job or, of big logs, as several."""
-    sent = options.copy()
-    sent.pop("on_problem", None)
-    wanted = sum(os.path.getsize(file.path) for file in group) // _PART_BYTES if may_cut else 1
+    is_whole = group.times or group.transcript is not None
+    wanted = 1 if is_whole else _bytes_of(group) // _PART_BYTES
     parts: list[Sequence[LogPart]] = [()]
-    if wanted > 1 and all(file.format is None and is_plain(file.path) for file in group):
-        parts = list(zip(*cut_logs([file.path for file in group], wanted), strict=True))
+    if wanted > 1 and all(file.format is None and is_plain(file.path) for file in group.files):
+        parts = list(zip(*cut_logs([file.path for file in group.files], wanted), strict=True))
         if len(parts) == 1:
             parts = [()]
     for part in parts:
-        yield _Job(group, part, part is parts[-1], big_pots, has_others, sent)
+        yield _Job(group, part, part is parts[-1], big_pots)
 
 
 def _merge(
-    jobs: list[_Job], processes: int, options: ReadingOptions, on_progress: Callable[[int], None] | None
+    jobs: list[_Job], processes: int, source: HandSource, on_progress: Callable[[int], None] | None
 ) -> HandCounts:
     """Do all jobs and merge what they count."""
     counts, group_counts = HandCounts(big_pots=jobs[0].big_pots), HandCounts(big_pots=jobs[0].big_pots)
@@ -144,15 +129,16 @@ def _merge(
         group_counts.merge(counted.counts)
         net += counted.net
         problems += counted.problems
-        pass_on(counted.problems, options)
+        source.report(counted.problems)
         if counted.failure is not None:
             raise counted.failure
         if job.is_last:
             if job.parts:
                 damaged = {problem.path for problem in problems}
-                for place, file in enumerate(job.files):
+                files = job.source.files
+                for place, file in enumerate(files):
                     if file.path not in damaged:
-                        pass_on(_check_score(file.path, net[place :: len(job.files)]), options)
+                        source.report(_check_score(file.path, net[place :: len(files)]))
             counts.merge(group_counts)
             group_counts, net, problems = HandCounts(big_pots=job.big_pots), [], []
         if on_progress is not None:
@@ -175,14 +161,12 @@ def _count(job: _Job) -> _Counted:
     """Do one job."""
     problems: list[LogProblem] = []
     counted = _Counted(HandCounts(big_pots=job.big_pots), [{} for _ in job.parts], problems, None)
-    options: ReadingOptions = {**job.options, "on_problem": problems.append}
-    hands = [
-        hands_of(file, part, has_others=job.has_others, **options) for file, part in zip_longest(job.files, job.parts)
-    ]
+    source = replace(job.source, on_problem=problems.append)
+    hands = [source.read(file, part) for file, part in zip_longest(source.files, job.parts)]
     if job.parts:
         hands = list(map(_tallied, hands, counted.net))
     try:
-        counted.counts.add_all(by_deal(hands))
+        counted.counts.add_all(side_by_side(hands))
     except LogError as error:
         return counted._replace(failure=error)
     return counted

@@ -73,16 +73,19 @@ class Winnings(_Frozen):
 
     value: float | None = Field(description="null without hands")
     half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few of them")
+    standard_error: float | None = Field(description="of value, over deals; null for fewer than two")
 
     @property
     def text(self) -> str:
-        """For people: ``+12.3 ± 4.5``."""
+        """For people, with the standard error in brackets: ``+12.3 ± 4.5 (1.9)``."""
         if self.value is None:
             return "no hands"
         if self.half_width_95 is None:
-            return f"{signed(self.value)} (too few deals for ±)"
+            error = "" if self.standard_error is None else f", SE {self.standard_error:,.0f}"
+            return f"{signed(self.value)} (too few deals for ±{error})"
         digits = 0 if self.half_width_95 >= _WHOLE_FROM else 1
-        return f"{signed(self.value, digits)} ± {self.half_width_95:,.{digits}f}"
+        error = "" if self.standard_error is None else f" ({self.standard_error:,.{digits}f})"
+        return f"{signed(self.value, digits)} ± {self.half_width_95:,.{digits}f}{error}"
 
 
 class Frequency(_Frozen):
@@ -408,10 +411,11 @@ def _holdem_figures(positions: Sequence[PositionCounts]) -> dict[str, Any]:
 
 def _winnings(blinds: DealMoments, bounds: Bounds | None, unit_mbb: int = 1) -> Winnings:
     mbb = blinds.by_deal.times(1000)
-    half_width = mbb.half_width(bounds)
+    half_width, error = mbb.half_width(bounds), mbb.standard_error
     return Winnings(
         value=None if mbb.mean is None else mbb.mean / unit_mbb,
         half_width_95=None if half_width is None else half_width / unit_mbb,
+        standard_error=None if error is None else error / unit_mbb,
     )
 
 

@@ -87,7 +87,11 @@ def _columns(key: str, value: object) -> dict[str, Cell]:
     """The columns of one figure: plain numbers, percent for frequencies."""
     match value:
         case Winnings():
-            return {key: value.value, f"{key}_half_width_95": value.half_width_95}
+            return {
+                key: value.value,
+                f"{key}_half_width_95": value.half_width_95,
+                f"{key}_standard_error": value.standard_error,
+            }
         case Frequency():
             return {key: value.percent, f"{key}_times": value.times, f"{key}_chances": value.chances}
         case Factor():
@@ -104,7 +108,7 @@ def _columns(key: str, value: object) -> dict[str, Cell]:
     return {}
 
 
-_NO_WINNINGS: Final = Winnings(value=None, half_width_95=None)
+_NO_WINNINGS: Final = Winnings(value=None, half_width_95=None, standard_error=None)
 _EXAMPLES: Final[dict[str, object]] = {
     **dict.fromkeys(("hands", "net_chips", "showdown", "no_showdown", "comments"), 0),
     "mbb_per_game": _NO_WINNINGS,

@@ -12,18 +12,25 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine import BettingState, Deal, Game
 from engine.holdem import is_holdem
+from engine.kernels import disk
 from logs.estimation.bounds import possible_losses
 from logs.estimation.mean import Bounds
 from logs.record import HandRecord
-from logs.variance.shares import PotRow, Shares
+from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
+from logs.variance.shares import PotRow, Shares, shares_refusal
 from logs.variance.terms import Terms, chance_terms, term_values
 
-__all__ = ["ChanceCorrection", "corrected_bounds"]
+__all__ = ["MOST_HANDS", "ChanceCorrection", "corrected_bounds", "fitted_scores", "is_cheap"]
+
+MOST_HANDS: Final = 100_000
+"""The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
 
 _MOST_BETTINGS: Final = 1 << 14
+_ROUNDING: Final = 1e-9
 
 
 class ChanceCorrection:
@@ -63,6 +70,50 @@ class ChanceCorrection:
             # The betting is kept with them, so that its number is nobody else's.
             found = self._terms[id(betting)] = (betting, chance_terms(betting))
         return found[1]
+
+
+def is_cheap(game: Game, hands: int) -> bool:
+    """Whether a result is corrected unasked: it takes some seconds at most, and nothing has to be compiled for it.
+
+    Args:
+        game: what is played.
+        hands: how many were played.
+    """
+    if shares_refusal(game) is not None or hands * game.num_players > MOST_HANDS:
+        return False
+    return not is_holdem(game) or disk.is_filled()
+
+
+def fitted_scores(raw: NDArray[np.float64], corrected: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Scores with as much of a correction as takes the most luck out, judged by other scores.
+
+    The deals are split in two halves. Each half takes the weight of the correction, one for every player, from the
+    other half by least squares. A correction has mean 0, so the scores stay unbiased; what does not vary stays as
+    it is.
+
+    Args:
+        raw: scores of deals, shape (deals, players).
+        corrected: the same less the luck of the cards.
+
+    Returns:
+        None with too few deals to fit a weight, and where nothing is corrected, as in duplicates of Kuhn poker.
+    """
+    deals, players = raw.shape
+    # As many deals as players in a row: each half has every position as often as the other one.
+    halves = np.arange(deals) // players % 2
+    if min(np.count_nonzero(halves == half) for half in (0, 1)) < FEWEST_DEALS_A_FOLD:
+        return None
+    added = corrected - raw
+    if np.abs(added).max() <= _ROUNDING * max(1.0, np.abs(raw).max()):
+        return None
+    found = raw.copy()
+    for half in (0, 1):
+        others = halves != half
+        centred = raw[others] - raw[others].mean(axis=0)
+        squares = (added[others] ** 2).sum(axis=0)
+        weights = -(centred * added[others]).sum(axis=0) / np.where(squares > 0, squares, 1.0)
+        found[~others] += weights * added[~others]
+    return found
 
 
 def corrected_bounds(game: Game) -> Bounds:

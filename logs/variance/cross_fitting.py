@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DEALS_PER_WEIGHT", "HANDS", "ONE", "CrossSums", "Mean"]
+__all__ = ["DEALS_PER_WEIGHT", "FEWEST_DEALS_A_FOLD", "HANDS", "ONE", "CrossSums", "Mean"]
 
 ONE: Final = 0
 HANDS: Final = 1
@@ -24,6 +24,9 @@ HANDS: Final = 1
 
 DEALS_PER_WEIGHT: Final = 20
 """Deals of a fold for each weight that is fitted on them: with fewer, the fit would add noise of its own."""
+
+FEWEST_DEALS_A_FOLD: Final = 2 * DEALS_PER_WEIGHT
+"""For one weight beside the mean."""
 
 _FOLDS: Final = 2
 _RELATIVE_ZERO: Final = 1e-9
@@ -81,29 +84,55 @@ class CrossSums:
         weights[[column, *added]] = 1.0
         return self._mean([weights] * _FOLDS)
 
-    def may_fit(self, columns: Sequence[int]) -> bool:
-        """Whether there are deals enough to fit weights of columns."""
-        used = sum([bool(self._products[:, column, column].any()) for column in columns])
-        fewest = min([float(fold[ONE, ONE]) for fold in self._products])
-        return fewest >= DEALS_PER_WEIGHT * (used + 1)
+    @property
+    def may_fit(self) -> bool:
+        """Whether there are deals enough to fit any weight."""
+        return self._fewest >= FEWEST_DEALS_A_FOLD
 
-    def fitted_mean(self, column: int, columns: Sequence[int]) -> Mean:
-        """The mean of a column with others added, whose weights were fitted on the deals of the other fold."""
-        return self._mean([self._fitted(1 - fold, column, list(columns)) for fold in range(_FOLDS)])
+    @property
+    def _fewest(self) -> float:
+        """The deals of the smaller fold."""
+        return min([float(fold[ONE, ONE]) for fold in self._products])
 
-    def _fitted(self, fold: int, column: int, columns: list[int]) -> NDArray[np.float64]:
-        """The weights with which least is left of a column's spread."""
+    def fitted_mean(self, column: int, columns: Sequence[int], plain: Sequence[int]) -> Mean | None:
+        """The mean of a column with others added, whose weights were fitted on the deals of the other fold.
+
+        Which weights are fitted follows from the number of deals alone, so that the mean stays unbiased.
+
+        Args:
+            column: whose mean is asked for.
+            columns: those that may be added, each with a weight of its own, if there are deals enough for all.
+            plain: those that are added with one weight in common, if there are deals enough for that.
+
+        Returns:
+            None with too few deals for any weight.
+        """
+        fewest = self._fewest
+        used = sum([bool(self._products[:, one, one].any()) for one in columns])
+        every = np.eye(self._products.shape[1])
+        if fewest >= DEALS_PER_WEIGHT * (used + 1):
+            terms = every[list(columns)]
+        elif self.may_fit:
+            terms = every[list(plain)].sum(axis=0, keepdims=True)
+        else:
+            return None
+        return self._mean([self._fitted(1 - fold, column, terms) for fold in range(_FOLDS)])
+
+    def _fitted(self, fold: int, column: int, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weights with which least is left of a column's spread, each row of `terms` having one."""
         products = self._products[fold]
-        used = [HANDS, *columns]
-        squares = products[np.ix_(used, used)]
-        scale = np.sqrt(np.diag(squares))
+        hands = np.zeros((1, len(products)))
+        hands[0, HANDS] = 1.0
+        used = np.concatenate([hands, terms])
+        squares = used @ products @ used.T
+        scale = np.sqrt(np.maximum(0.0, np.diag(squares)))
         is_rounding = scale <= _RELATIVE_ZERO * np.sqrt(products[column, column])
         squares = np.where(is_rounding | is_rounding[:, np.newaxis], 0.0, squares)
         scale[is_rounding] = np.inf
-        solved = np.linalg.lstsq(squares / np.outer(scale, scale), products[used, column] / scale, rcond=_RELATIVE_ZERO)
-        weights = np.zeros(len(products))
-        weights[column] = 1.0
-        weights[columns] -= (solved[0] / scale)[1:]
+        along = used @ products[column] / scale
+        solved = np.linalg.lstsq(squares / np.outer(scale, scale), along, rcond=_RELATIVE_ZERO)
+        weights: NDArray[np.float64] = -(solved[0] / scale)[1:] @ terms
+        weights[column] += 1.0
         return weights
 
     def _mean(self, weights: Sequence[NDArray[np.float64]]) -> Mean:

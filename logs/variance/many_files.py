@@ -2,60 +2,45 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Unpack
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from logs.files import is_plain
-from logs.reading import (
-    HandFile,
-    ReadingOptions,
-    by_deal,
-    files_of_hands,
-    group_by_cards,
-    hands_of,
-)
+from logs.hand_source import HandFile, HandSource
 from logs.variance.reduction import Reduction
 
-__all__ = ["reduce_files"]
+__all__ = ["reduce_hands"]
 
 _PROGRESS_HANDS: Final = 500
 _BYTES: Final = 1 << 20
 
 
-def reduce_files(
-    paths: Iterable[str | os.PathLike[str]],
-    reduction: Reduction,
-    *,
-    on_progress: Callable[[float | None], None] | None = None,
-    **options: Unpack[ReadingOptions],
+def reduce_hands(
+    source: HandSource, reduction: Reduction, *, on_progress: Callable[[float | None], None] | None = None
 ) -> int:
-    """Count the hands of files and folders, each once: copies of files are left out, and reported as problems.
+    """Count hands, each once: copies of files are left out, and reported as problems.
 
     Args:
-        paths: of files and folders.
+        source: of the hands.
         reduction: where they are counted.
         on_progress: is called now and then with the part of the hands that has been counted; None where the files do
             not tell how many there are.
-        **options: how the files are read.
 
     Returns:
         how many hands there were.
 
     Raises:
-        LogError: there is no file, or one cannot be read at all.
+        LogError: a file cannot be read at all.
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-    files = files_of_hands(paths, options)
-    expected = _hands_in(files) if on_progress is not None else None
+    source = source.without_copies()
+    expected = _hands_in(source.files) if on_progress is not None else None
     hands = 0
-    for group in group_by_cards(files):
-        for record in by_deal([hands_of(file, has_others=len(files) > 1, **options) for file in group]):
-            reduction.add(record)
-            hands += 1
-            if on_progress is not None and not hands % _PROGRESS_HANDS:
-                on_progress(min(1.0, hands / expected) if expected else None)
+    for hands, record in enumerate(source.by_deal(), 1):
+        reduction.add(record)
+        if on_progress is not None and not hands % _PROGRESS_HANDS:
+            on_progress(min(1.0, hands / expected) if expected else None)
     return hands
 
 

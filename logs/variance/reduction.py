@@ -1,11 +1,11 @@
 """Hands in, win rates by all estimators out.
 
     reduction = Reduction()
-    for record in by_deal(...):
+    for record in find(["runs/x"]).by_deal():
         reduction.add(record)
     print(reduction.estimates())
 
-Hands of the same deal must come one after the other, as `logs.reading.by_deal` gives them: they are one unit. Memory
+Hands of the same deal must come one after the other, as `HandSource.by_deal` gives them: they are one unit. Memory
 does not grow with the number of hands.
 
 `HandCorrections` is how terms that need more than the hands are added, such as those of players whose policy is known.
@@ -276,12 +276,9 @@ class _GameSums:
         if self._expectations is None:
             reason = "all-in hands of this game have too many boards to be counted"
             found.append(Omission(estimator=Estimator.ALL_IN.value, reason=reason))
-        if self._problem is None and not self._may_fit_all():
-            found.append(Omission(estimator="fitted weights", reason="too few deals to fit all of them"))
+        if self._problem is None and not all(sums.may_fit for sums in self._sums):
+            found.append(Omission(estimator="fitted weights", reason="too few deals to fit any"))
         return found
-
-    def _may_fit_all(self) -> bool:
-        return all(sums.may_fit(one.columns) for sums in self._sums for one in self._corrected())
 
     def _corrected(self) -> list[_Correction]:
         """The estimators with corrections."""
@@ -332,8 +329,8 @@ class _GameSums:
         if self._problem is None:
             for one in self._corrected():
                 add(one.estimator, sums.mean(_RAW, one.values), known=one.names)
-                if sums.may_fit(one.columns):
-                    add(one.estimator, sums.fitted_mean(_RAW, one.columns), known=one.names, is_fitted=True)
+                if (fitted := sums.fitted_mean(_RAW, one.columns, one.values)) is not None:
+                    add(one.estimator, fitted, known=one.names, is_fitted=True)
         return found
 
     def _estimate(

@@ -95,7 +95,8 @@ class Shares:
             for hole in deal.hole_cards:
                 flat += hole
             flat += (deal.board + padding)[:whole]
-        cards = np.frombuffer(bytes(flat), np.uint8).reshape(len(deals), 2 * players + whole)
+        # Of a bytearray, since numba compiles another kernel for arrays that cannot be written.
+        cards = np.frombuffer(bytearray(flat), np.uint8).reshape(len(deals), 2 * players + whole)
         members, known = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2).T
         starts = np.array([mixed(number * STEP & MASK_64) for number in streams], np.uint64)
         shares = np.zeros((len(rows), players))

@@ -30,9 +30,9 @@ from pathlib import Path
 from dealer.table.collector import spare_collector
 from logs.conversion import Conversion, convert
 from logs.export import POKERSTARS
-from logs.reading import find_hand_files
+from logs.hand_source import find
 spare_collector()
-convert(find_hand_files([sys.argv[1]]), Conversion((POKERSTARS,), folder=Path(sys.argv[1]).parent / "out"))
+convert(find([sys.argv[1]]), Conversion((POKERSTARS,), folder=Path(sys.argv[1]).parent / "out"))
 """
 _COUNT = re.compile(r"I\s+refs:\s+([0-9,]+)")
 

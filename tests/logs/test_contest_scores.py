@@ -11,7 +11,7 @@ from logs.acpc_log.reader import read_log
 from logs.contest_scores import ContestScores
 from logs.estimation import RunningMean, score_bounds
 from logs.hand_access import MatchHands, open_hands
-from logs.reading import HandFile
+from logs.hand_source import HandFile
 from logs.record import HandRecord
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands

@@ -11,7 +11,7 @@ from logs.conversion import Conversion, MoneyRake, convert
 from logs.errors import LogError, LogProblem
 from logs.export import FORMATS
 from logs.formats import ExportWarning
-from logs.reading import find_hand_files
+from logs.hand_source import find
 from protocol import find_game
 from tests.logs.hands import random_hands
 
@@ -31,10 +31,8 @@ def test_everything_about_it_is_told_once(tmp_path: Path) -> None:
     warnings: list[ExportWarning] = []
     written: dict[Path, int] = {}
     conversion = Conversion((FORMATS["phh"],), rake=MoneyRake(5, cap=3), folder=tmp_path / "out", overwrites=True)
-    files = find_hand_files([tmp_path])
-    count = convert(
-        files, conversion, on_problem=problems.append, on_warning=warnings.append, on_written=written.__setitem__
-    )
+    source = find([tmp_path], on_problem=problems.append)
+    count = convert(source, conversion, on_warning=warnings.append, on_written=written.__setitem__)
     assert (count, written) == (2, {tmp_path / "out" / "m.phhs": 4})
     assert [problem.path for problem in problems] == [str(tmp_path / "three.log")]
     assert [warning.problem.split(":")[0] for warning in warnings] == [
@@ -47,7 +45,7 @@ def test_everything_about_it_is_told_once(tmp_path: Path) -> None:
 def test_strictly_or_alone_a_file_that_cannot_be_read_ends_it(tmp_path: Path) -> None:
     (tmp_path / "three.log").write_text("# name/game/hands/seed m chess 4 1\nSTATE:0\n")
     with pytest.raises(LogError):
-        convert(find_hand_files([tmp_path]), Conversion((FORMATS["phh"],)))
+        convert(find([tmp_path]), Conversion((FORMATS["phh"],)))
     _log(tmp_path, "one.log")
     with pytest.raises(LogError):
-        convert(find_hand_files([tmp_path]), Conversion((FORMATS["phh"],)), strict=True)
+        convert(find([tmp_path], strict=True), Conversion((FORMATS["phh"],)))

@@ -13,7 +13,7 @@ import pytest
 from logs.acpc_log.reader import read_log
 from logs.errors import LogError
 from logs.files import opened, stem, without_compression
-from logs.reading import find_hand_files
+from logs.hand_source import find
 
 TEXT = "# name/game/hands/seed m kuhn 1 2\nSTATE:0:cc:Ks|Qs:1|-1:A|B\n" * 50
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.compress, ".gz": gzip.compress, ".bz2": bz2.compress}
@@ -56,7 +56,7 @@ def test_a_compressed_log_has_its_companions_beside_it(tmp_path: Path) -> None:
     assert record.match_name == "m"
     assert [times.received_us - times.sent_us for times in record.times] == [10, 20]
     assert [comment.text for comment in record.comments] == ["# ha"]
-    assert [file.path for file in find_hand_files([tmp_path])] == [str(tmp_path / "m.log.xz")]
+    assert [file.path for file in find([tmp_path]).files] == [str(tmp_path / "m.log.xz")]
 
 
 def test_names() -> None:

@@ -11,8 +11,8 @@ from logs.acpc_log.reader import read_log
 from logs.comments import format_comment
 from logs.errors import LogError, NoSuchHandError
 from logs.hand_access import HandFileAccess, open_hands
+from logs.hand_source import find
 from logs.phh import format_phhs
-from logs.reading import find_hand_files
 from logs.record import HandRecord
 from logs.transaction_log import format_transaction
 from protocol import find_game
@@ -40,7 +40,7 @@ def _write(folder: Path, records: list[HandRecord], game: str, name: str = "m1",
 
 
 def _open(path: Path) -> HandFileAccess:
-    (file,) = find_hand_files([path])
+    (file,) = find([path]).files
     return open_hands(file)
 
 

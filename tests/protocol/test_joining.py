@@ -19,18 +19,18 @@ from protocol.joining import (
     GiveUp,
     Join,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     SeatClaim,
     SeatOffer,
     SeatOver,
+    ServerMessage,
     ShowGame,
     format_message,
     is_claim,
     read_claim,
     read_request,
-    read_told,
+    read_server_message,
 )
 
 _LETTERS = st.characters(exclude_categories=("C", "Z"))
@@ -79,12 +79,12 @@ def test_what_is_said_is_what_was_meant(message: JoiningRequest | SeatClaim, cha
     assert read_request(f"{verb.lower()} \t{'  '.join(words)} \r") == message
 
 
-@given(st.one_of(*map(_messages, get_args(JoiningTold))))
-def test_what_is_told_is_a_remark_and_is_understood(message: JoiningTold) -> None:
+@given(st.one_of(*map(_messages, get_args(ServerMessage))))
+def test_what_is_told_is_a_remark_and_is_understood(message: ServerMessage) -> None:
     line = format_message(message)
     assert line.startswith("# ")
     assert line.count("\n") == 1
-    assert read_told(line) == message
+    assert read_server_message(line) == message
 
 
 @given(st.binary(max_size=80))
@@ -99,7 +99,7 @@ def test_no_line_breaks_a_reader(data: bytes) -> None:
         "SEAT secret=",
         "# SEAT ",
     ):
-        for read in (read_request, read_told, read_claim):
+        for read in (read_request, read_server_message, read_claim):
             with contextlib.suppress(RemoteProtocolError):
                 read(verb + text)
 
@@ -138,7 +138,7 @@ def test_other_lines_are_no_requests(line: str) -> None:
     "line", ["# RUNNING a.b", "# SEAT taken", "#SEAT seat=1 secret=s", "UNKNOWN", "# ENDED in tears"]
 )
 def test_other_remarks_are_left_alone(line: str) -> None:
-    assert read_told(line) is None
+    assert read_server_message(line) is None
 
 
 def test_what_is_no_word_is_not_said() -> None:
@@ -157,7 +157,7 @@ def test_the_examples_of_the_protocol() -> None:
     )
     assert read_request("again seat=7") == Again(7)
     assert read_request("GAME game=leduc") == ShowGame("leduc")
-    assert read_told("# SEAT seat=5 secret=x game=g match=a.b player=p") == SeatOffer(5, "x", "g", "a.b", "p")
+    assert read_server_message("# SEAT seat=5 secret=x game=g match=a.b player=p") == SeatOffer(5, "x", "g", "a.b", "p")
     assert format_message(RunOver("a.b", 1, 2, "finished", "p", 3, -4.0, 0.5, "all done")) == (
         "# ENDED match=a.b run=1 runs=2 state=finished player=p hands=3 mbb=-4.000 half-width=0.500 reason=all done\n"
     )

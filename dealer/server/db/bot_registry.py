@@ -13,7 +13,7 @@ from dealer.server.settings import ServerBot, ServerGame
 
 __all__ = [
     "enter_bots",
-    "enter_guest",
+    "enter_users_bot",
     "last_seen",
     "note_seen",
     "owner_of",
@@ -67,7 +67,7 @@ def owner_of_name(db: sqlite3.Connection, name: str) -> int | None:
     return None if row is None else int(row["owner"])
 
 
-def enter_guest(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
+def enter_users_bot(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
     """Enter a user's bot; one that its owner calls another version than before gets a new one.
 
     Returns:

@@ -47,12 +47,8 @@ def add_run(
     """Add a run to what counts.
 
     Args:
-        db: the database.
-        run: its number.
-        game: the name of the game.
         versions: by player.
         scores: by player, what it won in every duplicate, in mbb/g.
-        hands: of all matches.
     """
     ordered = sorted(zip(versions, scores, strict=True), key=lambda one: one[0])
     key = json.dumps([version for version, _ in ordered])
@@ -203,11 +199,8 @@ def tables(
     """Tables of a game, in the order in which they first met; of two players, the worst for the first of them first.
 
     Args:
-        store: the database.
-        game: the game.
         together: versions that both sit there.
         after: the last table of the page before; the answer is empty if it is none of these.
-        most: how many at most.
     """
     if together is None:
         query = "SELECT id FROM lineups WHERE game = ?1 AND id > coalesce(?2, 0) ORDER BY id LIMIT ?3"
@@ -245,11 +238,7 @@ def worst_runs(store: Store, pair: int, version: int, *, after: int | None = Non
     An index has them in this order, so a page takes as long however many there are.
 
     Args:
-        store: the database.
-        pair: its number.
-        version: the player.
         after: the last run of the page before; the answer is empty if it does not count in the pair.
-        most: how many at most.
     """
     beyond, values = "", [pair, version]
     if after is not None:

@@ -99,7 +99,6 @@ class JobRequest(ContestTerms):
     """A contest to be played so many times.
 
     Attributes:
-        game: its name on this server.
         players: by seat of the first seating: the server's own bots, bots of users, or `protocol.benchmark.OWN_SEAT`
             for an agent that the client itself brings.
         tag: what the user calls it.
@@ -325,7 +324,6 @@ def model_of(model: type[_M], row: sqlite3.Row, **more: object) -> _M:
 
 
 def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
-    """The rows of a page: a condition whose value is None does not count."""
     given = {condition: value for condition, value in chosen.items() if value is not None}
     where = f"WHERE {' AND '.join(given)} " if given else ""
     return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), most)
@@ -507,12 +505,9 @@ def runs(
     """Runs, the newest first.
 
     Args:
-        store: the database.
         job: of this job only. game: of this game only. state: in this state only.
         version: with this version of a bot only.
         pair: that count in this pair only.
-        before: older than this run only.
-        most: how many at most.
     """
     chosen: dict[str, object] = {
         "runs.job = ?": job,

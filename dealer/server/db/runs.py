@@ -43,7 +43,6 @@ class RunReport:
     """How a run ended.
 
     Attributes:
-        state: in a word. reason: in a sentence.
         duplicates: how many deals were played in every seating, or as many hands with cards of each seating's own; None
             for a run of which no scores are kept.
         seats: by seat; empty where nothing was played.
@@ -78,7 +77,6 @@ def _seed_columns(seed: Seed | None) -> dict[str, object]:
 
 
 def _insert(db: sqlite3.Connection, table: str, columns: dict[str, object]) -> int:
-    """Enter a row; returns its number."""
     marks = ", ".join("?" * len(columns))
     made = db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
     return int(made.lastrowid or 0)
@@ -99,10 +97,7 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
     """Enter the next run of a job as going on.
 
     Args:
-        db: the database.
-        job: whose run it is.
         versions: by seat, of the bots; None for a client's own agent.
-        stamp: of this start.
     """
     number = job.started + 1
     seed, now_s = run_seed(job, number), time.time()

@@ -215,11 +215,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (_TABLES,)
 
 
 class Store:
-    """The database of a server.
-
-    Attributes:
-        path: of the file.
-    """
+    """The database of a server."""
 
     def __init__(self, path: Path) -> None:
         """Open the database, made if it is not there, and bring its tables up to date.
@@ -306,7 +302,6 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """A connection that writes, to tables of our version."""
     try:
         connection = _connected(path)
     except sqlite3.Error as error:

@@ -18,9 +18,9 @@ from dealer.server.db.store import Store
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["GUEST", "GUEST_NAME", "TAG", "TableRow", "add_table", "close_table", "open_tables", "see_table"]
+__all__ = ["GUEST_NAME", "TAG", "TableRow", "add_table", "close_table", "open_tables", "see_table"]
 
-GUEST = "a guest"
+_GUEST = "a guest"
 """The user of all who have not logged in: no other user's name can have a blank."""
 GUEST_NAME = "guest"
 """Of guests in logs and at tables."""
@@ -34,9 +34,7 @@ class TableRow:
     Attributes:
         id: its name in addresses.
         owner: who sits there, in the words of whoever opened it.
-        game: the name of the game.
         players: the names of the bots, by seat.
-        folder: of its run.
         seen_s: when it was last looked at, in seconds since 1970.
         run: the number of its run on a server; None elsewhere.
         is_guests: whether a guest sits there, who has not logged in.
@@ -65,15 +63,11 @@ def add_table(
     """Enter a table.
 
     Args:
-        db: the database.
-        owner: who sits down.
         user: the number of the user; None for a guest.
-        game: the name of the game.
         versions: by seat, of the bots; None for the person, who sits first.
         players: the names of the bots, by seat.
-        seed: of the cards, a number or a key.
     """
-    number = add_user(db, GUEST) if user is None else user
+    number = add_user(db, _GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()
     request = JobRequest(game, (OWN_SEAT, *players), TAG, seating="single")
     # The queue serves this user neither sooner nor later for it.
@@ -108,7 +102,7 @@ def open_tables(store: Store, folder: Path) -> list[TableRow]:
             folder=folder / row["folder"],
             seen_s=row["seen_s"],
             run=row["run"],
-            is_guests=row["user"] == GUEST,
+            is_guests=row["user"] == _GUEST,
         )
         for row in store.read(
             "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, users.name AS user, "

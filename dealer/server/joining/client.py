@@ -38,12 +38,12 @@ from protocol.joining import (
     GiveUp,
     Join,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     RunStands,
     SeatOffer,
     SeatOver,
+    ServerMessage,
 )
 
 __all__ = ["OUTPUT_FOLDER", "JoinEnding", "Joining"]
@@ -76,12 +76,6 @@ class Joining:
     """A client that brings a bot."""
 
     def __init__(self, settings: JoinSettings, on_news: Callable[[News], None]) -> None:
-        """Prepare; see `run`.
-
-        Args:
-            settings: what is wanted.
-            on_news: told what happens.
-        """
         self._settings = settings
         self._on_news = on_news
         self._ending = JoinEnding()
@@ -108,7 +102,6 @@ class Joining:
         return self._ending
 
     async def _stay(self) -> None:
-        """Be connected as long as there is something to wait for."""
         retry_s = self._settings.retry_s
         is_again = False
         while True:
@@ -126,7 +119,6 @@ class Joining:
                 retry_s = min(2 * retry_s, self._settings.most_retry_s)
 
     async def _leave(self) -> None:
-        """End the bots, and say that the client leaves."""
         line, self._line = self._line, None
         going = {seat.offer.match.partition(".")[2] for seat, _ in self._seats.values()}
         for _, task in self._seats.values():
@@ -174,12 +166,6 @@ class Joining:
                 self._challenge(tag)
 
     async def _learn(self, line: ServerLine, name: str) -> None:
-        """Have the definition of a game, by its name there or here.
-
-        Raises:
-            JoinError: the server has no such game.
-            ServerLostError: the connection has ended.
-        """
         names = [name]
         with contextlib.suppress(GameDefinitionError):
             names.append(find_game(name)[0])
@@ -200,11 +186,6 @@ class Joining:
     # ---- what the server tells
 
     async def _follow(self) -> None:
-        """Do what the server tells, until there is nothing left to wait for.
-
-        Raises:
-            ServerLostError: the connection has ended.
-        """
         if self._line is None:
             return
         async for told in self._line.told():
@@ -221,7 +202,7 @@ class Joining:
             return True
         return bool(settings.challenges) and not self._open
 
-    async def _note(self, told: JoiningTold) -> None:
+    async def _note(self, told: ServerMessage) -> None:
         match told:
             case SeatOffer():
                 await self._take(told)
@@ -261,7 +242,6 @@ class Joining:
         self._on_news(run)
 
     async def _take(self, offer: SeatOffer) -> None:
-        """Play a seat, or go on with it."""
         if offer.seat in self._seats:
             self._seats[offer.seat][0].offered(offer)
             return

@@ -1,4 +1,4 @@
-"""What a client that brings a bot is told, and what it tells meanwhile: values."""
+"""A client's connection to a server: what it asks, what it is told; with its settings, and its news as values."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from protocol.joining import (
     GameLine,
     Joined,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     RunStands,
     SeatOffer,
+    ServerMessage,
     ShowGame,
     format_message,
-    read_told,
+    read_server_message,
 )
 
 __all__ = [
@@ -53,11 +53,7 @@ class JoinSettings:
     """All about a client.
 
     Attributes:
-        host: of the server. port: of its text port.
-        user: who logs in. token: with what.
-        player: the bot, and its name there.
         folder: for what the bot prints, and for games.
-        version: of the bot.
         games: that it plays; only `ALL_GAMES` for all that the server has.
         at_once: how many runs it plays at a time.
         is_on_ladder: whether the server may have it play when nobody asks for anything.
@@ -127,7 +123,6 @@ class BotFailed:
 
     Attributes:
         match: whose and which.
-        reason: what became of it.
         last_lines: the last that it printed.
         output: the file with the rest.
     """
@@ -186,11 +181,10 @@ class ServerLine:
     """
 
     def __init__(self, settings: JoinSettings, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take a connection; see `open`."""
         self._settings = settings
         self._reader = reader
         self._writer = writer
-        self._early: deque[JoiningTold] = deque()
+        self._early: deque[ServerMessage] = deque()
 
     @classmethod
     async def open(cls, settings: JoinSettings) -> ServerLine:
@@ -221,12 +215,6 @@ class ServerLine:
         return line
 
     async def _line(self) -> str:
-        """The next line.
-
-        Raises:
-            ServerLostError: the connection has ended, or nothing comes in time.
-            JoinError: what comes is no line.
-        """
         try:
             async with asyncio.timeout(self._settings.answer_s):
                 return await self._next_line()
@@ -248,7 +236,7 @@ class ServerLine:
         """Ask for something."""
         self._writer.write(format_message(request).encode("utf-8", "surrogateescape"))
 
-    async def told(self) -> AsyncIterator[JoiningTold]:
+    async def told(self) -> AsyncIterator[ServerMessage]:
         """What the server tells, until the connection ends.
 
         Raises:
@@ -263,15 +251,15 @@ class ServerLine:
             if found is not None:
                 yield found
 
-    def _read(self, line: str) -> JoiningTold | None:
+    def _read(self, line: str) -> ServerMessage | None:
         if line == UNKNOWN:
             raise JoinError(f"{self._settings.address} does not take bots that join: it is a server of another kind")
         try:
-            return read_told(line)
+            return read_server_message(line)
         except RemoteProtocolError as error:
             raise JoinError(f"{self._settings.address} is a server of another version: {error}") from None
 
-    async def answer(self) -> JoiningTold:
+    async def answer(self) -> ServerMessage:
         """The next thing that the server tells, in time.
 
         Raises:

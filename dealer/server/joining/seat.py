@@ -22,7 +22,7 @@ from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
 from engine import Seat
 from protocol import RemoteProtocolError
-from protocol.joining import SeatClaim, Seated, SeatOffer, format_message, read_told
+from protocol.joining import SeatClaim, Seated, SeatOffer, format_message, read_server_message
 from protocol.seat_stream import SeatStream
 
 __all__ = [
@@ -61,8 +61,6 @@ class PlayedSeat:
         """Prepare to play; see `play`.
 
         Args:
-            settings: of the client.
-            offer: of the server.
             game: the file of its definition.
             output_path: for what the bot prints.
             seed: for the chance decisions of a Python bot.
@@ -156,14 +154,12 @@ class PlayedSeat:
     # ---- the bot
 
     def _admit(self, sock: socket.socket, address: tuple[str, int], said: bytes) -> None:
-        """The bot has connected, for the first time or again."""
         if self._hearing is not None:
             sock.close()
             return
         self._hearing = asyncio.create_task(self._hear(sock, said))
 
     async def _hear(self, sock: socket.socket, said: bytes) -> None:
-        """Send on what the bot says, until it leaves."""
         reader, self._bot = await asyncio.open_connection(sock=sock)
         self._bot.write(bytes(self._for_bot))
         self._for_bot.clear()
@@ -191,7 +187,6 @@ class PlayedSeat:
         return None if self._process is None else self._process.exit_code
 
     def _fail(self, problem: str) -> None:
-        """The bot has left a match that goes on."""
         if not self.problem:
             self.problem = problem
             self._on_failed(self)
@@ -207,14 +202,13 @@ class PlayedSeat:
             task.add_done_callback(self._carrying.discard)
 
     async def _carry(self, secret: str) -> None:
-        """Hand the bot what the match says, until the connection ends."""
         writer, is_seated = None, False
         try:
             reader, writer = await connected(self._settings)
             writer.write(format_message(SeatClaim(secret, self._stream.received)).encode())
             async with asyncio.timeout(self._settings.answer_s):
                 line = (await reader.readline()).decode("utf-8", "replace")
-            seated = read_told(line)
+            seated = read_server_message(line)
             if not isinstance(seated, Seated):
                 raise ServerLostError(f"the seat was not had: {line.strip()}")
             writer.write(self._stream.rest(seated.received))

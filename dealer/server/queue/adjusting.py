@@ -26,14 +26,13 @@ from logs.tracker.positions import is_holdem
 
 __all__ = [
     "Adjusting",
-    "has_all_ins",
 ]
 
 _log = logging.getLogger(__name__)
 _MOST_OF_EARLIER_STARTS = 1000
 
 
-def has_all_ins(game: ServerGame) -> bool:
+def _has_all_ins(game: ServerGame) -> bool:
     """Whether all-in hands of a game are looked at."""
     return is_holdem(game.game) and not game.game.is_limit
 
@@ -42,15 +41,7 @@ class Adjusting:
     """Counts runs that have ended."""
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store, environment: Mapping[str, str]) -> None:
-        """Know what is still to be counted.
-
-        Args:
-            settings: of the server.
-            folder: of everything it keeps.
-            store: its database.
-            environment: variables that the process gets.
-        """
-        self._games = {game.name for game in settings.games if has_all_ins(game)}
+        self._games = {game.name for game in settings.games if _has_all_ins(game)}
         self._folder = folder
         self._store = store
         self._environment = {**os.environ, **environment}
@@ -113,12 +104,13 @@ def _write(db: sqlite3.Connection, run: int, found: Mapping[str, tuple[float, fl
 
 
 def _main(paths: Sequence[str]) -> None:
-    from logs.tracker.many_files import count_files
+    from logs.hand_source import find
+    from logs.tracker.many_files import count_hands
     from logs.tracker.statistics import statistics_of
 
     if hasattr(os, "nice"):
         os.nice(19)
-    bots = statistics_of(count_files(paths, big_pots=0)).bots
+    bots = statistics_of(count_hands(find(paths), big_pots=0)).bots
     found = {bot.name: bot.adjusted.mbb_per_game for bot in bots if bot.adjusted is not None}
     print(json.dumps({name: (won.value, won.half_width_95) for name, won in found.items() if won.value is not None}))
 

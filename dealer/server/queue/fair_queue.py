@@ -51,8 +51,6 @@ class Slot:
     """What a run takes while it goes on.
 
     Attributes:
-        user: whose it is.
-        game: its name.
         bots: the server's own bots, by seat; one may sit twice.
         is_idle: whether it is played only while no request waits.
     """
@@ -68,8 +66,6 @@ class WaitingJob:
     """A job that waits.
 
     Attributes:
-        id: its number.
-        slot: what a run of it takes.
         runs_left: how many are to be started.
         stamp: when it last started, or came: a larger number is later.
         user_served: when its user was last served; 0 for never.
@@ -102,7 +98,6 @@ def never_fits(slot: Slot, limits: Limits) -> str:
 
 
 def _has_room(slot: Slot, running: Sequence[Slot], limits: Limits) -> bool:
-    """Whether the limits admit one more run."""
     games = limits.runs_per_game or {}
     if slot.game in games and sum(other.game == slot.game for other in running) >= games[slot.game]:
         return False
@@ -125,13 +120,7 @@ def _is_delayed(slot: Slot, other: Slot) -> bool:
 
 
 def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limits: Limits) -> WaitingJob | None:
-    """The job of which a run starts next; None if none can start now.
-
-    Args:
-        waiting: the jobs; those with runs left, none going on and everybody there are looked at.
-        running: what goes on, by job.
-        limits: what may go on.
-    """
+    """The job of which a run starts next; None if none can start now."""
     passed: list[WaitingJob] = []
     for job in sorted(_eligible(waiting, running), key=lambda job: job.order):
         starved = [other for other in passed if other.skips >= MOST_SKIPS and _is_delayed(job.slot, other.slot)]
@@ -154,8 +143,6 @@ def has_idle_room(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], *,
     """Whether something may start that is played only while no request waits.
 
     Args:
-        waiting: the jobs.
-        running: what goes on, by job.
         most_idle: how many runs of that kind may go on at a time. most: how many of any kind.
     """
     if any(not job.slot.is_idle for job in _eligible(waiting, running)):
@@ -167,9 +154,6 @@ def in_the_way(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limit
     """The jobs that are played only while no request waits, and have to make room now.
 
     Args:
-        waiting: the jobs.
-        running: what goes on, by job.
-        limits: what may go on.
         most: how many runs of any kind may go on beside one that has to make room.
     """
     idle = [number for number, slot in running.items() if slot.is_idle]
@@ -210,9 +194,6 @@ def forecast(
     """When each job that waits will start: the queue is played out in advance.
 
     Args:
-        waiting: the jobs.
-        running: what goes on, by job.
-        limits: what may go on.
         seconds_of: how long a run of a job takes; None if nobody knows.
         left_s: how long a run that goes on still takes; None if nobody knows.
         most_starts: no more starts are looked ahead; jobs beyond them are left out.

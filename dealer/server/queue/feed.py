@@ -24,7 +24,6 @@ __all__ = [
     "Feed",
     "FeedEvent",
     "JobChanged",
-    "LadderChanged",
     "Lost",
     "RunChanged",
     "StandingsChanged",
@@ -69,31 +68,17 @@ class StandingsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class LadderChanged:
-    """The ladder has chosen another contest; empty names when it rests."""
-
-    game: str
-    players: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Lost:
     """Events that a follower has not seen are no longer known: read everything anew."""
 
 
-FeedEvent: TypeAlias = JobChanged | RunChanged | BotChanged | StandingsChanged | LadderChanged | Lost
+FeedEvent: TypeAlias = JobChanged | RunChanged | BotChanged | StandingsChanged | Lost
 
 
 class Feed:
     """The last events of a server."""
 
     def __init__(self, *, most_events: int = 10_000, first: int | None = None) -> None:
-        """Start without an event.
-
-        Args:
-            most_events: how many are kept.
-            first: the number of the first; None for the time in microseconds.
-        """
         self._first = time.time_ns() // 1000 if first is None else first
         self._next = self._first
         self._events: deque[tuple[int, FeedEvent]] = deque(maxlen=most_events)

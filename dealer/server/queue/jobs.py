@@ -39,9 +39,8 @@ __all__ = [
     "check_contest",
     "check_request",
     "forecasts",
-    "guests_among",
-    "matches_at_once",
     "of_text_port",
+    "users_bots",
 ]
 
 _LEAST_LEFT_S = 1.0
@@ -53,10 +52,7 @@ class SeatOpen:
     """A seat waits for an agent at this port: a client's own, or a user's bot.
 
     Attributes:
-        run: the number of the run.
         match: a user, a dot and the tag of a job.
-        game: the name of the game.
-        hands: the most deals of the match.
         player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
         host: the address at which the run awaits the agent. port: the same.
         key: what has to be sent there before anything else; empty for nothing.
@@ -105,7 +101,7 @@ class Client(Protocol):
         """Take note; must not raise, and must not wait."""
 
 
-def guests_among(game: ServerGame, players: Sequence[str]) -> frozenset[str]:
+def users_bots(game: ServerGame, players: Sequence[str]) -> frozenset[str]:
     """The bots of users among the players of a game."""
     return frozenset(player for player in players if player != OWN_SEAT and game.bot(player) is None)
 
@@ -140,7 +136,7 @@ class ActiveJob:
     _at_once: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self._at_once = matches_at_once(self.game, self.row.terms)
+        self._at_once = _matches_at_once(self.game, self.row.terms)
 
     def interrupt(self) -> None:
         """Stop its run now, to be resumed later."""
@@ -172,9 +168,9 @@ class ActiveJob:
         return self.row.runs - self.row.started + self.is_resumed
 
     @property
-    def guests(self) -> frozenset[str]:
+    def users_bots(self) -> frozenset[str]:
         """The bots of users that play."""
-        return guests_among(self.game, self.row.players)
+        return users_bots(self.game, self.row.players)
 
     @property
     def slot(self) -> Slot:
@@ -218,9 +214,6 @@ def check_request(
     """The game of a request that can be played.
 
     Args:
-        settings: of the server.
-        request: what is asked for.
-        user: who asks.
         refusal: why a bot that is not one of the server's own bots cannot play a game, as a clause; empty if it can.
 
     Raises:
@@ -246,12 +239,12 @@ def check_request(
             raise RefusedError(why)
     if not game.hands:
         raise RefusedError(f"{game.name} is set to be played for 0 hands")
-    if problem := never_fits(slot_of(game, players, user=0, at_once=matches_at_once(game, request)), settings.limits):
+    if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, request)), settings.limits):
         raise RefusedError(problem)
     return game
 
 
-def matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
+def _matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
     """How many matches of a contest sit at tables at a time: all seatings where a rule looks at the scores.
 
     Raises:
@@ -300,10 +293,8 @@ async def forecasts(
     """When each job that waits will start, as long as runs take what the last runs of their games took.
 
     Args:
-        store: the database.
         jobs: of which something is left. waiting: the same as the queue sees them.
         slots: what the runs that go on take, by job.
-        limits: what may go on.
 
     Raises:
         StoreError: the database cannot be read.
@@ -321,7 +312,6 @@ async def forecasts(
 
 
 def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
-    """How long a run of a job takes; None if nobody knows."""
     row = job.row
     if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedHands)):
         return None

@@ -1,8 +1,9 @@
-"""The ladder: what a server plays while no request waits, so that every pair is known equally well.
+"""Ratings and the ladder: what a server plays while no request waits, so that every pair is known equally well.
 
 Among all pairs of bots that are there (the server's own, and those whose owners admit it; line-ups in games of more
 players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder` only
-chooses; `dealer.server.service` plays the choice like any request, after everybody else's.
+chooses; `dealer.server.service` plays the choice like any request, after everybody else's. After each run that counts,
+`Standings` fits the ratings of its game once more, one game at a time.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.server.db.crosstable import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import Store
-from dealer.server.queue.connected_bots import Lobby
+from dealer.server.queue.connected_bots import ConnectedBots
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed, StandingsChanged
 from dealer.server.ratings import TableScores, fit_ratings
@@ -32,12 +33,12 @@ from dealer.table.loop import Changes
 from dealer.table.players import learning_bot, parse_player
 from logs.estimation import score_bounds
 
-__all__ = ["LADDER_USER", "MOST_LINEUPS", "Climb", "Ladder", "Standings", "most_runs"]
+__all__ = ["LADDER_USER", "Ladder", "Standings", "most_runs"]
 
 _log = logging.getLogger(__name__)
 LADDER_USER: Final = "ladder"
 """The user whose the ladder's requests are; nobody can log in as it without a token of its."""
-MOST_LINEUPS: Final = 20_000
+_MOST_LINEUPS: Final = 20_000
 """So many line-ups of a game are looked at; the ladder has more games to see to."""
 _RETRY_S: Final = 5.0
 _MOST_TAG_LETTERS: Final = 120
@@ -46,11 +47,10 @@ _MOST_TRIES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Climb:
+class _LineUp:
     """A line-up that the ladder may play.
 
     Attributes:
-        game: the name of the game.
         players: the names of the bots. versions: their numbers, in rising order.
         duplicates: deals that count already.
         half_width_95: half the interval, of the player with the widest; infinite while nothing is known.
@@ -76,23 +76,14 @@ class Ladder:
         settings: ServerSettings,
         ladder: LadderSettings,
         store: Store,
-        lobby: Lobby,
+        connected_bots: ConnectedBots,
         own_versions: dict[tuple[str, str], int],
     ) -> None:
-        """Prepare to choose.
-
-        Args:
-            settings: of the server.
-            ladder: what is wanted of it.
-            store: the database.
-            lobby: the bots of users.
-            own_versions: of the server's own bots, by game and name.
-        """
         self.settings = ladder
         self._limits = settings.limits
         self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.hands]
         self._store = store
-        self._lobby = lobby
+        self._connected_bots = connected_bots
         self._own_versions = {
             game.name: {
                 bot.name: own_versions[game.name, bot.name] for bot in game.bots if not _learns(bot.settings.bot)
@@ -101,7 +92,7 @@ class Ladder:
         }
         self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
 
-    async def climb(
+    async def run(
         self,
         changes: Changes,
         feed: Feed,
@@ -116,7 +107,6 @@ class Ladder:
             changes: tells when to look again. feed: tells whether anything has happened.
             is_idle: whether no request waits.
             going: what the ladder plays already: games and players.
-            submit: asks.
         """
         while True:
             await changes.wait_for(is_idle)
@@ -139,17 +129,19 @@ class Ladder:
             going: what the ladder plays already: games and players.
         """
         wanted = [
-            climb
+            line_up
             for game in self._games
-            for climb in self.climbs(game)
-            if climb.half_width_95 > self.settings.width
-            and (climb.game, frozenset(climb.players)) not in going
-            and self._tries.get((climb.game, climb.versions), (-1, 0)) < (climb.duplicates, _MOST_TRIES)
-            and not never_fits(slot_of(game, climb.players, user=0, at_once=1), self._limits)
+            for line_up in self.line_ups(game)
+            if line_up.half_width_95 > self.settings.width
+            and (line_up.game, frozenset(line_up.players)) not in going
+            and self._tries.get((line_up.game, line_up.versions), (-1, 0)) < (line_up.duplicates, _MOST_TRIES)
+            and not never_fits(slot_of(game, line_up.players, user=0, at_once=1), self._limits)
         ]
         if not wanted:
             return None
-        first = min(wanted, key=lambda climb: (-climb.half_width_95, climb.duplicates, climb.game, climb.versions))
+        first = min(
+            wanted, key=lambda line_up: (-line_up.half_width_95, line_up.duplicates, line_up.game, line_up.versions)
+        )
         key = first.game, first.versions
         duplicates, tries = self._tries.get(key, (-1, 0))
         self._tries[key] = first.duplicates, tries + 1 if duplicates == first.duplicates else 1
@@ -165,20 +157,20 @@ class Ladder:
             kind=JobKind.LADDER,
         )
 
-    def climbs(self, game: ServerGame) -> Iterator[Climb]:
+    def line_ups(self, game: ServerGame) -> Iterator[_LineUp]:
         """All line-ups of the bots of a game that are there."""
         tables = {table.players: table for table in table_scores(self._store, game.name)}
         bounds = score_bounds(game.game)
         there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
-        for guest in self._lobby.guests:
-            if guest.offer.is_on_ladder and game.name in guest.versions:
-                there[guest.versions[game.name]] = guest.offer.name
+        for connected in self._connected_bots.bots:
+            if connected.offer.is_on_ladder and game.name in connected.versions:
+                there[connected.versions[game.name]] = connected.name
         found = itertools.combinations(sorted(there), game.game.num_players)
-        for versions in itertools.islice(found, MOST_LINEUPS):
+        for versions in itertools.islice(found, _MOST_LINEUPS):
             table = tables.get(versions)
             width = math.inf if table is None else _width(table, bounds)
             names = tuple(there[version] for version in versions)
-            yield Climb(game.name, names, versions, 0 if table is None else table.units, width)
+            yield _LineUp(game.name, names, versions, 0 if table is None else table.units, width)
 
 
 def _width(table: TableScores, bounds: tuple[float, float]) -> float:

@@ -1,4 +1,8 @@
-"""Plays a run of a job by the runner of `arena play`, in its folder: as far as it has come, or new."""
+"""Plays a run of a job by the runner of `arena play`, in its folder: as far as it has come, or new.
+
+While it is played, agents are called to their seats and watchers get its events; at its end, `report_of` gives what is
+kept of it: its result, its faults, and the score of every duplicate.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +34,18 @@ from dealer.server.db import records
 from dealer.server.db.records import Match, RunSeat, RunState
 from dealer.server.db.runs import RunReport
 from dealer.server.db.store import Store
-from dealer.server.queue.connected_bots import BotHost, Lobby, RunProgress
-from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen, guests_among
+from dealer.server.queue.connected_bots import BotHost, ConnectedBots
+from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen, users_bots
 from dealer.server.server_bots import listener_host, run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, player_name
 from engine import Seat
 from logs.estimation import Rate
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import RunStands
 
 __all__ = [
-    "Table",
+    "PlayContext",
     "Watchers",
     "hosts_of",
     "play_run",
@@ -52,14 +57,11 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlayContext:
     """Where runs are played.
 
     Attributes:
-        settings: of the server.
-        store: its database.
-        folder: of everything it keeps.
-        lobby: the bots of users.
+        connected_bots: the bots of users.
         watchers: of its runs.
         environment: variables that the processes of the server's own bots get.
         key: what has to be said for the seats of users' bots.
@@ -68,21 +70,21 @@ class Table:
     settings: ServerSettings
     store: Store
     folder: Path
-    lobby: Lobby
+    connected_bots: ConnectedBots
     watchers: Watchers
     environment: Mapping[str, str]
     key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
 
-async def play_run(table: Table, job: ActiveJob, row: records.Run) -> RunReport | None:
+async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> RunReport | None:
     """Play a run to its end; returns how it ended, and None for one that was interrupted, to be resumed."""
     try:
         for name, seat in zip(job.row.players, row.seats, strict=True):
-            guest = table.lobby.find(job.row.game, name) if name in job.guests else None
-            if guest is not None and guest.versions[job.row.game] != seat.version:
+            connected = context.connected_bots.find(job.row.game, name) if name in job.users_bots else None
+            if connected is not None and connected.versions[job.row.game] != seat.version:
                 return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
-        addresses = _addresses_of(job, is_bound=table.settings.seats_by_address)
-        run = await asyncio.to_thread(_opened, table, job, row, addresses)
+        addresses = _addresses_of(job, is_bound=context.settings.seats_by_address)
+        run = await asyncio.to_thread(_opened, context, job, row, addresses)
         job.run = run
         if job.is_interrupted or job.is_cancelled:
             run.interrupt()
@@ -90,15 +92,15 @@ async def play_run(table: Table, job: ActiveJob, row: records.Run) -> RunReport 
             run,
             job.game,
             job.row.players,
-            table.lobby,
+            context.connected_bots,
             number=row.id,
             match=job.row.label,
             hands=most_hands(job.game, job.row.terms),
             versions=[seat.version for seat in row.seats],
-            key=table.key,
+            key=context.key,
             client=lambda: job.client,
         )
-        result = await run.play(notifier if addresses else None, table.watchers.opened(row.id))
+        result = await run.play(notifier if addresses else None, context.watchers.opened(row.id))
         if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
             return None
         return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "")
@@ -109,13 +111,10 @@ async def play_run(table: Table, job: ActiveJob, row: records.Run) -> RunReport 
         return RunReport(RunState.FAILED, f"internal error: {type(error).__name__}.")
 
 
-def _opened(table: Table, job: ActiveJob, row: records.Run, addresses: Mapping[str, str | None]) -> Run[AnyResult]:
-    """The run of a job.
-
-    Raises:
-        DealerError: the folder is not that of this run, or cannot be read or written.
-    """
-    folder = table.folder / row.folder
+def _opened(
+    context: PlayContext, job: ActiveJob, row: records.Run, addresses: Mapping[str, str | None]
+) -> Run[AnyResult]:
+    folder = context.folder / row.folder
     path = folder / CONFIG_NAME
     assert row.seed is not None
     if path.is_file() and validated(read_config(path), str(path)).seed != row.seed:
@@ -123,42 +122,40 @@ def _opened(table: Table, job: ActiveJob, row: records.Run, addresses: Mapping[s
         folder.rename(_free_beside(folder))
     if path.is_file():
         if addresses:
-            _readdress(table, job.row.players, path, addresses)
+            _readdress(context, job.row.players, path, addresses)
         return reopen(folder)
     if folder.exists():
         # The server ended while it was made.
         empty_folder(folder, is_removed=True)
     config = run_config(
-        table.settings,
+        context.settings,
         job.game,
         job.row.players,
         job.row.terms,
         user=job.row.user.name,
         seed=row.seed,
-        key=table.key,
+        key=context.key,
         addresses=addresses,
-        environment=table.environment,
+        environment=context.environment,
     )
     return new_play(config, folder)
 
 
 def _free_beside(folder: Path) -> Path:
-    """A name that nothing has, for a folder that is in the way."""
     return next(
         beside for number in itertools.count(1) if not (beside := folder.with_name(f"{folder.name}.{number}")).exists()
     )
 
 
-def _readdress(table: Table, players: Sequence[str], path: Path, addresses: Mapping[str, str | None]) -> None:
-    """Have a run expect its agents from where they are now."""
+def _readdress(context: PlayContext, players: Sequence[str], path: Path, addresses: Mapping[str, str | None]) -> None:
     config = validated(read_config(path), str(path))
     bots = [
-        bot.model_copy(update={"address": addresses[player], "key": None if player == OWN_SEAT else table.key})
+        bot.model_copy(update={"address": addresses[player], "key": None if player == OWN_SEAT else context.key})
         if player in addresses
         else bot
         for bot, player in zip(config.bots, players, strict=True)
     ]
-    host = listener_host(table.settings, players)
+    host = listener_host(context.settings, players)
     write_whole(path, config.model_copy(update={"bots": bots, "host": host}).to_toml())
 
 
@@ -166,8 +163,6 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
     """What is kept of a run.
 
     Args:
-        run: as it was played.
-        result: what came out of it.
         cancelled: why it was ended before its time; empty if nobody wanted that.
     """
     assert isinstance(result, ContestResult)
@@ -238,20 +233,19 @@ def _addresses_of(job: ActiveJob, *, is_bound: bool) -> dict[str, str | None]:
     Users' bots come from anywhere where their seats' key is known; a client's own agents, where addresses are bound,
     from the client's.
     """
-    addresses: dict[str, str | None] = dict.fromkeys(job.guests)
+    addresses: dict[str, str | None] = dict.fromkeys(job.users_bots)
     if job.has_own_seat:
         addresses[OWN_SEAT] = job.client.address if is_bound and job.client is not None else None
     return addresses
 
 
-def hosts_of(job: ActiveJob, lobby: Lobby) -> list[BotHost]:
+def hosts_of(job: ActiveJob, connected_bots: ConnectedBots) -> list[BotHost]:
     """Who brings the users' bots of a job, as far as they are there."""
-    guests = [lobby.find(job.row.game, name) for name in sorted(job.guests)]
-    return [guest.host for guest in guests if guest is not None]
+    there = [connected_bots.find(job.row.game, name) for name in sorted(job.users_bots)]
+    return [connected.host for connected in there if connected is not None]
 
 
 def _rate_of(rate: Rate | None, name: str) -> str:
-    """What has been won so far in words, as a player sees it if it is one of the two."""
     if rate is None:
         return ""
     return str(rate.of(name) if name in (rate.player, rate.opponent) else rate)
@@ -261,7 +255,7 @@ def seat_notifier(
     run: Run[Any],
     game: ServerGame,
     players: Sequence[str],
-    lobby: Lobby,
+    connected_bots: ConnectedBots,
     *,
     number: int,
     match: str,
@@ -276,26 +270,22 @@ def seat_notifier(
     client that brings that player gets the port, once.
 
     Args:
-        run: what is played.
-        game: which game.
         players: by seat, as the server calls them.
-        lobby: the bots of users.
-        number: of the run.
+        connected_bots: the bots of users.
         match: what the clients call it.
-        hands: the most deals.
         versions: by seat, of the players that have one; a bot that is there in another version is not called.
         key: of the seats of users' bots.
         client: gives who brings the own agents.
     """
     seats = {name: seat for seat, name in enumerate(run.plan.contests[0].names)}
-    guests = sorted(guests_among(game, players))
+    names = sorted(users_bots(game, players))
     told: frozenset[AwaitedPlayer] = frozenset()
 
     def host_of(seat: int) -> Client | BotHost | None:
         if players[seat] == OWN_SEAT:
             return client()
-        guest = lobby.find(game.name, players[seat])
-        return guest.host if guest is not None and guest.versions[game.name] == versions[seat] else None
+        connected = connected_bots.find(game.name, players[seat])
+        return connected.host if connected is not None and connected.versions[game.name] == versions[seat] else None
 
     def tell(progress: Progress) -> None:
         nonlocal told
@@ -320,11 +310,11 @@ def seat_notifier(
                 )
         # Who is away is called when it is back.
         told = frozenset(reached)
-        for name in guests:
-            guest = lobby.find(game.name, name)
-            if guest is not None:
+        for name in names:
+            connected = connected_bots.find(game.name, name)
+            if connected is not None:
                 rate = _rate_of(progress.rate, player_name(name))
-                guest.host.tell(RunProgress(match, progress.hands, progress.hands_planned, rate))
+                connected.host.tell(RunStands(match, progress.hands, progress.hands_planned, rate))
 
     return tell
 

@@ -2,7 +2,13 @@
 
 A client draws a session when it starts and says it whenever it joins. Who joins with the same session is the same
 client: its seats go on. When its connection ends without a word, its seats wait for a while
-(`ServerSettings.rejoin_s`); when it leaves, or another client brings the same bot, they are given up at once.
+(`ServerSettings.rejoin_timeout_s`); when it leaves, or another client brings the same bot, they are given up at once.
+
+A seat is offered with a secret that is good for one connection and for a while, and kept as its hash. The client
+connects to the text port once more and sends the secret; from then on that connection carries the bytes between the bot
+and the port of the match (`dealer.table.door`), whose key only this server has. When the connection breaks, the match
+does not see it: the bot's clock runs, and what is sent meanwhile is kept, until the seat is taken again with a new
+secret, or given up because nobody came in time. The match then sees what it sees of any bot that disconnects.
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ from dealer.server.access import Person
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState
-from dealer.server.queue.connected_bots import BotOffer, HostEvent, Replaced, RunProgress
+from dealer.server.queue.connected_bots import HostEvent, Replaced
 from dealer.server.queue.jobs import Client, JobEnded, RunEnded, SeatOpen
 from dealer.server.service import Service
 from dealer.server.settings import player_name
@@ -41,7 +47,6 @@ from protocol.joining import (
     Join,
     Joined,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     RunStands,
@@ -49,6 +54,7 @@ from protocol.joining import (
     Seated,
     SeatOffer,
     SeatOver,
+    ServerMessage,
     ShowGame,
     format_message,
 )
@@ -63,6 +69,9 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 _STANDS_EVERY_S = 1.0
+_READ_BYTES = 1 << 14
+_MOST_UNSENT_BYTES = 1 << 20
+_SECRET_S = 60.0
 
 
 class Line(Client, Protocol):
@@ -79,7 +88,6 @@ class _Host:
     """Who brings one bot: a client, over one connection after another.
 
     Attributes:
-        bot: its name. user: its owner. session: of the client.
         line: the connection; None while there is none.
         seats: that have been opened and are not over.
     """
@@ -94,11 +102,10 @@ class _Host:
         self._stands_s = 0.0
 
     def tell(self, event: HostEvent) -> None:
-        """Hand on what becomes of the bot."""
         match event:
             case SeatOpen():
                 self._open(event)
-            case RunProgress():
+            case RunStands():
                 self._show(event)
             case RunEnded():
                 self.close_seats("the run has ended", run=event.run.id)
@@ -109,8 +116,7 @@ class _Host:
                 if self.line is not None:
                     self.line.drop()
 
-    def write(self, message: JoiningTold) -> None:
-        """Tell the client something, if it is there and the words can be said."""
+    def write(self, message: ServerMessage) -> None:
         if self.line is None:
             return
         try:
@@ -119,7 +125,6 @@ class _Host:
             _log.error("%s is not told: %s", self.bot, error)
 
     def _open(self, event: SeatOpen) -> None:
-        """A match awaits the bot."""
         for seat in self.seats.values():
             if seat.facts == event:
                 self.offer(seat)
@@ -129,7 +134,6 @@ class _Host:
         self.offer(seat)
 
     def offer(self, seat: HostedSeat) -> None:
-        """Offer a seat, with a new secret."""
         if self.line is not None:
             facts, seats = seat.facts, self._hosting.seats
             secret = seats.secret_for(seat)
@@ -149,14 +153,13 @@ class _Host:
         self.seats.pop(seat.number, None)
         self.write(SeatOver(seat.number, reason))
 
-    def _show(self, progress: RunProgress) -> None:
+    def _show(self, progress: RunStands) -> None:
         now_s = time.monotonic()
         if now_s >= self._stands_s:
             self._stands_s = now_s + _STANDS_EVERY_S
-            self.write(RunStands(progress.match, progress.hands, progress.planned, progress.rate))
+            self.write(progress)
 
     def close_seats(self, reason: str, *, run: int | None = None) -> None:
-        """Give up the seats, or those of one run."""
         for seat in list(self.seats.values()):
             if run in (None, seat.facts.run):
                 seat.give_up(reason)
@@ -166,16 +169,10 @@ class Hosting:
     """All clients that bring bots.
 
     Attributes:
-        seats: that are offered.
         rejoin_s: how long a seat without a connection waits.
     """
 
     def __init__(self, service: Service) -> None:
-        """Start without any.
-
-        Args:
-            service: the server.
-        """
         self.seats = Seats()
         self.rejoin_s = service.settings.rejoin_timeout_s
         self._service = service
@@ -205,7 +202,6 @@ class Hosting:
         return [host for host in self._hosts.values() if host.line is line]
 
     def _seat(self, line: Line, number: int) -> tuple[_Host, HostedSeat] | None:
-        """The seat of this number, if it is a client's."""
         return next(((host, host.seats[number]) for host in self._hosts_of(line) if number in host.seats), None)
 
     async def answer(self, user: User, line: Line, request: JoiningRequest) -> None:
@@ -242,8 +238,7 @@ class Hosting:
         if host is None or host.session != request.session:
             host = _Host(request.bot, user, request.session, self)
         before = host.line
-        offer = BotOffer(request.bot, request.version, request.games, request.at_once, request.is_on_ladder)
-        await self._service.enter(user, offer, host)
+        await self._service.enter(user, request, host)
         self._hosts[user.id, request.bot] = host
         host.line = line
         if before is not None and before is not line:
@@ -321,28 +316,15 @@ class Hosting:
         return True
 
 
-_READ_BYTES = 1 << 14
-_MOST_UNSENT_BYTES = 1 << 20
-_SECRET_S = 60.0
-
-
 class HostedSeat:
     """A seat while the bot is awaited or plays.
 
     Attributes:
         number: of the seat, as its client calls it.
-        facts: what it is.
         is_over: whether nobody awaits the bot any more.
     """
 
     def __init__(self, facts: SeatOpen, on_over: Callable[[HostedSeat, str], None], *, rejoin_s: float) -> None:
-        """Await the bot.
-
-        Args:
-            facts: what the seat is.
-            on_over: told once that nobody awaits the bot any more, and why.
-            rejoin_s: how long a connection that has broken may be away.
-        """
         self.number = secrets.randbits(48)
         self.facts = facts
         self.is_over = False
@@ -351,7 +333,7 @@ class HostedSeat:
         self._patience: asyncio.TimerHandle | None = None
         self._stream = SeatStream()
         self._client: asyncio.StreamWriter | None = None
-        self._door: asyncio.StreamWriter | None = None
+        self._match: asyncio.StreamWriter | None = None
         self._listening: asyncio.Task[None] | None = None
 
     @property
@@ -398,24 +380,22 @@ class HostedSeat:
         self._patience = loop.call_later(self._rejoin_s, self.give_up, "its connection was away for too long")
 
     async def _hand_on(self, data: bytes) -> None:
-        """Give the match what the bot has said; knock at its door first."""
         if self.is_over:
             return
-        if self._door is None:
+        if self._match is None:
             try:
-                reader, self._door = await asyncio.open_connection(self.facts.host, self.facts.port)
+                reader, self._match = await asyncio.open_connection(self.facts.host, self.facts.port)
             except OSError as error:
                 self.give_up(f"the match does not await the bot any more: {error.strerror}")
                 return
-            self._door.write(f"{self.facts.key}\n".encode())
+            self._match.write(f"{self.facts.key}\n".encode())
             self._listening = asyncio.create_task(self._listen(reader))
-        self._door.write(data)
+        self._match.write(data)
         with contextlib.suppress(OSError):
             # Where the match has closed, its reader says so.
-            await self._door.drain()
+            await self._match.drain()
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
-        """Send on what the match says, until it closes."""
         with contextlib.suppress(OSError):
             while data := await reader.read(_READ_BYTES):
                 self._stream.send(data)
@@ -441,7 +421,7 @@ class HostedSeat:
         if self._patience is not None:
             self._patience.cancel()
         client, self._client = self._client, None
-        for writer in (client, self._door):
+        for writer in (client, self._match):
             if writer is not None:
                 writer.close()
         self._on_over(self, reason)
@@ -451,12 +431,6 @@ class Seats:
     """The seats that are offered, by the hashes of their secrets."""
 
     def __init__(self, *, clock_s: Callable[[], float] = time.monotonic, secret_s: float = _SECRET_S) -> None:
-        """Start without any.
-
-        Args:
-            clock_s: tells the time.
-            secret_s: how long a secret is good.
-        """
         self.secret_s = secret_s
         self._clock_s = clock_s
         self._offers: dict[int, tuple[bytes, float, HostedSeat]] = {}

@@ -1,6 +1,9 @@
-"""One client of the text port: what it says is answered, and it is told what becomes of its requests.
+"""The text port: the ACPC's benchmark protocol (`protocol.benchmark`) over TCP, in front of a `Service`.
 
-Its bounds are its own: for a line, for what waits to be read by it, for the time to say nothing.
+Every connection has a task of its own and bounds of its own: for a line, for what waits to be read by the client, for
+the time to log in, to read and to say nothing. Nothing that one client does or leaves undone is felt by another: when
+all connections are taken, the oldest that has not logged in makes room for the new one. What the reference does not say
+stands in lines that begin with ``# ``.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import cast
 
 from dealer.errors import ConfigError, ListenError, RefusedError, SettingProblem, StoreError
 from dealer.server import access
-from dealer.server.access import Person, Sight
+from dealer.server.access import Person, Visibility
 from dealer.server.accounts import Accounts, GuessLimit, User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
@@ -58,22 +61,22 @@ from protocol.benchmark import (
 )
 from protocol.joining import Again, AskOutcome, Challenge, GiveUp, Join, Refused, SeatClaim, ShowGame, format_message
 
-__all__ = [
-    "Connection",
-    "TextPort",
-    "tls_context",
-]
+__all__ = ["TextPort"]
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
 _MOST_UNSENT_BYTES = 1 << 20
 _MOST_JOBS_SHOWN = 20
 _LINES_AT_ONCE = 200
+_LAST_WORDS_S = 1.0
+"""A client whose connection is closed has so long to read why."""
+_MOST_LEAVING = 100
+_FULL = "too many connections; try again later"
 _GAMES_OF_ERRANDS = {"2pl": (2, True), "2pn": (2, False), "3pl": (3, True)}
 """What the one-shot client calls games: players, and whether bets are of fixed sizes."""
 
 
-class Connection:
+class _Connection:
     """One client.
 
     Attributes:
@@ -170,11 +173,6 @@ class Connection:
             transport.abort()
 
     async def _drain(self) -> None:
-        """Wait until the client has read some of what it was sent.
-
-        Raises:
-            TimeoutError: it does not read.
-        """
         async with asyncio.timeout(self._service.settings.write_timeout_s):
             await self._writer.drain()
 
@@ -197,13 +195,11 @@ class Connection:
                 self._changes.notify()
 
     def _advertised(self) -> str:
-        """The address under which the client reaches this machine."""
         return self._service.settings.advertise or str(self._writer.get_extra_info("sockname")[0])
 
     # ---- what the client says
 
     async def _run_errand(self, errand: Errand) -> None:
-        """Do what a client of one line wants, and tell it that its matches are finished."""
         if isinstance(errand, RequestRuns):
             row = await self._submit(replace(errand, game=self._game_of_errand(errand.game)))
             if row is not None and not await self._has_ended(row.id):
@@ -214,7 +210,6 @@ class Connection:
         await self._drain()
 
     async def _has_ended(self, job: int) -> bool:
-        """Wait until nothing is left of a job; False if the client has left before."""
         ended = asyncio.create_task(self._changes.wait_for(lambda: job in self._ended))
         gone = asyncio.create_task(self._until_gone())
         try:
@@ -302,13 +297,11 @@ class Connection:
             self.write(remark("none of your requests has this tag" if tag else "you have made no request"))
 
     def _jobs(self, tag: str | None) -> tuple[Job, ...]:
-        """The last requests of the client, with a tag if one is given, in the order in which they came."""
         if tag is not None and not tag.isprintable():
             return ()
         return records.jobs(self._service.store, user=self._user.id, tag=tag, most=_MOST_JOBS_SHOWN)[::-1]
 
     def _result_text(self, job: Job, run: Run) -> str:
-        """What came out of a run, in a line."""
         label = f"{job.label} run {run.number} of {job.runs}: {run.state}"
         if run.state in (RunState.FAILED, RunState.CANCELLED):
             return f"{label}: {access.reason(self._service.store, job.id, self._person, run.reason)}"
@@ -318,7 +311,7 @@ class Connection:
         """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
         store = self._service.store
         jobs = self._jobs(tag)
-        sent = [job for job in jobs if access.sight(store, job, self._person) is Sight.EVERYTHING]
+        sent = [job for job in jobs if access.visibility_of(store, job, self._person) is Visibility.EVERYTHING]
         if len(sent) < len(jobs):
             self.write(remark("logs that tell cards to come can be had when nothing of their request is left to play"))
         found = [
@@ -374,12 +367,6 @@ def _seat_text(seat: RunSeat) -> str:
     return f"{text} ({seat.mbb_per_game:+,.0f}{half_width} mbb/g)"
 
 
-_LAST_WORDS_S = 1.0
-"""A client whose connection is closed has so long to read why."""
-_MOST_LEAVING = 100
-_FULL = "too many connections; try again later"
-
-
 class TextPort:
     """Listens, and speaks with every client.
 
@@ -388,7 +375,6 @@ class TextPort:
     """
 
     def __init__(self, service: Service, accounts: Accounts, guesses: GuessLimit | None = None) -> None:
-        """Prepare the port; see `start`."""
         self.addresses: list[tuple[str, int]] = []
         self._service = service
         self._accounts = accounts
@@ -409,7 +395,7 @@ class TextPort:
             ConfigError: the certificate cannot be used.
         """
         settings = self._service.settings
-        tls = None if not settings.certificate else tls_context(settings.certificate, settings.key)
+        tls = None if not settings.certificate else _tls_context(settings.certificate, settings.key)
         try:
             self._server = await asyncio.start_server(
                 self._accept,
@@ -466,7 +452,6 @@ class TextPort:
         task.add_done_callback(on_done)
 
     def _displace(self) -> bool:
-        """Close the oldest connection that has not logged in; False if there is none."""
         if not self._strangers:
             return False
         task = next(iter(self._strangers))
@@ -476,7 +461,6 @@ class TextPort:
         return True
 
     def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Close a connection for which there is no room."""
         if len(self._leaving) >= _MOST_LEAVING:
             writer.transport.abort()
             return
@@ -500,7 +484,7 @@ class TextPort:
         task.add_done_callback(self._leaving.discard)
 
     async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = Connection(self._service, self._hosting, address, reader, writer)
+        connection = _Connection(self._service, self._hosting, address, reader, writer)
         try:
             async with asyncio.timeout(self._service.settings.login_timeout_s):
                 first = await connection.first_event()
@@ -524,15 +508,13 @@ class TextPort:
                         await writer.wait_closed()
             writer.transport.abort()
 
-    async def _seat(self, address: str, connection: Connection, claim: SeatClaim) -> None:
-        """Carry the bytes of a seat, if the claim is good."""
+    async def _seat(self, address: str, connection: _Connection, claim: SeatClaim) -> None:
         if self._guesses.wait_s(address) or not await connection.carry(claim):
             self._guesses.note_failure(address)
             _log.info("a connection from %s has claimed a seat in vain", address)
             connection.write(format_message(Refused("SEAT", None, "the secret is not good, or not any more")))
 
-    def _logged_in(self, address: str, connection: Connection, login: Login) -> User | None:
-        """The user who logs in; None if it is not known."""
+    def _logged_in(self, address: str, connection: _Connection, login: Login) -> User | None:
         wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, login.name)
         user = None
         if not wait_s:
@@ -548,11 +530,10 @@ class TextPort:
         return user
 
 
-def tls_context(certificate: str, key: str) -> ssl.SSLContext:
+def _tls_context(certificate: str, key: str) -> ssl.SSLContext:
     """What a server shows its clients.
 
     Args:
-        certificate: a PEM file.
         key: the file of its key; empty if that is in the same file.
 
     Raises:

@@ -83,7 +83,6 @@ def _document() -> str:
 
 
 def _without_head(route: BaseRoute) -> BaseRoute:
-    """A route as it is described: HEAD is GET without its body."""
     described = copy.copy(route)
     if isinstance(described, APIRoute):
         described.methods = set(described.methods or ()) - {"HEAD"}
@@ -91,7 +90,6 @@ def _without_head(route: BaseRoute) -> BaseRoute:
 
 
 def _sentence(error: RequestValidationError) -> str:
-    """What is wrong with a request, field by field."""
     where, problems = "request", []
     for one in error.errors():
         where, *place = one["loc"]

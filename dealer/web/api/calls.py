@@ -4,6 +4,9 @@ router = new_router()
 
 @router.get("/games")
 async def games(caller: Reader, parts: Parts) -> models.Games: ...
+
+`Authorization: Bearer TOKEN` tells who calls. Every token has a bucket of requests that fills at a steady rate; wrong
+tokens count against the address they come from, as wrong logins do.
 """
 
 from __future__ import annotations
@@ -26,10 +29,10 @@ from dealer.server.accounts import RateLimit, Scope, Token, User
 from dealer.server.server import ServerParts
 from dealer.web.visitor import KNOWN_KEY, visitor_of
 
-__all__ = ["PREFIX", "Caller", "Callers", "Parts", "Player", "Reader", "answers", "bearer_of", "new_router"]
+__all__ = ["PREFIX", "Caller", "Callers", "Parts", "Player", "Reader", "answers", "new_router"]
 
 
-def bearer_of(request: Request) -> str:
+def _bearer_of(request: Request) -> str:
     """The token that a request carries; empty if it carries none."""
     kind, _, text = request.headers.get("authorization", "").partition(" ")
     return text.strip() if kind.lower() == "bearer" else ""
@@ -37,12 +40,7 @@ def bearer_of(request: Request) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A program, and for whom it calls.
-
-    Attributes:
-        user: for whom.
-        scopes: what it may do.
-    """
+    """A program, and for whom it calls."""
 
     user: User
     scopes: frozenset[Scope]
@@ -57,7 +55,6 @@ class Callers:
     """Finds out who calls."""
 
     def __init__(self, parts: ServerParts) -> None:
-        """Know the tokens of a server."""
         self._parts = parts
         self._limit = RateLimit(parts.settings.web.requests_per_minute)
 
@@ -70,7 +67,7 @@ class Callers:
         address = visitor_of(request).address
         if wait_s := self._parts.guesses.wait_s(address):
             raise WebError(429, "Too many wrong tokens came from your address.", "login", wait_s)
-        text = bearer_of(request)
+        text = _bearer_of(request)
         if not text:
             raise WebError(401, "This needs a token: Authorization: Bearer TOKEN.")
         token = self._parts.accounts.find_token(text)

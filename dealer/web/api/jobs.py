@@ -23,14 +23,14 @@ from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Parts, Player, answers, new_router
 from dealer.web.api.reading import shown_job
 
-__all__ = ["Locks", "router"]
+__all__ = ["router"]
 
 _KEY = "Idempotency-Key"
 _MOST_KEY_LETTERS = 200
 _MOST_KEYS = 1000
 
 
-Locks: TypeAlias = "WeakValueDictionary[tuple[int, str], asyncio.Lock]"
+_Locks: TypeAlias = "WeakValueDictionary[tuple[int, str], asyncio.Lock]"
 """One for each word of each user, so that the same request sent twice at once is entered once."""
 
 router = new_router()
@@ -50,7 +50,7 @@ async def submit(
     if len(key) > _MOST_KEY_LETTERS or not key.isprintable():
         raise WebError(422, f"{_KEY} has at most {_MOST_KEY_LETTERS} letters that can be printed.")
     if key:
-        locks: Locks = request.app.state.locks
+        locks: _Locks = request.app.state.locks
         async with locks.setdefault((caller.user.id, key), asyncio.Lock()):
             job = await _once(parts, caller.user, wish, key)
     else:
@@ -60,7 +60,6 @@ async def submit(
 
 
 async def _once(parts: ServerParts, user: User, wish: models.NewJob, key: str) -> Job:
-    """The job of a request that may have been sent before."""
     fingerprint = hashlib.sha256(wish.model_dump_json().encode()).digest()
 
     def note(db: sqlite3.Connection, job: int) -> None:

@@ -28,7 +28,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from dealer.errors import WebError
 from dealer.server import access
-from dealer.server.access import Sight
+from dealer.server.access import Visibility
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import Fault, Job, Run, RunState
 from dealer.server.queue.feed import Feed, FeedEvent
@@ -42,10 +42,10 @@ from logs.conversion import Conversion, convert
 from logs.errors import LogError, LogsError
 from logs.export import FORMATS
 from logs.hand_access import open_hands
-from logs.reading import HandFile
+from logs.hand_source import HandFile, HandSource
 from protocol import format_game_definition
 
-__all__ = ["Listeners", "event_text", "export_slots", "router", "shown_job"]
+__all__ = ["Listeners", "export_slots", "router", "shown_job"]
 
 _EXPORTS_AT_A_TIME = 2
 _QUIET_S = 15.0
@@ -65,11 +65,6 @@ _NO_MATCH = answers(
 
 
 def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
-    """A run with its job.
-
-    Raises:
-        WebError: there is no such run.
-    """
     run = records.run(parts.store, number)
     job = None if run is None else records.job(parts.store, run.job)
     if run is None or job is None:
@@ -79,12 +74,11 @@ def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
 
 def shown_job(parts: ServerParts, job: Job, caller: Caller) -> Job:
     """A job as a program sees it: without a seed that would tell of cards to come."""
-    is_told = access.sight(parts.store, job, caller.person) is Sight.EVERYTHING
+    is_told = access.visibility_of(parts.store, job, caller.person) is Visibility.EVERYTHING
     return job if is_told else job.model_copy(update={"seed": None})
 
 
 def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Caller) -> list[Run]:
-    """Runs as a program sees them: how they ended as far as it may be read."""
     return [
         run.model_copy(update={"reason": access.reason(parts.store, run.job, caller.person, run.reason)})
         for run in runs
@@ -92,12 +86,10 @@ def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Caller) -> list
 
 
 def _before(found: Sequence[Job | Run | Fault], limit: int) -> int | None:
-    """What to ask with for the page after this one of a list that goes backwards in time."""
     return found[-1].id if len(found) == limit else None
 
 
 def _page(found: Sequence[_T], query: models.PageQuery | models.BotsQuery) -> tuple[Sequence[_T], int | None]:
-    """A page of a list, and what to ask with for the one after it."""
     end = query.after + query.limit
     return found[query.after : end], end if end < len(found) else None
 
@@ -250,15 +242,10 @@ def _file(media_type: str) -> dict[int | str, dict[str, Any]]:
 
 
 def _log_of(parts: ServerParts, caller: Caller, run: int, match: int) -> Path:
-    """The log of a match.
-
-    Raises:
-        WebError: there is none, it is not over, or the caller may not see it yet.
-    """
     row, job = _run_of(parts, run)
     if row.state is RunState.RUNNING:
         raise WebError(409, "The run is still being played.")
-    if access.sight(parts.store, job, caller.person) is not Sight.EVERYTHING:
+    if access.visibility_of(parts.store, job, caller.person) is not Visibility.EVERYTHING:
         raise WebError(403, "Cards of this job can be seen when all of it has been played.")
     found = records.matches(parts.store, run)
     if match >= len(found):
@@ -301,7 +288,7 @@ async def export(request: Request, caller: Reader, parts: Parts, run: int, match
     async with request.app.state.exports:
         folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="arena-export-"))
         try:
-            await asyncio.to_thread(convert, [HandFile(str(path))], Conversion((format_,), folder))
+            await asyncio.to_thread(convert, HandSource((HandFile(str(path)),)), Conversion((format_,), folder))
             made = [one for one in sorted(folder.rglob("*")) if one.is_file()]
             if len(made) != 1:
                 raise WebError(404, "The match has no hands.")
@@ -344,7 +331,7 @@ def _hands(path: Path, after: int, limit: int) -> models.Hands:
 # ---- events
 
 
-def event_text(number: int, event: FeedEvent) -> str:
+def _event_text(number: int, event: FeedEvent) -> str:
     """An event as a browser reads it: its number, its kind in small letters, and its fields."""
     name = "".join(f"-{char.lower()}" if char.isupper() else char for char in type(event).__name__).lstrip("-")
     return f"id: {number}\nevent: {name}\ndata: {json.dumps(asdict(event))}\n\n"
@@ -354,7 +341,6 @@ class Listeners:
     """Who listens, by user."""
 
     def __init__(self) -> None:
-        """Start without any."""
         self._open: Counter[int] = Counter()
 
     def check(self, user: int) -> None:
@@ -374,7 +360,7 @@ class Listeners:
             yield f": events after {at}\nretry: 2000\n\n"
             while True:
                 for number, event in feed.after(at):
-                    yield event_text(number, event)
+                    yield _event_text(number, event)
                     at = number
                 if not await feed.wait(at, _QUIET_S):
                     yield ": \n\n"

@@ -23,7 +23,7 @@ from dealer.contest.config import RunConfig
 from dealer.errors import DealerError, WebError
 from dealer.seat.asking import table_config
 from dealer.seat.sitting import Sitting
-from dealer.server.access import Sight, sight_of_table
+from dealer.server.access import Visibility, table_visibility
 from dealer.server.accounts import User
 from dealer.server.db.tables import GUEST_NAME, TableRow
 from dealer.server.server import ServerParts
@@ -34,7 +34,7 @@ from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game,
 from dealer.web.slumbot.worth import Worth
 from engine import DealKey, Game
 from logs import HandRecord
-from logs.reading import read_hands
+from logs.hand_source import find
 
 __all__ = ["Desk", "server_bots"]
 
@@ -230,7 +230,9 @@ class Desk:
         if session is not None and (session.table is None or self._hall.book.of(owner)):
             self._sessions.move_to_end(owner)
             return session
-        tables = [table for table in self._hall.book.of(owner) if sight_of_table(table.owner, owner) is Sight.OWN]
+        tables = [
+            table for table in self._hall.book.of(owner) if table_visibility(table.owner, owner) is Visibility.OWN
+        ]
         if not tables:
             raise WebError(401, "This token is unknown, or its session is over: log in, or call new_hand without one.")
         session = _Session(owner, f"address {address}", table=tables[0])
@@ -359,7 +361,7 @@ def _records(sitting: Sitting, first: int, last: int) -> list[HandRecord]:
         return [record for record in known if record is not None]
     of_log = {
         record.hand_number: record
-        for record in read_hands([sitting.run.folder], on_problem=lambda problem: None)
+        for record in find([sitting.run.folder], on_problem=lambda problem: None).hands()
         if first <= record.hand_number <= last
     }
     found = [one or of_log.get(number) for number, one in enumerate(known, first)]

@@ -17,7 +17,7 @@ from bots.human import HumanSeat, Returned, Scene, SeatConnection, Won, in_words
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Hand, Position, Seat, deals
 from logs.estimation import AnyTimeMean, score_bounds
-from logs.reading import read_hands
+from logs.hand_source import find
 from protocol import LocalProtocolError, find_game, format_action, shipped_games
 from tests.bots.human.scenes import NAMES, scene_of, seat_in
 from tests.engine.strategies import random_action
@@ -32,7 +32,7 @@ def test_a_scene_says_what_the_state_says() -> None:
         (0, 19900, True, False),
         (0, 19700, False, True),
     ]
-    assert [(p.name, p.place, p.is_you, p.is_button) for p in scene.players] == [
+    assert [(p.name, p.place, p.position == scene.position, p.is_button) for p in scene.players] == [
         ("Cid", "SB", False, False),
         ("Ann", "BB", False, False),
         ("Bob", "BTN", True, True),
@@ -216,7 +216,7 @@ def test_nobody_listens() -> None:
 def test_recorded_hands_from_every_seat(name: str) -> None:
     path = Path(__file__).parents[2] / "conformance" / "data" / "dealer2012" / f"{name}.h1000.r0.log.xz"
     game = find_game({"2p.limit": "limit", "3p.limit": "limit3", "3p.nolimit": "nolimit3"}[name])[1]
-    records = list(islice(read_hands([path], game=game), 60))
+    records = list(islice(find([path], game=game).hands(), 60))
     names = records[0].names_by_seat
     for seat in range(len(names)):
         person = HumanSeat(game, names, Seat(seat))

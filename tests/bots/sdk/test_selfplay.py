@@ -23,7 +23,7 @@ from bots.sdk.selfplay import self_play
 from dealer import play
 from engine import FOLD, RAISE, Action, deal_hand, raise_to
 from logs import HandRecord
-from logs.reading import read_hands
+from logs.hand_source import find
 from protocol import GameDefinitionError, find_game
 
 
@@ -90,7 +90,7 @@ def test_the_hands_are_those_of_the_dealer(game: str, specs: tuple[str, ...], se
         seen = record.deal.hole_cards, record.board_by_round
         return record.match_name, record.hand_number, names, seats, rounds, seen, record.values
 
-    assert [content(record) for record in by_match] == [content(r) for r in read_hands([tmp_path / "run"])]
+    assert [content(record) for record in by_match] == [content(r) for r in find([tmp_path / "run"]).hands()]
 
 
 @pytest.mark.parametrize("name", ["kuhn.limit.3p", "nolimit"])

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dealer.results.leaks import parting_in_words, sentences_of
-from logs.leaks import find_all_leaks, find_leaks
-from logs.reading import read_hands
+from logs.hand_source import find
+from logs.leaks import all_leaks_of, deals_in, leaks_of
 from tests.dealer.cli.conftest import Arena
 
 PLAY = ("play", "limit", "random", "calling", "-n", "300", "--seed", "3", "--duplicate", "--in-process", "--quiet")
@@ -24,20 +24,20 @@ def run(finished_runs: Callable[..., Path]) -> Path:
 
 
 def test_json_holds_what_was_found(arena_here: Arena, run: Path) -> None:
-    found = find_leaks([run], "calling")
+    found = leaks_of(deals_in(find([run])), "calling")
     ran = arena_here("leaks", str(run), "--player", "calling", "--json")
     assert (ran.code, ran.err) == (0, "")
     told = json.loads(ran.out)
     assert (told["player"], told["others"], told["deals"]) == ("calling", ["random"], 300)
     assert [cell["name"] for cell in told["cells"]] == [cell.name for cell in found.cells]
     assert [cell["half_width_simultaneous_95"] for cell in told["cells"]] == [cell.half_width for cell in found.cells]
-    won = sum(record.values[record.names.index("calling")] for record in read_hands([run]))
+    won = sum(record.values[record.names.index("calling")] for record in find([run]).hands())
     everything = next(cell for cell in told["cells"] if cell["dimension"] == "everything")
     assert everything["chips_per_100_hands"] == pytest.approx(won / 6)
 
 
 def test_a_deal_is_named_with_the_command_that_shows_it(arena_here: Arena, run: Path) -> None:
-    dearest, _ = find_leaks([run], "calling", worst=1).worst[0]
+    dearest, _ = leaks_of(deals_in(find([run])), "calling", worst=1).worst[0]
     for given in ([str(run)], [str(path) for path in sorted(run.glob("*.log"))]):
         told = json.loads(arena_here("leaks", *given, "--player", "calling", "--worst", "1", "--json").out)
         words = shlex.split(told["worst"][0]["command"])
@@ -74,11 +74,11 @@ def test_the_report_of_a_run_has_the_leaks_of_all(arena_here: Arena, run: Path, 
     page = tmp_path / "report.html"
     assert arena_here("report", str(run), "--out", str(page)).code == 0
     text = html.unescape(page.read_text("utf-8"))
-    for found in find_all_leaks([run]):
+    for found in all_leaks_of(deals_in(find([run]))):
         assert sentences_of(found)[0] in text
         assert f"Deals that cost {found.player} most" in text
         assert parting_in_words(found.worst[0][0]) in text
-    assert found == find_leaks([run], found.player)
+    assert found == leaks_of(deals_in(find([run])), found.player)
 
 
 def test_a_report_says_why_it_has_no_leaks(

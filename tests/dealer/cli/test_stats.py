@@ -16,6 +16,7 @@ from rich.console import Console
 from dealer.cli.console import Terminal
 from dealer.cli.reading import counted
 from dealer.results.schema import ContestResult
+from logs.hand_source import find
 from logs.tracker.statistics import Statistics
 from logs.variance.estimates import Estimates
 from tests.dealer.cli.conftest import Arena
@@ -154,7 +155,7 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
 def test_on_a_terminal_reading_shows_its_progress(run: Path) -> None:
     terminal, shown = Terminal(), io.StringIO()
     terminal.err = Console(file=shown, force_terminal=True, width=60)
-    assert counted(terminal, [run], {}).hands == 300
+    assert counted(terminal, [run], find).hands == 300
     assert "reading" in shown.getvalue()
 
 

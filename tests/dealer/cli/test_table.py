@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from dealer import play
 from dealer.cli import commands_for
 from dealer.cli.app import application
-from logs.reading import read_hands
+from logs.hand_source import find
 from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena, Ran
 from tests.dealer.helpers import (
@@ -77,7 +77,7 @@ def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
     assert ran.out.count("Enter end the match") == 1
     assert "Go on with" not in ran.out
     assert ran.out.endswith("Seed 5. Files are in run\n")
-    records = list(read_hands([tmp_path / "run"]))
+    records = list(find([tmp_path / "run"]).hands())
     assert [record.names_by_seat for record in records] == [("Ann", "calling")] * 3
     result = result_of(tmp_path / "run")
     assert (result["outcome"], result["hands_played"]) == ("finished", 3)
@@ -182,7 +182,7 @@ def test_the_hand_of_the_guide_is_a_real_one(sit: Sitting) -> None:
 def test_one_bot_takes_all_other_seats(sit: Sitting, tmp_path: Path) -> None:
     ran = sit("table", "--game", "kuhn3", "calling", "--seed", "1", "--out", "run", entries="c,,q")
     assert ran.code == 0
-    (record, *_) = read_hands([tmp_path / "run"])
+    (record, *_) = find([tmp_path / "run"]).hands()
     assert record.names_by_seat == ("hero", "calling", "calling#2")
     assert re.search(r"\nChips: hero [+-]\d, calling [+-]\d, calling#2 [+-]\d\.\n", ran.out)
 
@@ -383,7 +383,7 @@ def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
         second.type(b"\x04")
         assert b"Go on with" in second.rest()
         assert second.end() == 0
-    assert [record.hand_number for record in read_hands([tmp_path / "run"])] == [0, 1]
+    assert [record.hand_number for record in find([tmp_path / "run"]).hands()] == [0, 1]
     assert faults_of(tmp_path / "run") == [{}, {}]
 
 

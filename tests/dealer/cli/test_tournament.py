@@ -137,7 +137,10 @@ def test_the_crosstable_for_programs(arena: Arena, tmp_path: Path) -> None:
     assert arena("crosstable", "t").out.count("| mean |") == 2
     assert arena("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
     lines = arena("crosstable", "t", "--format", "csv").out.splitlines()
-    assert lines[0] == "game,player,opponent,mbb_per_game,half_width_95,hands"
+    assert lines[0] == (
+        "game,player,opponent,mbb_per_game,half_width_95,hands,standard_error,"
+        "corrected_mbb_per_game,corrected_half_width_95,corrected_standard_error"
+    )
     assert len(lines) == 1 + 2 * 9
     arena("play", "kuhn", "-n", "2", "-q", "--in-process", "--out", "p")
     assert arena("crosstable", "p").code == 2

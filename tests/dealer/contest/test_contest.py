@@ -289,6 +289,52 @@ def test_a_rule_that_looks_at_corrected_scores(tmp_path: Path, stop: str) -> Non
     assert _compared(_play(plan)) == _compared(result)
 
 
+def test_a_result_is_corrected_unasked(tmp_path: Path) -> None:
+    """The chips decide everything; beside them stand the scores with a fitted weight of the correction."""
+    players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "hands": 300}
+    raw = _play(_plan(tmp_path / "raw", *players, **options))
+    both = _play(_plan(tmp_path / "both", *players, score=Score.BOTH, **options))
+    first = both.players[0]
+    assert (raw.score, both.score) == (Score.RAW, Score.RAW)
+    assert raw.players[0].corrected_mbb_per_game is None
+    assert (first.mbb_per_game, first.half_width_95) == (raw.players[0].mbb_per_game, raw.players[0].half_width_95)
+    assert first.standard_error is not None
+    assert first.corrected_standard_error is not None
+    assert first.corrected_standard_error < first.standard_error
+    assert first.corrected_mbb_per_game == pytest.approx(-(both.players[1].corrected_mbb_per_game or 0.0))
+    assert f"Without the luck of the cards: {both.corrected_rate()} (95 %)." in both.sentence
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [("leduc", {"hands": 79}), ("leduc", {"stop": "better:0,9"}), ("kuhn", {}), ("limit", {})],
+    ids=["too few deals", "a sequential test", "nothing to correct", "kernels are not compiled"],
+)
+def test_what_is_not_corrected_unasked(tmp_path: Path, game: str, options: dict[str, Any]) -> None:
+    plan = _plan(tmp_path, "calling", "random", in_process=True, game=game, score=Score.BOTH, **options)
+    result = _play(plan)
+    assert result.players[0].corrected_mbb_per_game is None
+    assert result.corrected_rate() is None
+    assert "luck of the cards" not in result.sentence
+
+
+def test_a_correction_needs_its_logs(tmp_path: Path) -> None:
+    options = {"in_process": True, "game": "leduc", "hands": 300}
+    plan = _plan(tmp_path, "calling", "random", score=Score.BOTH, **options)
+
+    async def main() -> ContestResult:
+        async with asyncio.timeout(PATIENCE_S):
+            contest = Contest(plan, asyncio.Semaphore(2))
+            await contest.play()
+            next(tmp_path.glob("*.log")).unlink()
+            return contest_result(contest, resume="again")
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        result = runner.run(main())
+    assert result.players[0].mbb_per_game is not None
+    assert result.players[0].corrected_mbb_per_game is None
+
+
 def test_rules_reckon_with_how_far_corrected_scores_reach(tmp_path: Path) -> None:
     kuhn = find_game("kuhn")[1]
     assert _plan(tmp_path, "random", "random", stop="ci=20", score=Score.CORRECTED).bounds == score_bounds(kuhn)

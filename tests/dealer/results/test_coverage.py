@@ -82,7 +82,7 @@ def test_standings_are_made_of_these_means() -> None:
     assert standings.mbb_per_game["A"], standings.half_width_95["A"] == mean_of_contests(contests[:3], 0, BOUNDS)
     (cell,) = [cell for cell in standings.crosstable if (cell.player, cell.opponent) == ("C", "B")]
     of_two = [contest for contest in contests if contest.players == (1, 2)]
-    assert (cell.mbb_per_game, cell.half_width_95) == mean_of_contests(of_two, 2, BOUNDS)
+    assert (cell.mbb_per_game, cell.half_width_95, cell.standard_error) == mean_of_contests(of_two, 2, BOUNDS)
     assert cell.hands == 300
 
 

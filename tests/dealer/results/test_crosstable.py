@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 
 import numpy as np
+import pytest
 
-from dealer.results.crosstable import TableFormat, standings_text
+from dealer.results.crosstable import TableFormat, crosstable_rows, crosstable_title, standings_text
 from dealer.results.schema import GameStandings
 from dealer.results.tournament import standings_of
 from logs.estimation import RankedContest
@@ -24,21 +25,21 @@ def test_markdown() -> None:
     text = standings_text(_standings(), TableFormat.MARKDOWN)
     lines = text.splitlines()
     assert lines[:2] == ["| | a_1 | C | B\\|2 | mean |".replace("| |", "|  |"), "| --- | ---: | ---: | ---: | ---: |"]
-    assert lines[2].startswith("| a_1 |  | +0 ± 18 | +100 ± ")
+    assert lines[2].startswith("| a_1 |  | +0 ± 18 (0) | +100 ± ")
     assert lines[6:8] == ["| place | total bankroll | place | instant run-off |", "| ---: | --- | ---: | --- |"]
     assert lines[8].startswith("| 1 | a_1 (")
 
 
 def test_too_few_deals_have_no_percentage() -> None:
     lines = standings_text(_standings(20), TableFormat.MARKDOWN).splitlines()
-    assert lines[2] == "| a_1 |  | +0 | +100 | +50 |"
+    assert lines[2] == "| a_1 |  | +0 (0) | +100 (16) | +50 (8) |"
     assert lines[8] == "| 1 | a_1 | 1 | a_1 |"
 
 
 def test_latex_escapes_names() -> None:
     text = standings_text(_standings(), TableFormat.LATEX)
     assert text.startswith(
-        "\\begin{tabular}{lrrrr}\n & a\\_1 & C & B|2 & mean \\\\\n\\hline\na\\_1 &  & $+0 \\pm 18$ & $+100 \\pm "
+        "\\begin{tabular}{lrrrr}\n & a\\_1 & C & B|2 & mean \\\\\n\\hline\na\\_1 &  & $+0 \\pm 18 (0)$ & $+100 \\pm "
     )
     assert "B|2 & $-100 \\pm " in text
     assert text.count("\\end{tabular}") == 2
@@ -54,3 +55,25 @@ def test_csv_has_plain_numbers() -> None:
     (cell,) = [row for row in rows if (row["player"], row["opponent"]) == ("B|2", "a_1")]
     assert (cell["game"], float(cell["mbb_per_game"]), cell["hands"]) == ("limit", -100.0, "400")
     assert 9.7 < float(cell["half_width_95"]) < 25
+    assert float(cell["standard_error"]) == pytest.approx(70 / 199**0.5, abs=1e-3)
+    assert cell["corrected_mbb_per_game"] == ""
+
+
+def test_figures_without_luck_are_shown_where_all_contests_have_them() -> None:
+    contests = [RankedContest((0, 1), np.tile([[100.0, -100.0], [-60.0, 60.0]], (100, 1)))]
+    corrected = [RankedContest((0, 1), np.tile([[30.0, -30.0], [10.0, -10.0]], (100, 1)))]
+    standings = standings_of("limit", contests, ["A", "B"], (-1000.0, 1000.0), corrected=corrected)
+    assert (standings.mbb_per_game["A"], standings.corrected_mbb_per_game["A"]) == (20.0, 20.0)
+    assert standings.corrected_standard_error["A"] == pytest.approx(10 / 199**0.5)
+    assert standings.total_bankroll[0].player == "A"
+    (_, (_, _, cell, _), _) = crosstable_rows(standings)
+    assert cell == "+20 ± 19 (1)"
+    assert "without the luck of the cards" in crosstable_title(standings)
+    (row,) = [
+        row
+        for row in csv.DictReader(standings_text(standings, TableFormat.CSV).splitlines())
+        if (row["player"], row["opponent"]) == ("A", "B")
+    ]
+    assert (float(row["standard_error"]), float(row["corrected_standard_error"])) == pytest.approx(
+        (80 / 199**0.5, 10 / 199**0.5), abs=1e-3
+    )

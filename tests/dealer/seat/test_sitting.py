@@ -19,7 +19,7 @@ from dealer.seat.asking import table_config
 from dealer.seat.kept import SEAT_FILE, Kept, read_kept, write_kept
 from dealer.seat.sitting import Sitting
 from dealer.table.loop import new_event_loop
-from logs.reading import read_hands
+from logs.hand_source import find
 from tests.dealer.helpers import CONNECT, PATIENCE_S, enter_program_env, write_program
 
 Work = Callable[[Sitting], Awaitable[None]]
@@ -66,7 +66,7 @@ def test_a_match_to_its_end_is_logged_like_any_other(tmp_path: Path) -> None:
     assert sitting.is_ended
     assert sitting.result is not None
     assert sitting.result.outcome is Outcome.FINISHED
-    assert [record.names_by_seat for record in read_hands([tmp_path / "run"])] == [("Ann", "calling")] * 3
+    assert [record.names_by_seat for record in find([tmp_path / "run"]).hands()] == [("Ann", "calling")] * 3
     assert [player.faults for player in sitting.result.players] == [{}, {}]
     assert reopen(tmp_path / "run").is_table
 

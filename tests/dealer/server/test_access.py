@@ -31,10 +31,10 @@ from dealer.record.folder import RESULT_NAME
 from dealer.record.writers import format_fault
 from dealer.runs import new_table
 from dealer.seat.asking import table_config
-from dealer.server.access import Person, Sight, access_to, sight
+from dealer.server.access import Person, Visibility, access_to, visibility_of
 from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user
 from dealer.server.db import records
-from dealer.server.db.bot_registry import enter_guest
+from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.runs import RunReport, add_job, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -328,7 +328,7 @@ class House:
         job = records.job(self.store, one.job)
         assert job is not None
         if kind in ("seed", "cards"):
-            return sight(self.store, job, person) is Sight.EVERYTHING
+            return visibility_of(self.store, job, person) is Visibility.EVERYTHING
         run = records.run(self.store, one.run or 0)
         assert run is not None
         seen = access_to(self.store, run, job, person)
@@ -353,7 +353,7 @@ def house(folder: Path, kinds: Sequence[str]) -> Any:
         for name in ("ann", "eve", "bob", LADDER_USER):
             made.add_user(name, (Scope.READ, Scope.PLAY))
         made.add_user("root", tuple(Scope))
-        store.write_now(lambda db: enter_guest(db, made.users["bob"].id, GAME, "bobs-bot", "1"))
+        store.write_now(lambda db: enter_users_bot(db, made.users["bob"].id, GAME, "bobs-bot", "1"))
         for kind in kinds:
             if kind == "table":
                 owner = f"user {made.users['ann'].id}"
@@ -383,8 +383,8 @@ def test_seeds_and_cards_are_for_nobody_who_could_use_them(tmp_path: Path, kind:
             job = records.job(made.store, one.job)
             assert job is not None
             is_told = one.state in OVER or (name == "ann" and kind in SEED_IS_KNOWN)
-            found = sight(made.store, job, person)
-            assert found is (Sight.EVERYTHING if is_told else Sight.NOTHING), (one.state, name)
+            found = visibility_of(made.store, job, person)
+            assert found is (Visibility.EVERYTHING if is_told else Visibility.NOTHING), (one.state, name)
 
 
 def test_faults_and_output_are_for_those_who_are_concerned(tmp_path: Path) -> None:

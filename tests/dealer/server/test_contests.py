@@ -17,7 +17,7 @@ from dealer.server.accounts import User, add_user
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import JobRequest, JobState, RunState
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.queue.connected_bots import BotOffer, Replaced
+from dealer.server.queue.connected_bots import Replaced
 from dealer.server.queue.feed import JobChanged, RunChanged, StandingsChanged
 from dealer.server.queue.jobs import SeatOpen
 from dealer.server.service import Service
@@ -25,8 +25,10 @@ from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from engine import DealKey, derived_seed
 from logs.acpc_log.deals import check_deals
-from logs.tracker.many_files import count_files
+from logs.hand_source import find
+from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import statistics_of
+from protocol.joining import Join
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import KUHN, play_agent, write_house
 
@@ -60,6 +62,13 @@ class Host:
         if isinstance(event, SeatOpen) and not self.is_idle:
             assert event.key is not None
             self.playing.add(asyncio.create_task(play_agent(event.port, key=event.key)))
+
+
+def offer(
+    name: str, version: str = "1", games: tuple[str, ...] = (), at_once: int = 1, *, is_on_ladder: bool = False
+) -> Join:
+    """A bot that somebody brings."""
+    return Join(name, "session", version, at_once, is_on_ladder, games)
 
 
 def settings_of(text: str = CONFIG) -> ServerSettings:
@@ -224,7 +233,7 @@ def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
 def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool, stop: str | None) -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host()
-        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        await service.enter(ann, offer("eve", games=("two",)), host)
         request = JobRequest("two", ("eve", "random"), hands=5000, stop=stop)
         row, _ = await service.submit(ann, request)
         hands: list[object] = []
@@ -278,7 +287,7 @@ def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
         async with asyncio.timeout(PATIENCE_S):
             while (seats := records.runs(service.store)[0].seats)[0].adjusted_mbb is None:
                 await asyncio.sleep(0.05)
-        counted = statistics_of(count_files(Path("data/runs/00000001").glob("match*.log"), big_pots=0))
+        counted = statistics_of(count_hands(find(Path("data/runs/00000001").glob("match*.log")), big_pots=0))
         for seat in seats:
             (bot,) = [bot for bot in counted.bots if bot.name == seat.name]
             assert bot.adjusted is not None
@@ -332,7 +341,7 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         with pytest.raises(RefusedError, match="kuhn has no bot eve"):
             await service.submit(bob, request)
         host = Host()
-        guest = await service.enter(ann, BotOffer("eve", "v1", ("kuhn",)), host)
+        guest = await service.enter(ann, offer("eve", "v1", ("kuhn",)), host)
         row, _ = await service.submit(bob, request)
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, version=guest.versions["kuhn"])
@@ -344,9 +353,9 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         with pytest.raises(RefusedError, match="eve is not connected now"):
             await service.submit(bob, request)
         # The same bot again is the same version, another label another one.
-        assert (await service.enter(ann, BotOffer("eve", "v1", ("kuhn",)), host)).versions == guest.versions
+        assert (await service.enter(ann, offer("eve", "v1", ("kuhn",)), host)).versions == guest.versions
         other = Host()
-        newer = await service.enter(ann, BotOffer("eve", "v2", ("kuhn",)), other)
+        newer = await service.enter(ann, offer("eve", "v2", ("kuhn",)), other)
         assert newer.versions != guest.versions
         assert host.heard[-1] == Replaced("eve")
         assert [bot.label for bot in records.versions(service.store, "kuhn", "eve")] == ["v2", "v1"]
@@ -355,23 +364,23 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("offer", "told"),
+    ("given", "told"),
     [
-        (BotOffer("A", games=("kuhn",)), "A is one of the server's own bots"),
-        (BotOffer("LOCAL"), "cannot be a bot's name"),
-        (BotOffer("a/b"), "cannot be a bot's name"),
-        (BotOffer("..."), "cannot be a bot's name"),
-        (BotOffer("eve", "\x1b[2J"), "letters that can be printed"),
-        (BotOffer("eve", games=("chess",)), "there is no game 'chess' here"),
-        (BotOffer("taken"), "taken is a bot of somebody else"),
+        (offer("A", games=("kuhn",)), "A is one of the server's own bots"),
+        (offer("LOCAL"), "cannot be a bot's name"),
+        (offer("a/b"), "cannot be a bot's name"),
+        (offer("..."), "cannot be a bot's name"),
+        (offer("eve", "\x1b[2J"), "letters that can be printed"),
+        (offer("eve", games=("chess",)), "there is no game 'chess' here"),
+        (offer("taken"), "taken is a bot of somebody else"),
     ],
 )
-def test_bots_that_are_not_taken(offer: BotOffer, told: str) -> None:
+def test_bots_that_are_not_taken(given: Join, told: str) -> None:
     async def talk(service: Service, ann: User) -> None:
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
-        await service.enter(bob, BotOffer("taken", games=("two",)), Host())
+        await service.enter(bob, offer("taken", games=("two",)), Host())
         with pytest.raises(RefusedError, match=told):
-            await service.enter(ann, offer, Host())
+            await service.enter(ann, given, Host())
 
     play(talk)
 
@@ -379,7 +388,7 @@ def test_bots_that_are_not_taken(offer: BotOffer, told: str) -> None:
 def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host(is_idle=True)
-        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        await service.enter(ann, offer("eve", games=("two",)), host)
         first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", hands=10))
         second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", hands=10))
         await until(service, lambda: [job.is_running for job in service.active()] == [True, False])
@@ -390,7 +399,7 @@ def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
         assert not await service.cancel_job(User(99, "bob"), second.id)
         await until(service, lambda: is_over(service, first.id))
         assert records.runs(service.store, job=second.id) == ()
-        await service.enter(ann, BotOffer("eve", games=("two",)), Host())
+        await service.enter(ann, offer("eve", games=("two",)), Host())
         await until(service, lambda: is_over(service, second.id))
         (run,) = records.runs(service.store, job=second.id)
         assert run.state is RunState.FINISHED
@@ -401,9 +410,9 @@ def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
 def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host(is_idle=True)
-        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        await service.enter(ann, offer("eve", games=("two",)), host)
         service.leave_bots(host)
-        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        await service.enter(ann, offer("eve", games=("two",)), host)
         busy, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1"))
         waiting, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "2"))
         service.leave_bots(host)
@@ -423,9 +432,9 @@ def test_when_a_bot_was_last_there_is_kept() -> None:
             return float(row["seen_s"])
 
         host = Host(is_idle=True)
-        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        await service.enter(ann, offer("eve", games=("two",)), host)
         came_s = seen_s()
-        await service.lobby.note_seen(service.lobby.guests)
+        await service.connected_bots.note_seen(service.connected_bots.bots)
         stayed_s = seen_s()
         assert stayed_s > came_s
         service.leave_bots(host)
@@ -439,14 +448,14 @@ def test_when_a_bot_was_last_there_is_kept() -> None:
 def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_back() -> None:
     async def before(service: Service, ann: User) -> None:
         for name in ("gone", "eve"):
-            await service.enter(ann, BotOffer(name, games=("two",)), Host())
+            await service.enter(ann, offer(name, games=("two",)), Host())
 
     async def after(service: Service, ann: User) -> None:
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1"))
         with pytest.raises(RefusedError, match="gone is not connected now"):
             await service.submit(ann, JobRequest("two", ("gone", "random"), "2"))
         host = Host()
-        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        await service.enter(ann, offer("eve", games=("two",)), host)
         await until(service, lambda: is_over(service, row.id))
         job = records.job(service.store, row.id)
         assert job is not None

@@ -11,11 +11,10 @@ import pytest
 from dealer.server.accounts import User
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import JobKind, JobRequest, RunState
-from dealer.server.queue.connected_bots import BotOffer
 from dealer.server.queue.fair_queue import Limits, Slot, WaitingJob, has_idle_room, in_the_way, next_job
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
-from tests.dealer.server.test_contests import Host, is_over, play, settings_of, until
+from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
 
 LADDER = """
 [ladder]
@@ -57,9 +56,9 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         assert min(played) >= 200
         assert len({job.kind for job in records.jobs(service.store)} - {JobKind.LADDER}) == 0
         # A bot that comes and may climb is played, too; one that may not is left alone.
-        await service.enter(ann, BotOffer("shy", games=("two",)), Host())
+        await service.enter(ann, offer("shy", games=("two",)), Host())
         host = Host()
-        guest = await service.enter(ann, BotOffer("eve", games=("two",), is_on_ladder=True), host)
+        guest = await service.enter(ann, offer("eve", games=("two",), is_on_ladder=True), host)
         await until(service, lambda: len(widths(service)) == 6)
         versions = {
             score.version

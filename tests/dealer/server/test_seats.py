@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dealer.contest.schedule import Seating
-from dealer.server.access import Person, Sight, sight
+from dealer.server.access import Person, Visibility, visibility_of
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest, JobState, RunState, new_job
@@ -25,7 +25,7 @@ from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.server.textport.hosting import HostedSeat, Seats
 from dealer.table.loop import new_event_loop
 from engine import DealKey
-from protocol.joining import SeatClaim, SeatOffer, read_told
+from protocol.joining import SeatClaim, SeatOffer, read_server_message
 from tests.dealer.server.servers import House, Talk, running
 
 pytestmark = pytest.mark.usefixtures("house_folder")
@@ -66,7 +66,7 @@ async def offered(talk: Talk, count: int = 1) -> SeatOffer:
     """The seat that a client is offered, for the so-many-th time."""
     pattern = re.compile(rb"(?m)^# SEAT seat=.*\n")
     await talk.until(lambda: len(pattern.findall(bytes(talk.heard))) >= count)
-    offer = read_told(pattern.findall(bytes(talk.heard))[count - 1].decode())
+    offer = read_server_message(pattern.findall(bytes(talk.heard))[count - 1].decode())
     assert isinstance(offer, SeatOffer)
     return offer
 
@@ -304,10 +304,10 @@ def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict
         made = new_job(user, request, changes.pop("seed", 7)).model_copy(update=changes)
         job = store.write_now(lambda db: add_job(db, made))
         run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
-        assert (sight(store, job, Person(user)) is Sight.EVERYTHING) is is_told
-        assert sight(store, job, Person(is_admin=True)) is Sight.NOTHING
+        assert (visibility_of(store, job, Person(user)) is Visibility.EVERYTHING) is is_told
+        assert visibility_of(store, job, Person(is_admin=True)) is Visibility.NOTHING
         store.write_now(lambda db: end_run(db, run.id, RunReport(RunState.CANCELLED, "it was cancelled.")))
-        assert sight(store, job.model_copy(update={"state": JobState.DONE}), Person()) is Sight.EVERYTHING
+        assert visibility_of(store, job.model_copy(update={"state": JobState.DONE}), Person()) is Visibility.EVERYTHING
 
 
 def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
@@ -315,4 +315,4 @@ def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
         user = store.write_now(lambda db: add_user(db, "ann"))
         store.write_now(lambda db: add_table(db, "u1", user, "kuhn", players=(), versions=[None], seed=7))
         (job,) = records.jobs(store, user=user, tag="table")
-        assert sight(store, job, Person(job.user)) is Sight.NOTHING
+        assert visibility_of(store, job, Person(job.user)) is Visibility.NOTHING

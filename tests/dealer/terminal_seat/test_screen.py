@@ -19,8 +19,8 @@ from dealer.seat.sentences import game_sentence
 from dealer.terminal_seat.ink import Ink
 from dealer.terminal_seat.screen import (
     all_cards_lines,
+    event_line,
     hand_heading,
-    happening_line,
     help_lines,
     prompt_lines,
     replay_lines,
@@ -65,7 +65,7 @@ def drawn(name: str, ink: Ink) -> list[Text]:
     scene = scene_of(game, *states, names=LONG if name == "ten players" else NAMES)
     lines = hand_heading(scene, ink)
     for one in scene.history:
-        lines += happening_line(one, scene, ink)
+        lines += event_line(one, scene, ink)
     if scene.is_your_turn:
         lines += table_lines(scene, ink)
     lines += result_lines(scene, ink) if scene.finished else prompt_lines(scene.choices, ink)

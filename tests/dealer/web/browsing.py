@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 import dealer.library
 from dealer.record.folder import RESULT_NAME
-from dealer.server.access import Access, Sight
+from dealer.server.access import Access, Visibility
 from dealer.watching.live import LiveTables
 from dealer.web.app import make_app
 from dealer.web.library import Counting, LocalLibrary, ShownRun
@@ -27,7 +27,7 @@ class PublicLibrary(LocalLibrary):
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         found = super().open(key, visitor)
-        return None if found is None else replace(found, access=Access(Sight.NOTHING))
+        return None if found is None else replace(found, access=Access(Visibility.NOTHING))
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey, derived_seed
 from logs.acpc_log.deals import check_deals
 from logs.export import FORMATS
-from logs.reading import read_hands
+from logs.hand_source import find
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
 
 PREFIX = "/api/v1"
@@ -129,7 +129,7 @@ def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
             file.write_bytes(answer.content)
             assert answer.content
             if name != "ohh":
-                assert len(list(read_hands([file]))) == 5
+                assert len(list(find([file]).hands())) == 5
         assert (await program.get(f"/runs/{run}/matches/0/export/nothing")).status_code == 404
         kuhn = await program.finished((await program.submit(KUHN)).json()["id"])
         refused = await program.get(f"/runs/{kuhn['runs'][0]['id']}/matches/0/export/pokerstars")

@@ -12,7 +12,8 @@ from dealer.server.access import Access
 from dealer.watching.runs import WatchedRun
 from dealer.web import leaks as pages
 from dealer.web.library import ShownRun
-from logs.leaks import find_leaks
+from logs.hand_source import find
+from logs.leaks import deals_in, leaks_of
 from tests.dealer.web.browsing import browsing, interrupted, links, played
 
 LEAKS = "/runs/limit/leaks?player="
@@ -24,7 +25,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_page_says_what_the_command_says_with_links_to_the_hands(run: Path) -> None:
-    found = find_leaks([run], "calling")
+    found = leaks_of(deals_in(find([run])), "calling")
     with browsing(run) as client:
         assert f"{LEAKS}calling" in links(client.get("/runs/limit").text)
         page = client.get(f"{LEAKS}calling")

@@ -51,7 +51,7 @@ def test_a_run_that_is_over_tells_its_state_and_that_it_is_over(run: Path) -> No
 
 def _table_of(folder: Path, *, is_public: bool, tables: LiveTables | None = None) -> str:
     """What a watcher of a match that goes on is sent first."""
-    from dealer.server.access import Access, Sight
+    from dealer.server.access import Access, Visibility
     from dealer.web.library import Counting, LocalLibrary, ShownRun
     from dealer.web.live import table_now
     from dealer.web.local_site import local_routes
@@ -61,7 +61,7 @@ def _table_of(folder: Path, *, is_public: bool, tables: LiveTables | None = None
     local_routes(site, LocalLibrary([folder]), counting)
     counting.close()
     run = WatchedRun(folder)
-    shown = ShownRun(run, Access(Sight.NOTHING if is_public else Sight.EVERYTHING), tables)
+    shown = ShownRun(run, Access(Visibility.NOTHING if is_public else Visibility.EVERYTHING), tables)
     (contest,) = run.contests
     match = contest.matches["match.a"]
     _, number, scenes = table_now(shown, contest, match)

@@ -13,7 +13,7 @@ import pytest
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.server.accounts import Accounts, Scope, User, add_user, tokens_of
 from dealer.server.db import records
-from dealer.server.db.bot_registry import enter_guest
+from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import JobRequest, JobState, Match, RunSeat, RunState, new_job
 from dealer.server.db.runs import RunReport, add_job, begin_run, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
@@ -179,7 +179,7 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
     line = b'MATCHSTATE:0:0::Ks|:x<img src="x">\x00\xff\r\n'
 
     def enter(db: Any, owner: User) -> int:
-        version = enter_guest(db, owner.id, GAME, "mybot", "v1")
+        version = enter_users_bot(db, owner.id, GAME, "mybot", "v1")
         job = add_job(db, new_job(User(1, "player"), JobRequest(GAME, ("mybot", "calling"), "t"), 5))
         run = begin_run(db, job, [version, None], 1)
         fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 3, line, Remedy.FORFEITED)

@@ -16,15 +16,17 @@ API = "/api/v1"
 
 
 async def played(one: Visit, runs: int = 1) -> int:
-    """Have a run played that makes it so many; its number."""
+    """Have a run played that makes it so many, to the end of its job, which is when all of it may be seen; its number."""
     headers = {"authorization": f"Bearer {one.token}"}
     asked = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "hands": 5}
     answer = await one.browser.post(f"{API}/jobs", json=asked, headers=headers)
     assert answer.status_code < 300, answer.text
     async with asyncio.timeout(PATIENCE_S):
         while True:
-            found = (await one.browser.get(f"{API}/runs", headers=headers)).json()["runs"]
-            if len(found) == runs and all(run["state"] == "finished" for run in found):
+            job = (await one.browser.get(f"{API}/jobs/{answer.json()['id']}", headers=headers)).json()
+            if job["job"]["state"] == "finished":
+                found = (await one.browser.get(f"{API}/runs", headers=headers)).json()["runs"]
+                assert len(found) == runs
                 return int(found[0]["id"])
             await asyncio.sleep(0.02)
 

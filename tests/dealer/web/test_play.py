@@ -19,7 +19,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.tables import open_tables
 from engine import DealKey
 from logs.acpc_log.deals import check_deals
-from logs.reading import read_hands
+from logs.hand_source import find
 from tests.dealer.web.pages import Visit, new_user, small_house, visit, with_web
 
 Answer = httpx2.Response
@@ -87,7 +87,7 @@ def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
     store.close()
     assert (found.state, found.user, found.tag, found.is_rated) == ("finished", "player", "table", False)
     assert [(seat.name, seat.version is None) for seat in found.seats] == [("player", True), ("calling", False)]
-    records = list(read_hands([tmp_path / found.folder]))
+    records = list(find([tmp_path / found.folder]).hands())
     assert [record.names_by_seat for record in records] == [("player", "calling")] * 2
 
 

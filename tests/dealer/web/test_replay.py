@@ -13,7 +13,7 @@ from markupsafe import escape
 import dealer.library
 from engine import DealKey, Seed
 from logs.acpc_log.reader import read_log
-from logs.scenes import scenes_of
+from logs.view import views_of
 from tests.dealer.helpers import ROOT
 from tests.dealer.web.browsing import browsing, interrupted, links, played
 
@@ -67,7 +67,7 @@ def test_a_contest_shows_its_result_its_curve_and_what_is_worth_a_look(run: Path
 
 def test_a_hand_has_a_stable_address_and_every_step_a_link(run: Path) -> None:
     record = list(read_log(run / "match.b.log"))[17]
-    scenes = scenes_of(record)
+    scenes = views_of(record)
     with browsing(run) as client:
         for step in (0, len(scenes) - 1):
             page = client.get(f"/runs/a%20run/matches/match.b/hands/17?step={step}").text

@@ -20,7 +20,7 @@ from dealer.web.slumbot.desk import Desk, server_bots
 from dealer.web.slumbot.worth import Worth
 from engine import Game
 from logs import HandRecord
-from logs.reading import read_hands
+from logs.hand_source import find
 from logs.variance.correction import ChanceCorrection
 from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit, with_web
 from tests.dealer.web.slumbot_client import Client, read
@@ -64,7 +64,7 @@ def test_an_independent_client_plays_with_its_own_book(tmp_path: Path) -> None:
         assert job["seed"] is None, "whoever knows the seed knows the cards"
         assert client.ends["fold"]
         logs = list((tmp_path / "data" / "runs").glob("*/match*.log"))
-        records = list(read_hands(logs))
+        records = list(find(logs).hands())
         won = [record.values[record.names.index("player")] for record in records][: client.hands]
         assert sum(won) == client.total, "the hands are in a log like everybody's"
         assert one.house.rows("SELECT users.name FROM jobs JOIN users ON users.id = user") == [("player",)]
@@ -236,7 +236,7 @@ def test_a_session_too_many_ends_the_oldest_with_its_hand(tmp_path: Path) -> Non
         rows = one.house.rows("SELECT state FROM runs ORDER BY id")
         assert [state for (state,) in rows].count("running") == 5
         (log,) = (tmp_path / "data" / "runs" / "00000001").glob("match*.log")
-        assert len(list(read_hands([log]))) >= 1, "the hand that was left counts"
+        assert len(list(find([log]).hands())) >= 1, "the hand that was left counts"
         await clients[-1].call("act", token=clients[-1].token, incr="b400")
 
     visit(house(), talk, tmp_path / "data")
@@ -251,7 +251,7 @@ def test_who_says_nothing_for_long_has_given_up(tmp_path: Path) -> None:
                 await asyncio.sleep(0.05)
         assert (await refused(one, "act", token=client.token, incr="c"))[0] == 401
         (log,) = (tmp_path / "data" / "runs" / "00000001").glob("match*.log")
-        assert list(read_hands([log]))
+        assert list(find([log]).hands())
 
     visit(house(slumbot_forfeit_hours=0.5 / 3600), talk, tmp_path / "data")
 
@@ -274,7 +274,7 @@ def test_one_cannot_play_anothers_session(tmp_path: Path) -> None:
 
 
 def records_of(folder: Path) -> list[HandRecord]:
-    return list(read_hands(sorted((folder / "data" / "runs").glob("*/match*.log"))))
+    return list(find(sorted((folder / "data" / "runs").glob("*/match*.log"))).hands())
 
 
 def corrected(folder: Path, name: str = "player") -> float:

@@ -12,14 +12,14 @@ from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, new_job
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.queue.connected_bots import BotOffer, TableSeats
+from dealer.server.queue.connected_bots import TableSeats
 from dealer.server.queue.jobs import ActiveJob
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, bots_for
 from dealer.web.server_site import server_site
-from logs.reading import read_hands
+from logs.hand_source import find
 from protocol import find_game
-from tests.dealer.server.test_contests import Host
+from tests.dealer.server.test_contests import Host, offer
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
 from tests.dealer.web.test_play import GAME, enter, field, seen, sit_down
 
@@ -34,7 +34,7 @@ class Guested:
 
     async def bring(self, host: Host, game: str = GAME, *, at_once: int = 1, label: str = "") -> int:
         """Ann's bot is there; returns its version."""
-        guest = await self.parts.service.enter(self.ann, BotOffer("annbot", label, (game,), at_once), host)
+        guest = await self.parts.service.enter(self.ann, offer("annbot", label, (game,), at_once), host)
         return guest.versions[game]
 
     async def until_asked(self, table: str) -> str:
@@ -91,7 +91,7 @@ def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
     store.close()
     assert (found.state, found.is_rated) == ("finished", False)
     assert [(seat.name, seat.version) for seat in found.seats] == [("player", None), ("annbot", versions[0])]
-    assert len(list(read_hands([tmp_path / found.folder]))) == 2
+    assert len(list(find([tmp_path / found.folder]).hands())) == 2
 
 
 def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
@@ -151,14 +151,14 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
         for job in running:
             job.going = object()  # type: ignore[assignment]
         left = []
-        seats = TableSeats(given.parts.service.lobby, lambda: running[:1], lambda: left.append(1))
+        seats = TableSeats(given.parts.service.connected_bots, lambda: running[:1], lambda: left.append(1))
         assert seats.has_room("annbot"), "the ladder goes"
         seats.take({"annbot"})
         assert [job.is_interrupted for job in running] == [True, False]
         assert (seats.count("annbot"), seats.has_room("annbot")) == (1, False)
         seats.leave({"annbot"})
         assert (seats.count("annbot"), left) == (0, [1])
-        busy = TableSeats(given.parts.service.lobby, lambda: running, lambda: None)
+        busy = TableSeats(given.parts.service.connected_bots, lambda: running, lambda: None)
         assert not busy.has_room("annbot"), "what a user wants does not"
         assert not seats.has_room("nobody")
 

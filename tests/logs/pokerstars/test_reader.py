@@ -18,12 +18,13 @@ from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind
 from logs.formats import ExportOptions
+from logs.hand_source import find
 from logs.phh import format_phhs, read_phh
 from logs.pokerstars import format_pokerstars, format_pokerstars_file, read_pokerstars
 from logs.pokerstars.clock import eastern_us
 from logs.pokerstars.names import screen_names
 from logs.rake import Rake
-from logs.tracker.many_files import count_files
+from logs.tracker.many_files import count_hands
 from tests.logs.hands import HOLDEM, random_hands, recorded_cases, recorded_file, recorded_game
 from tests.logs.pokerstars.made_hands import MADE
 from tests.logs.pokerstars.test_writer import odd_game
@@ -259,7 +260,7 @@ def test_a_fold_where_a_check_was_free(tmp_path: Path) -> None:
     assert (again.values, again.betting) == (hand.values, hand.betting)
     path = tmp_path / "open-fold.txt"
     path.write_text((GENUINE / "open-fold.txt").read_text("utf-8"), "utf-8")
-    assert count_files([path]).hands == 1
+    assert count_hands(find([path])).hands == 1
 
 
 # ---- what is left out

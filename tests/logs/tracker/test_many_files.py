@@ -13,8 +13,9 @@ import pytest
 from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem
 from logs.estimation import RunningMean, score_bounds
+from logs.hand_source import find
 from logs.phh.writer import format_phhs
-from logs.tracker import HandCounts, Statistics, count_files, many_files, statistics_of
+from logs.tracker import HandCounts, Statistics, count_hands, many_files, statistics_of
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands
 from tests.logs.tracker import naive
@@ -60,14 +61,14 @@ def test_a_file_and_a_folder(tmp_path: Path) -> None:
     path = write(tmp_path / "match.log", records)
     expected = figures(HandCounts().add_all(records))
     heard: list[int] = []
-    assert figures(count_files([path], on_progress=heard.append)) == expected
-    assert figures(count_files([tmp_path], processes=2)) == expected
+    assert figures(count_hands(find([path]), on_progress=heard.append)) == expected
+    assert figures(count_hands(find([tmp_path]), processes=2)) == expected
 
 
 def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_files, "_PROGRESS_HANDS", 100)
     heard: list[int] = []
-    count_files([write(tmp_path / "match.log", random_hands("limit", 350))], on_progress=heard.append)
+    count_hands(find([write(tmp_path / "match.log", random_hands("limit", 350))]), on_progress=heard.append)
     assert heard == [100, 200, 300]
 
 
@@ -84,11 +85,11 @@ def test_several_processes_count_what_one_counts(tmp_path: Path) -> None:
     paths = [tmp_path / "run", phh]
     problems: list[LogProblem] = []
     heard: list[int] = []
-    counts = count_files(paths, processes=2, on_problem=problems.append, on_progress=heard.append)
+    counts = count_hands(find(paths, on_problem=problems.append), processes=2, on_progress=heard.append)
     assert problems == []
     assert heard[-1] == counts.hands == 700 + 3 * 100 + 60 + 40
     assert len(heard) >= 7
-    alone = count_files(paths)
+    alone = count_hands(find(paths))
     assert figures(counts) == figures(alone)
     assert [big[:2] for big in counts.big_pots()] == [big[:2] for big in alone.big_pots()]
     for name in alone.names:
@@ -105,14 +106,14 @@ def test_several_processes_tell_what_one_tells(tmp_path: Path) -> None:
     del lines[100:103]
     path.write_text("".join(lines) + "half", newline="")
     alone: list[LogProblem] = []
-    expected = count_files([path], on_problem=alone.append)
+    expected = count_hands(find([path], on_problem=alone.append))
     several: list[LogProblem] = []
-    counts = count_files([path], processes=2, on_problem=several.append)
+    counts = count_hands(find([path], on_problem=several.append), processes=2)
     assert len(alone) == 4
     assert several == alone
     assert counts.hands == expected.hands
     with pytest.raises(DamagedLogError) as caught:
-        count_files([path], processes=2, strict=True)
+        count_hands(find([path], strict=True), processes=2)
     assert caught.value.found == alone[0]
 
 
@@ -121,12 +122,12 @@ def test_several_processes_tell_what_one_tells(tmp_path: Path) -> None:
 def test_a_score_that_is_not_the_sum_is_noticed(tmp_path: Path, processes: int) -> None:
     path = write(tmp_path / "match.log", random_hands("limit", 300))
     problems: list[LogProblem] = []
-    count_files([path], processes=processes, on_problem=problems.append)
+    count_hands(find([path], on_problem=problems.append), processes=processes)
     assert problems == []
     lines = path.read_text().splitlines(keepends=True)
     lines[-1] = "SCORE:1|-1:Ann|Bob\n"
     path.write_text("".join(lines), newline="")
-    count_files([path], processes=processes, on_problem=problems.append)
+    count_hands(find([path], on_problem=problems.append), processes=processes)
     assert [problem.line_number for problem in problems] == [len(lines)]
     assert problems[0].problem.startswith("the score is not the sum of the hands, ")
 
@@ -138,18 +139,18 @@ def test_a_file_that_is_no_log(tmp_path: Path, processes: int) -> None:
     bad = tmp_path / "notes.txt"
     bad.write_text("nothing of poker\n" * 10)
     problems: list[LogProblem] = []
-    counts = count_files([bad, good], processes=processes, on_problem=problems.append)
+    counts = count_hands(find([bad, good], on_problem=problems.append), processes=processes)
     assert counts.hands == 120
     assert len(problems) == 1
     sentence = f"{bad}, line 1: not an ACPC log: it contains neither a header nor a hand (skipped)"
     assert str(problems[-1]) == sentence
     with pytest.raises(LogError, match="not an ACPC log"):
-        count_files([bad, good], processes=processes)
+        count_hands(find([bad, good]), processes=processes)
 
 
 def test_nothing_to_count(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="there is no such file or folder"):
-        count_files([tmp_path / "none.log"])
+        count_hands(find([tmp_path / "none.log"]))
 
 
 # ---- deals
@@ -168,7 +169,7 @@ def test_the_same_cards_in_several_seatings_are_one_unit(
     monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
     monkeypatch.setattr(many_files, "_PART_BYTES", 20_000)
     for processes in (1, 2):
-        found = statistics_of(count_files([tmp_path], processes=processes))
+        found = statistics_of(count_hands(find([tmp_path]), processes=processes))
         assert found.hands == 120 * orders
         for bot in found.bots:
             won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, bot.name)] for match in matches]
@@ -188,7 +189,7 @@ def test_the_same_cards_in_several_seatings_are_one_unit(
 def count(*paths: Path, strict: bool = False) -> tuple[int, list[str]]:
     """The hands counted, and what was said."""
     problems: list[LogProblem] = []
-    counts = count_files(paths, on_problem=problems.append, strict=strict)
+    counts = count_hands(find(paths, on_problem=problems.append, strict=strict))
     return counts.hands, [problem.problem for problem in problems]
 
 
@@ -232,6 +233,6 @@ def test_more_logs_of_the_same_cards_than_files_may_be_open(tmp_path: Path) -> N
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
     try:
-        assert count_files([tmp_path]).hands == 240
+        assert count_hands(find([tmp_path])).hands == 240
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -154,9 +154,9 @@ def test_texts() -> None:
     assert shown == {
         "hands": "150",
         "net_chips": "+135,000",
-        "mbb_per_game": "+9,000 ± 5,140",
-        "bb_per_100": "+900 ± 514",
-        "adjusted": "+9,000 ± 5,140",
+        "mbb_per_game": "+9,000 ± 5,140 (0)",
+        "bb_per_100": "+900 ± 514 (0)",
+        "adjusted": "+9,000 ± 5,140 (0)",
         "vpip": "100.0 %",
         "vpip_small_blind": "no chance",
         "pfr": "100.0 %",
@@ -188,10 +188,13 @@ def test_texts() -> None:
 @pytest.mark.parametrize(
     ("figure", "text"),
     [
-        (Winnings(value=12.345, half_width_95=4.56), "+12.3 ± 4.6"),
-        (Winnings(value=-12345.6, half_width_95=None), "-12,346 (too few deals for ±)"),
-        (Winnings(value=123.4, half_width_95=12.34), "+123 ± 12"),
-        (Winnings(value=None, half_width_95=None), "no hands"),
+        (Winnings(value=12.345, half_width_95=4.56, standard_error=1.94), "+12.3 ± 4.6 (1.9)"),
+        (
+            Winnings(value=-12345.6, half_width_95=None, standard_error=2100.4),
+            "-12,346 (too few deals for ±, SE 2,100)",
+        ),
+        (Winnings(value=123.4, half_width_95=12.34, standard_error=5.6), "+123 ± 12 (6)"),
+        (Winnings(value=None, half_width_95=None, standard_error=None), "no hands"),
         (Frequency(times=1, chances=3), "33.3 %"),
         (Frequency(times=0, chances=0), "no chance"),
         (Factor(raises=4, calls=3), "1.33"),

@@ -7,8 +7,15 @@ import pytest
 
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
+from engine.kernels import disk
 from logs.record import HandRecord
-from logs.variance.correction import ChanceCorrection, corrected_bounds
+from logs.variance.correction import (
+    MOST_HANDS,
+    ChanceCorrection,
+    corrected_bounds,
+    fitted_scores,
+    is_cheap,
+)
 from logs.variance.reduction import Reduction
 from protocol import find_game
 from tests.logs.variance.small_games import all_hands, drawn, small_game
@@ -71,3 +78,50 @@ def _hands(name: str, hands: int) -> list[HandRecord]:
     game = find_game(name)[1]
     bots = [make_bot("random", seed=seat) for seat in range(game.num_players)]
     return list(self_play(game, bots, hands=hands, seed=8, seating="single", names="ABC"[: game.num_players]))
+
+
+# ---- a weight fitted on other deals
+
+
+@pytest.mark.parametrize("players", [2, 3, 10])
+def test_fitted_scores_are_unbiased_and_vary_less(players: int) -> None:
+    rng = np.random.default_rng(players)
+    runs, deals = 2000, 120
+    means, raw_means = [], []
+    for _ in range(runs):
+        luck = rng.exponential(size=(deals, players)) - 1
+        raw = 30 + 100 * luck + 40 * luck**2 + rng.normal(size=(deals, players))
+        fitted = fitted_scores(raw, raw - 60 * luck)
+        assert fitted is not None
+        means.append(fitted.mean(axis=0))
+        raw_means.append(raw.mean(axis=0))
+    error = np.std(means, axis=0) / runs**0.5
+    assert (abs(np.mean(means, axis=0) - 70) < 4.5 * error).all()
+    assert (np.std(means, axis=0) < 0.7 * np.std(raw_means, axis=0)).all()
+
+
+def test_who_wins_the_same_in_every_deal_is_not_corrected() -> None:
+    rng = np.random.default_rng(1)
+    luck = rng.normal(size=(200, 3))
+    raw = np.column_stack([np.full(200, -750.0), 375 + 500 * luck[:, 0], 375 - 500 * luck[:, 0]])
+    fitted = fitted_scores(raw, raw - 400 * luck[:, [1, 0, 0]] * [1, 1, -1])
+    assert fitted is not None
+    assert fitted[:, 0].tolist() == pytest.approx([-750.0] * 200)
+    assert fitted[:, 1].std() < 0.1 * raw[:, 1].std()
+
+
+def test_what_cannot_be_fitted() -> None:
+    raw = np.random.default_rng(1).normal(size=(79, 2))
+    assert fitted_scores(raw, raw + 1) is None
+    assert fitted_scores(np.tile(raw, (2, 1)), np.tile(raw, (2, 1)) + 1e-14) is None
+
+
+def test_counting_is_cheap_up_to_some_hands(monkeypatch: pytest.MonkeyPatch) -> None:
+    leduc, limit, three = (find_game(name)[1] for name in ("leduc", "limit", "limit3"))
+    assert is_cheap(leduc, MOST_HANDS // 2)
+    assert not is_cheap(leduc, MOST_HANDS // 2 + 1)
+    assert not is_cheap(limit, 1), "nothing has been compiled"
+    monkeypatch.setattr(disk, "is_filled", lambda: True)
+    assert is_cheap(limit, MOST_HANDS // 2)
+    assert is_cheap(three, MOST_HANDS // 3)
+    assert not is_cheap(three, MOST_HANDS // 2)

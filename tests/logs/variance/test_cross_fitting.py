@@ -31,7 +31,8 @@ def test_weights_take_out_what_columns_explain() -> None:
     assert sums.mean(2).mean == pytest.approx(value.mean())
     assert sums.mean(2).variance == pytest.approx(value.var(ddof=1))
     assert sums.mean(2, [3]).mean == pytest.approx((value + luck[:, 0]).mean())
-    fitted = sums.fitted_mean(2, [3, 4, 5])
+    fitted = sums.fitted_mean(2, [3, 4, 5], [3, 4, 5])
+    assert fitted is not None
     assert fitted.variance == pytest.approx(0.01, rel=0.1)
     assert abs(fitted.mean - 0.25) < 5 * (0.01 / 4000) ** 0.5
 
@@ -42,7 +43,9 @@ def test_columns_of_rounding_have_no_weight() -> None:
     rounding = np.where(rng.random(1000) < 0.5, 1e-16, 0.0)
     rows = np.column_stack([np.ones(1000), np.ones(1000), value, rounding, np.zeros(1000)])
     sums = sums_of(rows)
-    assert sums.fitted_mean(2, [3, 4]).mean == pytest.approx(value.mean(), abs=1e-9)
+    fitted = sums.fitted_mean(2, [3, 4], [3, 4])
+    assert fitted is not None
+    assert fitted.mean == pytest.approx(value.mean(), abs=1e-9)
 
 
 def test_deals_of_different_sizes_count_by_their_hands() -> None:
@@ -53,10 +56,48 @@ def test_deals_of_different_sizes_count_by_their_hands() -> None:
     assert found.variance == pytest.approx(residuals.var(ddof=1) / 4)
 
 
-def test_few_deals_are_not_fitted() -> None:
-    rows = np.column_stack([np.ones(70), np.ones(70), np.arange(70.0), np.cos(np.arange(70))])
-    assert not sums_of(rows).may_fit([3])
-    assert sums_of(np.concatenate([rows, rows])).may_fit([3])
+def test_few_deals_have_one_weight_and_fewer_none() -> None:
+    rng = np.random.default_rng(3)
+    luck = rng.normal(size=(160, 4))
+    value = luck @ [1.0, 1.0, 1.0, 3.0] + 0.1 * rng.normal(size=160)
+    rows = np.column_stack([np.ones(160), np.ones(160), value, luck])
+    assert not sums_of(rows[:79]).may_fit
+    assert sums_of(rows[:79]).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5]) is None
+    one, each = (sums_of(some).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5]) for some in (rows[:80], rows[:160]))
+    assert one is not None
+    assert one.variance == pytest.approx(9, rel=0.5), "the fourth column has no weight of its own"
+    assert each is not None
+    assert each.variance == pytest.approx(9, rel=0.5)
+    rows = np.concatenate([rows, rows])
+    each = sums_of(rows).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5])
+    assert each is not None
+    assert each.variance < 0.02, "with 20 deals for each weight every column has one"
+
+
+def test_what_does_not_vary_stays_as_it_is() -> None:
+    """A player who always folds wins nothing by its cards: a correction without weights would only add their luck."""
+    rng = np.random.default_rng(4)
+    luck = rng.normal(size=(90, 3))
+    rows = np.column_stack([np.ones(90), np.ones(90), np.full(90, -0.75), luck])
+    fitted = sums_of(rows).fitted_mean(2, [3, 4, 5], [3, 4])
+    assert fitted is not None
+    assert (fitted.mean, fitted.variance) == (pytest.approx(-0.75, abs=1e-12), pytest.approx(0, abs=1e-20))
+    assert sums_of(rows).mean(2, [3, 4]).variance > 1
+
+
+@pytest.mark.parametrize("deals", [80, 200])
+def test_fitted_means_of_few_deals_are_unbiased(deals: int) -> None:
+    """The mean over many samples is the true one, also where no weight takes out how values depend on luck."""
+    rng = np.random.default_rng(5)
+    runs, means = 3000, []
+    for _ in range(runs):
+        luck = rng.exponential(size=(deals, 3)) - 1
+        value = luck[:, 0] ** 2 + luck @ [1.0, -2.0, 0.5] + rng.normal(size=deals)
+        rows = np.column_stack([np.ones((deals, 2)), value, luck])
+        fitted = sums_of(rows).fitted_mean(2, [3, 4, 5], [3, 4])
+        assert fitted is not None
+        means.append(fitted.mean)
+    assert abs(np.mean(means) - 1) < 4 * np.std(means) / runs**0.5
 
 
 def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
@@ -77,7 +118,10 @@ def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
     bounds = score_bounds(game)
     for _ in range(runs):
         sums = sums_of(rows[rng.choice(len(hands), deals, p=chances)])
-        found = (sums.mean(2), sums.mean(2, columns[: len(columns) // 2]), sums.fitted_mean(2, columns))
+        plain = columns[: len(columns) // 2]
+        fitted = sums.fitted_mean(2, columns, plain)
+        assert fitted is not None
+        found = (sums.mean(2), sums.mean(2, plain), fitted)
         for at, mean in enumerate(found):
             unit = RunningMean(bounds=bounds)
             unit.count, unit.mean, unit.squares = deals, 1000 * mean.mean, 1e6 * mean.variance * (deals - 1)

@@ -11,7 +11,7 @@ from engine import Deal, Seat, betting_start, raise_to
 from engine.cards import parse_cards
 from logs.acpc_log.reader import read_log
 from logs.record import HandRecord, PlayerComment, Times
-from logs.scenes import TableScene, live_scenes, scenes_of
+from logs.view import HandView, live_views, views_of
 from protocol import find_game
 from tests.logs.hands import random_hands
 
@@ -21,12 +21,12 @@ def _hand(line: str, game: str) -> HandRecord:
     return record
 
 
-def _bets(scene: TableScene) -> list[int]:
+def _bets(scene: HandView) -> list[int]:
     return [seat.street_total for seat in scene.seats]
 
 
 def test_a_hand_moment_by_moment() -> None:
-    scenes = scenes_of(_hand("STATE:0:cr300c/cr900f:2c3d|AhAs/4c5c6c:-300|300:Ann|Bob", "nolimit"))
+    scenes = views_of(_hand("STATE:0:cr300c/cr900f:2c3d|AhAs/4c5c6c:-300|300:Ann|Bob", "nolimit"))
     acting = [None if scene.acting is None else scene.acting.name for scene in scenes]
     assert [(scene.words, scene.pot, scene.to_call, _bets(scene)) for scene in scenes] == [
         ("Bob posts the small blind of 50, Ann posts the big blind of 100", 150, 50, [100, 50]),
@@ -54,7 +54,7 @@ def test_a_hand_moment_by_moment() -> None:
 
 
 def test_an_all_in_deals_the_rest_and_shows_in_order() -> None:
-    scenes = scenes_of(_hand("STATE:0:r20000c///:2d9s|AhAs/4c5c6c/Th/Kh:-20000|20000:Ann|Bob", "nolimit"))
+    scenes = views_of(_hand("STATE:0:r20000c///:2d9s|AhAs/4c5c6c/Th/Kh:-20000|20000:Ann|Bob", "nolimit"))
     assert [scene.words for scene in scenes[1:]] == [
         *("Bob raises to 20,000, all-in", "Ann calls 19,900, all-in", "flop: 4c 5c 6c", "turn: Th", "river: Kh"),
         *("Bob shows Ah As, a pair of Aces", "Ann shows 2d 9s, high card King", "Bob wins 40,000"),
@@ -73,7 +73,7 @@ def test_comments_and_times_stand_by_their_actions_as_plain_text() -> None:
             PlayerComment(Seat(1), 2, "# gg"),
         ),
     )
-    scenes = scenes_of(record)
+    scenes = views_of(record)
     assert [(scene.comments, scene.time_ms) for scene in scenes[1:3]] == [
         ((("Ann", "first"),), 2.5),
         ((("Bob", "\ufffd[1m\ufffd"),), 0.1),
@@ -84,7 +84,7 @@ def test_comments_and_times_stand_by_their_actions_as_plain_text() -> None:
 def test_cards_that_nobody_knows() -> None:
     record = _hand("STATE:0:cc/cc/cc/cc:2d9s|AhAs/4c5c6c/Th/Kh:-100|100:Ann|Bob", "nolimit")
     record = replace(record, deal=Deal(((), record.deal.hole_cards[1]), record.deal.board))
-    words = [scene.words for scene in scenes_of(record)]
+    words = [scene.words for scene in views_of(record)]
     assert "Ann does not show" in words
     assert "Bob shows Ah As, a pair of Aces" in words
 
@@ -93,11 +93,11 @@ def test_a_hand_that_goes_on_holds_the_cards_it_is_given_and_no_other() -> None:
     game = find_game("nolimit")[1]
     deal = Deal((tuple(parse_cards("2c3d")), tuple(parse_cards("AhAs"))), tuple(parse_cards("4c5c6cThKh")))
     betting = betting_start(game).after(raise_to(300))
-    scene = live_scenes(betting, ("Ann", "Bob"), ((), deal.hole_cards[1]), ())[-1]
+    scene = live_views(betting, ("Ann", "Bob"), ((), deal.hole_cards[1]), ())[-1]
     assert (scene.words, scene.board, scene.pot, scene.to_call) == ("Bob raises to 300", (), 400, 200)
     assert [seat.cards for seat in scene.seats] == [(), deal.hole_cards[1]]
     assert [seat.value for seat in scene.seats] == [None, None]
-    assert live_scenes(betting_start(game), ("Ann", "Bob"), ((), ()), ())[-1].acting is not None
+    assert live_views(betting_start(game), ("Ann", "Bob"), ((), ()), ())[-1].acting is not None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_hand_that_goes_on_holds_the_cards_it_is_given_and_no_other() -> None:
 def test_chips_are_neither_made_nor_lost(game: str) -> None:
     rules = find_game(game)[1]
     for record in random_hands(game, 60, with_notes=True):
-        scenes = scenes_of(record)
+        scenes = views_of(record)
         for scene in scenes:
             stacks = [seat.stack_left for seat in scene.seats]
             if None not in stacks:

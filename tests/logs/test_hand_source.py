@@ -14,10 +14,10 @@ from logs import HandRecord, format_transaction
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.formats import ExportFormat, ExportOptions
 from logs.hand_access import open_hands
+from logs.hand_source import HandFile, find
 from logs.phh import PHH, format_phhs
 from logs.pokerstars import POKERSTARS, format_pokerstars_file
-from logs.reading import HandFile, find_hand_files, read_hands
-from logs.tracker.many_files import count_files
+from logs.tracker.many_files import count_hands
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands
 
@@ -37,7 +37,7 @@ def write_phh(path: Path, hands: list[HandRecord], **options: float) -> Path:
 
 
 def found(*paths: Path) -> list[tuple[str, ExportFormat | None]]:
-    return [(Path(file.path).name, file.format) for file in find_hand_files(paths)]
+    return [(Path(file.path).name, file.format) for file in find(paths).files]
 
 
 def test_files_are_told_apart_by_their_names(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_files_are_told_apart_by_their_names(tmp_path: Path) -> None:
     assert found(*(tmp_path / name for name in ("e", "d.txt", "c.PHHS", "b.phh", "a.log"))) == [
         ("e", LOG), ("d.txt", LOG), ("c.PHHS", PHH), ("b.phh", PHH), ("a.log", LOG),
     ]  # fmt: skip
-    assert find_hand_files([str(tmp_path / "e")]) == [HandFile(str(tmp_path / "e"), LOG)]
+    assert find([str(tmp_path / "e")]).files == (HandFile(str(tmp_path / "e"), LOG),)
 
 
 def test_a_folder_is_searched_for_logs(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_pokerstars_histories_are_known_by_their_first_lines(tmp_path: Path) -> 
     assert found(tmp_path / "notes.txt") == [("notes.txt", LOG)]
     # In a folder only files with the usual ending are looked into.
     assert sorted(found(tmp_path)) == [(name, POKERSTARS) for name in names if name != "history.hh"]
-    assert [len(list(read_hands([tmp_path / name], strict=True))) for name in names] == [2] * 5
+    assert [len(list(find([tmp_path / name], strict=True).hands())) for name in names] == [2] * 5
 
 
 def test_copies_of_hands_in_other_formats_are_not_counted_again(tmp_path: Path) -> None:
@@ -116,17 +116,17 @@ def test_copies_of_hands_in_other_formats_are_not_counted_again(tmp_path: Path) 
 def test_folders_and_files_come_in_the_order_given(tmp_path: Path) -> None:
     for name in ("b/1.log", "a/1.log", "c.log"):
         write_log(tmp_path / name, random_hands("kuhn", 1))
-    files = find_hand_files([tmp_path / "c.log", tmp_path / "b", tmp_path / "a"])
+    files = find([tmp_path / "c.log", tmp_path / "b", tmp_path / "a"]).files
     assert [Path(file.path).relative_to(tmp_path).as_posix() for file in files] == ["c.log", "b/1.log", "a/1.log"]
 
 
 def test_where_there_is_nothing(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="there is no ACPC log, PHH file or PokerStars hand history in this folder"):
-        find_hand_files([tmp_path])
+        find([tmp_path])
     with pytest.raises(LogError, match="x: there is no such file or folder"):
-        find_hand_files([tmp_path / "x"])
+        find([tmp_path / "x"])
     with pytest.raises(LogError, match="there is no such file or folder"):
-        list(read_hands([tmp_path / "x"]))
+        list(find([tmp_path / "x"]).hands())
 
 
 def test_hands_of_several_files_come_one_after_the_other(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_hands_of_several_files_come_one_after_the_other(tmp_path: Path) -> None
     write_log(tmp_path / "run" / "1.log", kuhn)
     write_log(tmp_path / "run" / "2.log", leduc, "leduc.limit.2p")
     write_phh(tmp_path / "x.phhs", limit)
-    hands = list(read_hands([tmp_path / "run", tmp_path / "x.phhs"], strict=True))
+    hands = list(find([tmp_path / "run", tmp_path / "x.phhs"], strict=True).hands())
     assert [hand.values for hand in hands] == [hand.values for hand in kuhn + leduc + limit]
 
 
@@ -150,15 +150,15 @@ def test_options_reach_the_readers(tmp_path: Path) -> None:
     )
     (tmp_path / "1.err").write_text("TO 1 at 1.000001 MATCHSTATE:0:0::As|\nFROM 1 at 1.000002 # hm\n")
     hands = list(
-        read_hands(
+        find(
             [tmp_path / "1.log"], game=find_game("kuhn")[1], strict=True, times=True, transcript=tmp_path / "1.err"
-        )
+        ).hands()
     )
     assert [hand.times for hand in hands] == [hand.times for hand in kuhn]
     assert [comment.text for comment in hands[0].comments] == ["# hm"]
     limit = random_hands("limit", 3)
     write_phh(tmp_path / "2.phhs", limit, chip_value=0.01)
-    for hand, other in zip(read_hands([tmp_path / "2.phhs"], strict=True, chip_value=0.01), limit, strict=True):
+    for hand, other in zip(find([tmp_path / "2.phhs"], strict=True, chip_value=0.01).hands(), limit, strict=True):
         assert hand.values == other.values
 
 
@@ -167,18 +167,18 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
     bad, good = tmp_path / "bad.txt", write_log(tmp_path / "good.log", hands)
     bad.write_text("hello\n")
     heard: list[LogProblem] = []
-    back = list(read_hands([bad, good], on_problem=heard.append))
+    back = list(find([bad, good], on_problem=heard.append).hands())
     assert len(back) == 3
     assert [str(problem) for problem in heard] == [
         f"{bad}, line 1: not an ACPC log: it contains neither a header nor a hand (skipped)"
     ]
     # Nobody hears of problems, it is the only file, or nothing may be wrong: then it is an error.
     with pytest.raises(LogError, match="not an ACPC log"):
-        list(read_hands([bad, good]))
+        list(find([bad, good]).hands())
     with pytest.raises(LogError, match="not an ACPC log"):
-        list(read_hands([bad], on_problem=heard.append))
+        list(find([bad], on_problem=heard.append).hands())
     with pytest.raises(LogError, match="not an ACPC log"):
-        list(read_hands([bad, good], on_problem=heard.append, strict=True))
+        list(find([bad, good], on_problem=heard.append, strict=True).hands())
 
 
 def test_problems_of_all_files_are_told(tmp_path: Path) -> None:
@@ -186,18 +186,18 @@ def test_problems_of_all_files_are_told(tmp_path: Path) -> None:
         path = write_log(tmp_path / name, random_hands("kuhn", 5))
         path.write_text(path.read_text().replace("STATE:3:", "STATE:x:"))
     heard: list[LogProblem] = []
-    assert len(list(read_hands([tmp_path], on_problem=heard.append))) == 8
+    assert len(list(find([tmp_path], on_problem=heard.append).hands())) == 8
     assert [Path(problem.path).name for problem in heard] == ["1.log", "2.log"]
 
 
 def test_a_hand_survives_every_format(tmp_path: Path) -> None:
     written = random_hands("nolimit3", 20)
     write_log(tmp_path / "a" / "1.log", written, "holdem.nolimit.3p")
-    first = list(read_hands([tmp_path / "a"], strict=True))
+    first = list(find([tmp_path / "a"], strict=True).hands())
     write_phh(tmp_path / "b" / "1.phhs", first)
-    second = list(read_hands([tmp_path / "b"], strict=True))
+    second = list(find([tmp_path / "b"], strict=True).hands())
     write_log(tmp_path / "c" / "1.log", second, "holdem.nolimit.3p")
-    third = list(read_hands([tmp_path / "c"], strict=True))
+    third = list(find([tmp_path / "c"], strict=True).hands())
     assert (tmp_path / "a" / "1.log").read_text() == (tmp_path / "c" / "1.log").read_text()
     assert all(one == other for one, other in zip(first, third, strict=True))
 
@@ -223,7 +223,7 @@ def test_pokerstars_texts_as_archives_and_systems_leave_them(
     tmp_path: Path, encode: Callable[[str], bytes], name: str
 ) -> None:
     (tmp_path / name).write_bytes(encode(SIX_MAX))
-    (hand,) = read_hands([tmp_path / name], strict=True)
+    (hand,) = find([tmp_path / name], strict=True).hands()
     assert hand.names_by_seat == ("river:rat 77", "Old Tom (ret.)", "€lena$", "b0b")
     assert hand.values == (-50.0, -4000.0, 13950.0, -9900.0)
 
@@ -233,10 +233,10 @@ def test_a_log_with_a_byte_order_mark_keeps_its_header(tmp_path: Path, encoding:
     hands = random_hands("kuhn", 3)
     log = write_log(tmp_path / "m.log", hands)
     log.write_text(log.read_text(), encoding)
-    assert [hand.hand_number for hand in read_hands([log], strict=True)] == [0, 1, 2]
-    with open_hands(*find_hand_files([log])) as access:
+    assert [hand.hand_number for hand in find([log], strict=True).hands()] == [0, 1, 2]
+    with open_hands(*find([log]).files) as access:
         assert [match.count for match in access.matches] == [3]
-    assert count_files([log], processes=2).hands == 3
+    assert count_hands(find([log]), processes=2).hands == 3
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, conte
     path.write_bytes(content)
     heard: list[LogProblem] = []
     with pytest.raises(LogError) as raised:
-        list(read_hands([path], on_problem=heard.append))
+        list(find([path], on_problem=heard.append).hands())
     assert str(raised.value).startswith(f"{path}: {sentence}")
     assert heard == []
 
@@ -267,7 +267,7 @@ def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, conte
 def test_a_folder_without_hands_tells_what_a_text_in_it_looks_like(tmp_path: Path) -> None:
     (tmp_path / "hh.txt").write_text(SIX_MAX.upper())
     with pytest.raises(LogError, match=r"in this folder; of hh\.txt: it looks like a PokerStars hand history"):
-        find_hand_files([tmp_path])
+        find([tmp_path])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
@@ -276,11 +276,11 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
     for name in ("a.log", "a.log.gz", "b.phh", "c.txt"):
         os.mkfifo(tmp_path / name)
         with pytest.raises(LogError, match=f"{name}: this is not a regular file"):
-            find_hand_files([tmp_path / name])
+            find([tmp_path / name])
     assert found(tmp_path) == [("hh.txt", POKERSTARS)]
     log = write_log(tmp_path / "m.log", random_hands("kuhn", 1))
     with pytest.raises(LogError, match="this is not a regular file"):
-        list(read_hands([log], transcript=tmp_path / "a.log"))
+        list(find([log], transcript=tmp_path / "a.log").hands())
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -297,15 +297,15 @@ def test_a_line_that_does_not_end_ends_the_reading(
         path.write_bytes(gzip.compress(content, 1) if ending else content)
         heard: list[LogProblem] = []
         if hands:
-            assert len(list(read_hands([path], on_problem=heard.append))) == hands
+            assert len(list(find([path], on_problem=heard.append).hands())) == hands
             (problem,) = heard
             assert problem.problem == "a line does not end within 3,000,000 characters"
             assert problem.kind is ProblemKind.CUT
             with pytest.raises(DamagedLogError):
-                list(read_hands([path], strict=True))
+                list(find([path], strict=True).hands())
         elif name != "m.txt":
             with pytest.raises(LogError, match="a line does not end within 3,000,000 characters"):
-                list(read_hands([path], on_problem=heard.append))
+                list(find([path], on_problem=heard.append).hands())
 
 
 def test_a_log_whose_last_line_does_not_end_can_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,7 +329,7 @@ def test_what_is_left_of_a_truncated_file_is_read(tmp_path: Path, name: str) -> 
     data = gzip.compress(texts[name].encode())
     (tmp_path / name).write_bytes(data[: len(data) // 2])
     heard: list[LogProblem] = []
-    back = list(read_hands([tmp_path / name], on_problem=heard.append))
+    back = list(find([tmp_path / name], on_problem=heard.append).hands())
     assert 100 < len(back) < 400
     assert [hand.betting.rounds for hand in back] == [hand.betting.rounds for hand in hands[: len(back)]]
     (cut,) = [problem for problem in heard if problem.kind is ProblemKind.CUT]
@@ -337,7 +337,7 @@ def test_what_is_left_of_a_truncated_file_is_read(tmp_path: Path, name: str) -> 
     # The other is the hand that was cut through.
     assert len(heard) <= 2
     with pytest.raises(DamagedLogError, match="it cannot be uncompressed to its end"):
-        list(read_hands([tmp_path / name], strict=True))
+        list(find([tmp_path / name], strict=True).hands())
 
 
 # ---- money
@@ -370,9 +370,9 @@ def test_what_a_chip_is_worth_is_found_in_the_amounts(tmp_path: Path) -> None:
     ):
         path = tmp_path / f"{name}.phh"
         path.write_text(text)
-        (file,) = find_hand_files([path])
+        (file,) = find([path]).files
         assert file.chip_value == Decimal(value), name
-    (hand,) = read_hands([tmp_path / "cents.phh"], strict=True)
+    (hand,) = find([tmp_path / "cents.phh"], strict=True).hands()
     assert hand.game.stacks == (165583, 5000, 10215)
     assert hand.values == (-25.0, -175.0, 200.0)
     assert "".join(format_phhs([hand], ExportOptions(chip_value="0.01"))).count("1655.83") == 1
@@ -382,11 +382,11 @@ def test_files_that_are_read_together_count_the_same_chips(tmp_path: Path) -> No
     whole = CENTS.replace(".83", "").replace(".15", "").replace("0.25, 0.50", "1, 2").replace("0.50", "2")
     (tmp_path / "1.phh").write_text(CENTS)
     (tmp_path / "2.phh").write_text(whole.replace("1.75", "6").partition("finishing")[0])
-    assert [hand.values for hand in read_hands([tmp_path], strict=True)] == [(-25, -175, 200), (-100, -600, 700)]
-    assert count_files([tmp_path]).hands == 2
-    assert [hand.values[2] for hand in read_hands([tmp_path], strict=True, chip_value=0.001)] == [2000, 7000]
+    assert [hand.values for hand in find([tmp_path], strict=True).hands()] == [(-25, -175, 200), (-100, -600, 700)]
+    assert count_hands(find([tmp_path])).hands == 2
+    assert [hand.values[2] for hand in find([tmp_path], strict=True, chip_value=0.001).hands()] == [2000, 7000]
     heard: list[LogProblem] = []
-    assert len(list(read_hands([tmp_path], on_problem=heard.append, chip_value=1))) == 1
+    assert len(list(find([tmp_path], on_problem=heard.append, chip_value=1).hands())) == 1
     assert [problem.problem for problem in heard] == [
         "starting_stacks holds 1655.83, which is not a whole number of chips of 1: give a smaller chip value"
     ]

@@ -16,15 +16,15 @@ from logs.steps import showdown_order
 __all__ = [
     "Acted",
     "Dealt",
-    "Happening",
+    "HandEvent",
     "Posted",
     "Returned",
     "Shown",
     "Won",
+    "action_words",
     "chips_in_words",
-    "deed",
-    "happenings",
-    "happenings_of",
+    "events_of",
+    "hand_events",
     "strength_of",
 ]
 
@@ -106,16 +106,16 @@ class Won:
     chips: float
 
 
-Happening: TypeAlias = Posted | Dealt | Acted | Returned | Shown | Won
+HandEvent: TypeAlias = Posted | Dealt | Acted | Returned | Shown | Won
 
 
-def happenings(
+def hand_events(
     betting: BettingState,
     all_hole_cards: tuple[tuple[Card, ...], ...],
     board: tuple[Card, ...],
     values: tuple[float, ...] | None,
     showing: Sequence[Position] | None = None,
-) -> tuple[Happening, ...]:
+) -> tuple[HandEvent, ...]:
     """All that has happened in a hand: what was told before stays as it is when more has happened.
 
     Args:
@@ -126,7 +126,7 @@ def happenings(
         showing: who shows at the showdown, in order; None is everybody left, in the order of the positions.
     """
     game = betting.game
-    found: list[Happening] = [
+    found: list[HandEvent] = [
         Posted(Position(position), blind)
         for blind, position in sorted((blind, position) for position, blind in enumerate(game.blinds) if blind)
     ]
@@ -145,10 +145,10 @@ def happenings(
     return tuple(found) if values is None else (*found, *_ending(betting, all_hole_cards, board, values, showing))
 
 
-def happenings_of(record: HandRecord) -> tuple[Happening, ...]:
+def events_of(record: HandRecord) -> tuple[HandEvent, ...]:
     """All that has happened in a finished hand; whoever has to show first does."""
     showing = showdown_order(record, betting_steps(record.betting))
-    return happenings(record.betting, record.deal.hole_cards, record.deal.board, record.values, showing)
+    return hand_events(record.betting, record.deal.hole_cards, record.deal.board, record.values, showing)
 
 
 def _ending(
@@ -157,8 +157,8 @@ def _ending(
     board: tuple[Card, ...],
     values: tuple[float, ...],
     showing: Sequence[Position] | None,
-) -> list[Happening]:
-    found: list[Happening] = []
+) -> list[HandEvent]:
+    found: list[HandEvent] = []
     returned_to, returned = uncalled(betting.spent)
     if returned:
         found.append(Returned(returned_to, returned))
@@ -178,21 +178,21 @@ def strength_of(game: Game, cards: tuple[Card, ...]) -> str:
     return name_hand(cards, rank_hand(cards)).text if is_holdem(game) and len(cards) > 4 else ""
 
 
-def deed(happening: Posted | Acted | Returned | Won, game: Game, *, end: str = "s") -> str:
+def action_words(event: Posted | Acted | Returned | Won, game: Game, *, end: str = "s") -> str:
     """What a player does, as the words behind its name: ``raises to 300, all-in``.
 
     Args:
-        happening: what it does.
+        event: what it does.
         game: the game.
         end: of the verb: empty behind ``You``.
     """
-    match happening:
+    match event:
         case Posted(position, chips):
             blinds = holdem_blinds(game)
             kind = "" if blinds is None else "the small blind of " if position == blinds.small else "the big blind of "
             return f"post{end} {kind}{chips:,}"
         case Acted():
-            return _action(happening, end) + (", all-in" if happening.is_all_in else "")
+            return _action(event, end) + (", all-in" if event.is_all_in else "")
         case Returned(_, chips):
             return f"get{end} {chips:,} back, which nobody called"
         case Won(_, won):

@@ -1,7 +1,9 @@
 """Hands from wherever they are: log files, the folder of a run, whole trees of them.
 
-    for record in read_hands(["runs/x"], on_problem=print):
+    for record in find(["runs/x"], on_problem=print).hands():
         ...
+
+`find` makes a `HandSource` of paths: the one thing that whatever counts, compares, shows or converts hands takes.
 
 A file is told from others by its name (``.phh``, ``.phhs``), or by its first lines where names say too little, as those
 of PokerStars histories do; any other file is taken for an ACPC log. In a folder the ACPC logs count. The files of other
@@ -18,8 +20,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
+from itertools import groupby
 from operator import attrgetter
-from typing import Final, TypeAlias, TypedDict, Unpack
+from typing import Final, TypeAlias
 
 from engine import Game
 from logs.acpc_log.header import HEADER_START, read_log_header
@@ -34,17 +37,10 @@ from logs.text import is_text
 
 __all__ = [
     "HandFile",
+    "HandSource",
     "OnProblem",
-    "ReadingOptions",
-    "by_deal",
-    "files_of_hands",
-    "find_hand_files",
-    "group_by_cards",
-    "hands_of",
-    "pass_on",
-    "read_file",
-    "read_hands",
-    "without_copies",
+    "find",
+    "side_by_side",
 ]
 
 OnProblem: TypeAlias = Callable[[LogProblem], None]
@@ -76,15 +72,136 @@ class HandFile:
     chip_value: Decimal = Decimal(1)
 
 
-def find_hand_files(
-    paths: Iterable[str | os.PathLike[str]], chip_value: Decimal | float | None = None
-) -> list[HandFile]:
-    """The files at paths of files and folders, in the order given; within a folder ordered by name.
+@dataclass(frozen=True, slots=True)
+class HandSource:
+    """Files of hands, and how they are read; nothing is read before hands are asked for.
+
+    Where there are several files, one that cannot be read at all is a problem like any other, as long as problems are
+    reported and reading is not strict. All that read raise `LogError` for a file that cannot be read at all,
+    `DamagedLogError` for the first problem while reading strictly, and `OSError`.
+
+    Attributes:
+        files: in the order in which they are read.
+        game: of ACPC logs that do not name one.
+        strict: stop at the first problem, except for a half-written last line.
+        times: take the times of actions from the transaction logs that go with ACPC logs.
+        transcript: the dealer's transcript; for a single log.
+        on_problem: takes every problem as it is met.
+        has_others: whether the files are among several.
+    """
+
+    files: tuple[HandFile, ...]
+    game: Game | None = None
+    strict: bool = False
+    times: bool = False
+    transcript: str | os.PathLike[str] | None = None
+    on_problem: OnProblem | None = None
+    has_others: bool = False
+
+    def hands(self) -> Iterator[HandRecord]:
+        """The hands, one file after the other."""
+        for file in self.files:
+            yield from self.read(file)
+
+    def by_deal(self) -> Iterator[HandRecord]:
+        """The hands, those of a deal one after the other where files name their seed."""
+        for group in self.groups():
+            yield from side_by_side([group.read(file) for file in group.files])
+
+    def deals(self) -> Iterator[list[tuple[str, HandRecord]]]:
+        """The hands of each deal as in `by_deal`, each with the path of its file."""
+        for group in self.groups():
+            paths: dict[int, str] = {}
+            hands = side_by_side([_noted(group.read(file), file.path, paths) for file in group.files])
+            for _, deal in groupby(hands, attrgetter("hand_number")):
+                yield [(paths.pop(id(record)), record) for record in list(deal)]
+
+    def groups(self) -> list[HandSource]:
+        """The files in groups of the same seed, in the order of their first files: only ACPC logs name their seed."""
+        groups: dict[object, list[HandFile]] = {}
+        for file in self.files:
+            header = read_log_header(file.path) if file.format is None else None
+            groups.setdefault(file.path if header is None else header.seed, []).append(file)
+        return [replace(self, files=tuple(files)) for files in groups.values()]
+
+    def without_copies(self) -> HandSource:
+        """The files without those that hold the hands of others once more; each of these is reported as a problem.
+
+        These are files given twice, files that begin as another one does, to their end, and files of other formats in
+        the folder of an ACPC log or in a folder of it: exports of the same run. Of two copies the longer one stays, of
+        equal ones the first.
+        """
+        copied = _copies(self.files)
+        self.report(
+            [LogProblem(self.files[at].path, 1, None, copied[at], ProblemKind.SKIPPED) for at in sorted(copied)]
+        )
+        files = tuple([file for at, file in enumerate(self.files) if at not in copied])
+        return replace(self, files=files, has_others=len(files) > 1)
+
+    def report(self, problems: Iterable[LogProblem]) -> None:
+        """Report what was found wrong.
+
+        Raises:
+            DamagedLogError: there was a problem while reading strictly.
+        """
+        for problem in problems:
+            if self.on_problem is not None:
+                self.on_problem(problem)
+            if self.strict and problem.kind is not ProblemKind.HALF_WRITTEN:
+                raise DamagedLogError(problem)
+
+    def read(self, file: HandFile, part: LogPart | None = None) -> Iterator[HandRecord]:
+        """The hands of one of the files, or of a part of an ACPC log."""
+        try:
+            if not self.has_others and not os.path.getsize(file.path):
+                raise LogError(file.path, "the file is empty")
+            read = None if file.format is None else file.format.read
+            if read is not None:
+                yield from read(file.path, strict=self.strict, on_problem=self.on_problem, chip_value=file.chip_value)
+            else:
+                yield from self._read_log(file.path, part)
+        except LogError as error:
+            if self.strict or self.on_problem is None or not self.has_others:
+                raise
+            self.on_problem(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
+
+    def _read_log(self, path: str, part: LogPart | None) -> Iterator[HandRecord]:
+        hands = read_log(
+            path,
+            game=self.game,
+            strict=self.strict,
+            on_problem=self.on_problem,
+            times=self.times,
+            transcript=self.transcript,
+            part=part,
+        )
+        try:
+            yield from hands
+        except NotALogError as error:
+            raise LogError(path, _likeness(_first_lines(path)) or error.problem) from None
+
+
+def find(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    chip_value: Decimal | float | None = None,
+    game: Game | None = None,
+    strict: bool = False,
+    times: bool = False,
+    transcript: str | os.PathLike[str] | None = None,
+    on_problem: OnProblem | None = None,
+) -> HandSource:
+    """The files with hands at paths of files and folders, in the order given; within a folder ordered by name.
 
     Args:
         paths: of files and folders.
         chip_value: what a chip is worth in the money of all files but ACPC logs; None for what it is worth in the
             format, or in those of its files that are read together: the smallest unit of them all.
+        game: see `HandSource`, as for the others.
+        strict: whether the first problem ends the reading.
+        times: whether times are read.
+        transcript: of the dealer.
+        on_problem: takes the problems.
 
     Raises:
         LogError: there is nothing at a path, or no file with hands in a folder.
@@ -102,7 +219,25 @@ def find_hand_files(
             raise LogError(path, "this is not a regular file")
         else:
             raise LogError(path, "there is no such file or folder")
-    return _with_chips(found, None if chip_value is None else Decimal(str(chip_value)))
+    files = tuple(_with_chips(found, None if chip_value is None else Decimal(str(chip_value))))
+    return HandSource(files, game, strict, times, transcript, on_problem, has_others=len(files) > 1)
+
+
+def side_by_side(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
+    """The hands of files that hold the same cards: all hands of a deal one after the other.
+
+    Args:
+        hands: of each file, in the order of their numbers.
+    """
+    _allow_open_files(_FILES_PER_LOG * len(hands))
+    return hands[0] if len(hands) == 1 else heapq.merge(*hands, key=attrgetter("hand_number"))
+
+
+def _noted(hands: Iterator[HandRecord], path: str, paths: dict[int, str]) -> Iterator[HandRecord]:
+    """The hands, each with its path by its identity."""
+    for record in hands:
+        paths[id(record)] = path
+        yield record
 
 
 @lru_cache(maxsize=1 << 14)
@@ -126,168 +261,28 @@ def _with_chips(files: list[HandFile], given: Decimal | None) -> list[HandFile]:
     return files
 
 
-class LogOptions(TypedDict, total=False):
-    """How ACPC logs are read; see `logs.acpc_log.reader.read_log`.
-
-    Attributes:
-        game: the game of ACPC logs that do not name one.
-        strict: stop at the first problem, except for a half-written last line.
-        on_problem: is told of every problem as it is met.
-        times: take the times of actions from the transaction logs that go with ACPC logs.
-        transcript: the dealer's transcript; for a single log.
-    """
-
-    game: Game | None
-    strict: bool
-    on_problem: OnProblem | None
-    times: bool
-    transcript: str | os.PathLike[str] | None
-
-
-class ReadingOptions(LogOptions, total=False):
-    """How files of hands are read.
-
-    Attributes:
-        chip_value: what a chip is worth in the money of PHH files and PokerStars histories; None is a cent in the
-            latter, and in the former the smallest unit of all amounts: 1 where they are whole.
-    """
-
-    chip_value: Decimal | float | None
-
-
-def read_hands(paths: Iterable[str | os.PathLike[str]], **options: Unpack[ReadingOptions]) -> Iterator[HandRecord]:
-    """The hands of files and folders, one file after the other, as they are read.
-
-    A file that cannot be read at all is a problem like any other, as long as problems are reported and there are other
-    files.
-
-    Args:
-        paths: of files and folders.
-        **options: how they are read.
-
-    Raises:
-        LogError: there is no file, or one cannot be read at all.
-        DamagedLogError: a problem was met while reading strictly.
-        OSError: a file cannot be read.
-    """
-    files = find_hand_files(paths, options.get("chip_value"))
-    for file in files:
-        yield from hands_of(file, has_others=len(files) > 1, **options)
-
-
-def by_deal(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
-    """The hands of files that hold the same cards, side by side: all hands of a deal one after the other.
-
-    Args:
-        hands: of each file, in the order of their numbers.
-    """
-    _allow_open_files(_FILES_PER_LOG * len(hands))
-    return hands[0] if len(hands) == 1 else heapq.merge(*hands, key=attrgetter("hand_number"))
-
-
-def read_file(file: HandFile, part: LogPart | None = None, **options: Unpack[LogOptions]) -> Iterator[HandRecord]:
-    """The hands of one file, or of a part of an ACPC log; see `read_hands`."""
-    read = None if file.format is None else file.format.read
-    if read is not None:
-        strict, on_problem = options.get("strict", False), options.get("on_problem")
-        yield from read(file.path, strict=strict, on_problem=on_problem, chip_value=file.chip_value)
-        return
-    try:
-        yield from read_log(file.path, part=part, **options)
-    except NotALogError as error:
-        raise LogError(file.path, _likeness(_first_lines(file.path)) or error.problem) from None
-
-
-def hands_of(
-    file: HandFile, part: LogPart | None = None, *, has_others: bool, **options: Unpack[ReadingOptions]
-) -> Iterator[HandRecord]:
-    """The hands of a file, or of a part of it; one that cannot be read at all is only reported if there are others."""
-    report = options.get("on_problem")
-    options.pop("chip_value", None)
-    try:
-        if not has_others and not os.path.getsize(file.path):
-            raise LogError(file.path, "the file is empty")
-        yield from read_file(file, part, **options)  # type: ignore[misc]
-    except LogError as error:
-        if options.get("strict") or report is None or not has_others:
-            raise
-        report(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
-
-
-def group_by_cards(files: Iterable[HandFile]) -> list[list[HandFile]]:
-    """The files in groups of the same seed, in the order of their first files: only ACPC logs name their seed."""
-    groups: dict[object, list[HandFile]] = {}
-    for file in files:
-        header = read_log_header(file.path) if file.format is None else None
-        groups.setdefault(file.path if header is None else header.seed, []).append(file)
-    return list(groups.values())
-
-
-def pass_on(problems: Iterable[LogProblem], options: ReadingOptions) -> None:
-    """Pass on what was found wrong.
-
-    Args:
-        problems: in order.
-        options: who is told, and whether reading is strict.
-
-    Raises:
-        DamagedLogError: there was a problem while reading strictly.
-    """
-    on_problem = options.get("on_problem")
-    for problem in problems:
-        if on_problem is not None:
-            on_problem(problem)
-        if options.get("strict") and problem.kind is not ProblemKind.HALF_WRITTEN:
-            raise DamagedLogError(problem)
-
-
-def files_of_hands(paths: Iterable[str | os.PathLike[str]], options: ReadingOptions) -> list[HandFile]:
-    """The files at paths of files and folders that are to be counted: copies are left out, and passed on as problems.
-
-    Args:
-        paths: of files and folders.
-        options: how the files are read.
-
-    Raises:
-        LogError: there is no file.
-        DamagedLogError: there is a copy while reading strictly.
-        OSError: a file cannot be read.
-    """
-    return without_copies(find_hand_files(paths, options.get("chip_value")), lambda copy: pass_on([copy], options))
-
-
-def without_copies(files: Sequence[HandFile], on_copy: Callable[[LogProblem], None]) -> list[HandFile]:
-    """The files without those that hold the hands of others once more.
-
-    These are files given twice, files that begin as another one does, to their end, and files of other formats in the
-    folder of an ACPC log or in a folder of it: exports of the same run.
-
-    Args:
-        files: in order; of two copies the longer one stays, of equal ones the first.
-        on_copy: is told of every copy.
-    """
-    folders = {os.path.dirname(os.path.realpath(file.path)) for file in files if file.format is None}
-    alike: dict[object, list[HandFile]] = {}
+def _copies(files: Sequence[HandFile]) -> dict[int, str]:
+    """What each file that is a copy is one of, in words, by its place."""
+    real = [os.path.realpath(file.path) for file in files]
+    folders = {os.path.dirname(path) for path, file in zip(real, files, strict=True) if file.format is None}
+    alike: dict[object, list[int]] = {}
     copied: dict[int, str] = {}
-    for file in files:
-        path = os.path.realpath(file.path)
-        here = os.path.dirname(path)
+    for at, file in enumerate(files):
+        here = os.path.dirname(real[at])
         if file.format is not None and not folders.isdisjoint((here, os.path.dirname(here))):
-            copied[id(file)] = "it was exported from a log beside it, which counts"
+            copied[at] = "it was exported from a log beside it, which counts"
             continue
-        same = alike.setdefault((file.format and file.format.name, tuple(_first_lines(path)[:_COMPARED_LINES])), [])
+        first_lines = tuple(_first_lines(real[at])[:_COMPARED_LINES])
+        same = alike.setdefault((file.format and file.format.name, first_lines), [])
         for other in same:
-            shorter = _shorter_copy(file, other)
+            shorter = _shorter_copy(file, files[other])
             if shorter is not None:
-                longer = other if shorter is file else file
-                is_same = os.path.realpath(longer.path) == os.path.realpath(shorter.path)
-                said = "it is given twice" if is_same else f"its hands are those of {longer.path}"
-                copied[id(shorter)] = f"{said}, and count{'s' * is_same} once"
-        same[:] = [one for one in [*same, file] if id(one) not in copied]
-    for file in files:
-        if id(file) in copied:
-            on_copy(LogProblem(file.path, 1, None, copied[id(file)], ProblemKind.SKIPPED))
-    return [file for file in files if id(file) not in copied]
+                copy, kept = (at, other) if shorter is file else (other, at)
+                is_same = real[at] == real[other]
+                words = "it is given twice" if is_same else f"its hands are those of {files[kept].path}"
+                copied[copy] = f"{words}, and count{'s' * is_same} once"
+        same[:] = [one for one in [*same, at] if one not in copied]
+    return copied
 
 
 def _shorter_copy(file: HandFile, other: HandFile) -> HandFile | None:

@@ -1,10 +1,10 @@
-"""A hand at the table, moment by moment: who sits where, with how many chips and which cards, whose turn it is.
+"""A hand moment by moment: who sits where, with how many chips and which cards, whose turn it is.
 
-    for scene in scenes_of(record):
-        print(scene.words, scene.pot)
+    for view in views_of(record):
+        print(view.words, view.pot)
 
-A scene follows from what has happened up to it (`logs.happenings`) and from the betting; nothing is counted a second
-time here. It holds only the cards that it is given: whoever must not see a card gets scenes that were made without it.
+A view follows from what has happened up to it (`logs.hand_events`) and from the betting; nothing is counted a second
+time here. It holds only the cards that it is given: for somebody who must not see a card, views are made without it.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine import CARD_TEXTS, Card, Game, Position, betting_start
+from engine import CARD_TEXTS, Card, Game, Move, Position, betting_start
 from engine.betting import BettingState
 from engine.holdem import holdem_blinds
 from logs.estimation.bounds import largest_loss
-from logs.happenings import Acted, Dealt, Happening, Posted, Returned, Shown, Won, deed, happenings, happenings_of
+from logs.hand_events import Acted, Dealt, HandEvent, Posted, Returned, Shown, Won, action_words, events_of, hand_events
 from logs.record import HandRecord, PlayerComment, Times
 from logs.text import shown
 from logs.tracker.positions import position_names, round_names
 
-__all__ = ["SeatScene", "TableScene", "has_deep_stack", "live_scenes", "scenes_of"]
+__all__ = ["HandView", "PlayerView", "live_views", "views_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class SeatScene:
+class PlayerView:
     """A player at one moment.
 
     Attributes:
-        name: the player.
+        position: its position in the hand.
+        name: the player, as it can be shown.
         place: what the position is called, such as BB.
         is_button: whether it has the dealer's button.
         cards: its hole cards; empty where they are not known or not to be seen.
@@ -39,9 +40,11 @@ class SeatScene:
         is_all_in: whether it has no chips left and has not folded.
         is_acting: whether it is its turn.
         last: what it has done last in this round, such as ``raises to 300``; empty before.
+        move: its last action of this round; None before.
         value: net chips of the hand; None before it is over.
     """
 
+    position: Position
     name: str
     place: str
     is_button: bool
@@ -52,15 +55,16 @@ class SeatScene:
     is_all_in: bool = False
     is_acting: bool = False
     last: str = ""
+    move: Move | None = None
     value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class TableScene:
+class HandView:
     """One moment of a hand.
 
     Attributes:
-        words: what has happened since the scene before, such as ``Ann raises to 300``.
+        words: what has happened since the view before, such as ``Ann raises to 300``.
         round: what the betting round is called.
         begins_round: whether the round begins with it.
         board: the cards on the table.
@@ -77,12 +81,12 @@ class TableScene:
     board: tuple[Card, ...]
     pot: int
     to_call: int
-    seats: tuple[SeatScene, ...]
+    seats: tuple[PlayerView, ...]
     comments: tuple[tuple[str, str], ...] = ()
     time_ms: float | None = None
 
     @property
-    def acting(self) -> SeatScene | None:
+    def acting(self) -> PlayerView | None:
         """Whose turn it is."""
         return next((seat for seat in self.seats if seat.is_acting), None)
 
@@ -92,28 +96,28 @@ class TableScene:
         return self.to_call / (self.pot + self.to_call) if self.to_call else None
 
 
-def scenes_of(record: HandRecord) -> tuple[TableScene, ...]:
-    """A finished hand from its blinds to its end; what was said after the last action stands with the last scene."""
+def views_of(record: HandRecord) -> tuple[HandView, ...]:
+    """A finished hand from its blinds to its end; what was said after the last action stands with the last view."""
     said: dict[int, list[tuple[str, str]]] = {}
     for comment in record.comments:
         said.setdefault(comment.action_index, []).append(_said(record.names_by_seat, comment))
-    return _scenes(
+    return _views(
         record.betting,
         record.names,
         record.deal.hole_cards,
-        happenings_of(record),
+        events_of(record),
         record.values,
         said,
         record.times,
     )
 
 
-def live_scenes(
+def live_views(
     betting: BettingState,
     names: Sequence[str],
     hole_cards: Sequence[tuple[Card, ...]],
     board: tuple[Card, ...],
-) -> tuple[TableScene, ...]:
+) -> tuple[HandView, ...]:
     """A hand that is not over, up to now.
 
     Args:
@@ -122,11 +126,11 @@ def live_scenes(
         hole_cards: by position, empty where they are not to be seen.
         board: so far.
     """
-    told = happenings(betting, tuple(hole_cards), board, None)
-    return _scenes(betting, names, hole_cards, told, None, {}, ())
+    events = hand_events(betting, tuple(hole_cards), board, None)
+    return _views(betting, names, hole_cards, events, None, {}, ())
 
 
-def has_deep_stack(game: Game, position: int) -> bool:
+def _has_deep_stack(game: Game, position: int) -> bool:
     """Whether a stack is deeper than any bet of the game can become, so that nobody need look at it."""
     return game.is_limit and game.stacks[position] > largest_loss(game)
 
@@ -136,20 +140,21 @@ def _said(names_by_seat: Sequence[str], comment: PlayerComment) -> tuple[str, st
 
 
 class _Table:
-    """The table while a hand is told."""
+    """The table while events are added."""
 
     def __init__(self, betting: BettingState, names: Sequence[str], hole_cards: Sequence[tuple[Card, ...]]) -> None:
         game = self.game = betting.game
         places, blinds = position_names(game), holdem_blinds(game)
         self.spent = [0] * game.num_players
-        self.is_deep = [has_deep_stack(game, at) for at in range(game.num_players)]
+        self.is_deep = [_has_deep_stack(game, at) for at in range(game.num_players)]
         self.state = betting_start(game)
         self.actions = [action for actions in betting.rounds for _, action in actions]
         self.acted = 0
         self.round = 0
         self.board: tuple[Card, ...] = ()
         self.seats = [
-            SeatScene(
+            PlayerView(
+                position=Position(at),
                 name=shown(name),
                 place=places[at],
                 is_button=blinds is not None and at == blinds.button,
@@ -168,24 +173,24 @@ class _Table:
         all_in = not seat.has_folded and self.spent[at] == self.game.stacks[at]
         self.seats[at] = replace(seat, street_total=street_total, stack_left=left, is_all_in=all_in, last=words)
 
-    def tell(self, happening: Happening) -> str:
-        """Something happens; in words."""
-        if isinstance(happening, Dealt):
-            self.round = happening.round
-            self.board += happening.cards
-            if happening.round:
-                self.seats = [replace(seat, street_total=0, last="") for seat in self.seats]
-            cards = " ".join(CARD_TEXTS[card] for card in happening.cards)
-            return round_names(self.game)[happening.round] + (f": {cards}" if cards else "")
-        at = happening.position
+    def add(self, event: HandEvent) -> str:
+        """Take in an event; returns it in words."""
+        if isinstance(event, Dealt):
+            self.round = event.round
+            self.board += event.cards
+            if event.round:
+                self.seats = [replace(seat, street_total=0, last="", move=None) for seat in self.seats]
+            cards = " ".join(CARD_TEXTS[card] for card in event.cards)
+            return round_names(self.game)[event.round] + (f": {cards}" if cards else "")
+        at = event.position
         who = self.seats[at].name
-        if isinstance(happening, Shown):
-            cards = " ".join(CARD_TEXTS[card] for card in happening.cards)
+        if isinstance(event, Shown):
+            cards = " ".join(CARD_TEXTS[card] for card in event.cards)
             words = f"shows {cards}" if cards else "does not show"
             self.seats[at] = replace(self.seats[at], last=words)
-            return f"{who} {words}" + (f", {happening.strength}" if happening.strength else "")
-        words = deed(happening, self.game)
-        match happening:
+            return f"{who} {words}" + (f", {event.strength}" if event.strength else "")
+        words = action_words(event, self.game)
+        match event:
             case Posted(chips=chips):
                 self.put_in(at, chips, chips, words)
             case Acted(added=added, street_total=street_total):
@@ -194,23 +199,24 @@ class _Table:
                 self.state = after
                 self.acted += 1
                 self.put_in(at, added, street_total, words)
-                self.seats[at] = replace(self.seats[at], has_folded=bool(self.state.folded >> at & 1))
+                has_folded = bool(self.state.folded >> at & 1)
+                self.seats[at] = replace(self.seats[at], has_folded=has_folded, move=event.move)
             case Returned(chips=chips):
                 self.put_in(at, -chips, max(0, self.seats[at].street_total - chips), words)
             case Won():
                 self.seats[at] = replace(self.seats[at], last=words)
         return f"{who} {words}"
 
-    def scene(
+    def view(
         self, words: str, comments: Sequence[tuple[str, str]], time_ms: float | None, *, begins_round: bool
-    ) -> TableScene:
+    ) -> HandView:
         """The table as it is now."""
         state = self.state
         is_turn = not state.finished and state.round == self.round
         seats = list(self.seats)
         if is_turn:
             seats[state.acting_position] = replace(seats[state.acting_position], is_acting=True)
-        return TableScene(
+        return HandView(
             words,
             round_names(self.game)[self.round],
             begins_round,
@@ -223,30 +229,30 @@ class _Table:
         )
 
 
-def _scenes(
+def _views(
     betting: BettingState,
     names: Sequence[str],
     hole_cards: Sequence[tuple[Card, ...]],
-    told: Sequence[Happening],
+    events: Sequence[HandEvent],
     values: tuple[float, ...] | None,
     said: Mapping[int, Sequence[tuple[str, str]]],
     times: Sequence[Times],
-) -> tuple[TableScene, ...]:
+) -> tuple[HandView, ...]:
     table = _Table(betting, names, hole_cards)
     posted = 0
-    while posted < len(told) and isinstance(told[posted], Posted):
+    while posted < len(events) and isinstance(events[posted], Posted):
         posted += 1
-    opening = ", ".join([table.tell(blind) for blind in told[:posted]])
-    found = [table.scene(opening or "the cards are dealt", (), None, begins_round=True)]
-    for happening in told[posted:]:
+    opening = ", ".join([table.add(blind) for blind in events[:posted]])
+    found = [table.view(opening or "the cards are dealt", (), None, begins_round=True)]
+    for event in events[posted:]:
         number = table.acted
-        words = table.tell(happening)
+        words = table.add(event)
         comments: Sequence[tuple[str, str]] = ()
         time_ms = None
-        if isinstance(happening, Acted):
+        if isinstance(event, Acted):
             comments = said.get(number, ())
             time_ms = (times[number].received_us - times[number].sent_us) / 1000 if number < len(times) else None
-        found.append(table.scene(words, comments, time_ms, begins_round=isinstance(happening, Dealt)))
+        found.append(table.view(words, comments, time_ms, begins_round=isinstance(event, Dealt)))
     if values is not None:
         end = found[-1]
         seats = tuple(replace(seat, value=value) for seat, value in zip(end.seats, values, strict=True))
