@@ -56,7 +56,6 @@ class Breeding:
     is_unique: bool = False
 
     def __post_init__(self) -> None:
-        """Check."""
         for name, rate in (("crossover", self.crossover_rate), ("mutation", self.mutation_rate)):
             if not 0 <= rate <= 1:
                 raise EvolutionError(f"the {name} rate must be 0 to 1, not {rate:g}")
@@ -129,14 +128,12 @@ class Breeding:
 
 
 def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArray[Any]:
-    """Both children of each pair, one after the other."""
     children = np.empty((2 * len(one), *one.shape[1:]), one.dtype)
     children[::2], children[1::2] = np.where(exchanged, other, one), np.where(exchanged, one, other)
     return children
 
 
 def _is_new(chromosomes: Chromosomes, known: Chromosomes) -> Bools:
-    """Which chromosomes equal neither a known one nor one before them."""
     rows = np.concatenate([known, chromosomes]).reshape(len(known) + len(chromosomes), -1).astype(np.float64)
     # Equal rows have equal sums, and others hardly ever.
     words = rows.view(np.uint64)

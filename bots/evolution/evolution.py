@@ -54,7 +54,6 @@ class StopRule:
     diversity: float | None = None
 
     def __post_init__(self) -> None:
-        """Check."""
         for name in ("generations", "patience", "opponents"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -258,7 +257,6 @@ class Evolution:
         return found
 
     def _next(self, state: State, number: int) -> tuple[Chromosomes, Evaluation]:
-        """The next population and what it is worth."""
         breeding, parents = self._breeding, state.evaluation
         renewals = [generation.renewals for generation in state.history[-2:]]
         is_renewed = renewals[-1] > (renewals[0] if len(renewals) > 1 else 0)

@@ -51,7 +51,6 @@ class Genome:
     values: int = 1
 
     def __post_init__(self) -> None:
-        """Check."""
         if not self.ranges or self.values < 1:
             raise EvolutionError("a chromosome needs at least one gene, and a gene at least one value")
         for number, gene in enumerate(self.ranges):

@@ -57,7 +57,6 @@ class Tournament:
     floor: float | None = None
 
     def __post_init__(self) -> None:
-        """Check."""
         if self.size < 1:
             raise EvolutionError(f"a tournament needs at least 1 participant, not {self.size}")
 
@@ -83,7 +82,6 @@ class Roulette:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check."""
         if not isfinite(self.offset):
             raise EvolutionError(f"the offset of a roulette wheel must be a number, not {self.offset}")
 
@@ -171,7 +169,6 @@ class Uniform:
     share: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check."""
         if not 0 <= self.share <= 1:
             raise EvolutionError(f"the share of genes exchanged must be 0 to 1, not {self.share}")
 
@@ -203,7 +200,6 @@ class RandomGenes:
     count: int
 
     def __post_init__(self) -> None:
-        """Check."""
         _require_count(self.count)
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
@@ -222,7 +218,6 @@ class UsedGenes:
     count: int
 
     def __post_init__(self) -> None:
-        """Check."""
         _require_count(self.count)
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
@@ -241,7 +236,6 @@ class OneOf:
     operators: tuple[Crossover, ...]
 
     def __post_init__(self) -> None:
-        """Check."""
         if not self.operators:
             raise EvolutionError("there is no crossover to choose from")
 
@@ -251,7 +245,6 @@ class OneOf:
 
 
 def pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
-    """Of each row, `count` of the allowed places, drawn without replacement; all, if those are fewer."""
     order = np.argsort(random.random(allowed.shape) + ~allowed, axis=1)
     picked = np.zeros_like(allowed)
     np.put_along_axis(picked, order[:, :count], True, axis=1)
@@ -289,7 +282,6 @@ class Shift:
     only_used: bool = True
 
     def __post_init__(self) -> None:
-        """Check."""
         _require_genes(self.genes)
         if not 0 < self.variance <= 1:
             raise EvolutionError(
@@ -320,7 +312,6 @@ class NewValues:
     only_used: bool = False
 
     def __post_init__(self) -> None:
-        """Check."""
         _require_genes(self.genes)
 
     def mutated(

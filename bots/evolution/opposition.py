@@ -70,7 +70,6 @@ class HallOfFame:
     size: int
 
     def __post_init__(self) -> None:
-        """Check."""
         if self.size < 1:
             raise EvolutionError(f"a hall of fame needs room for at least 1, not {self.size}")
 
@@ -92,7 +91,6 @@ class Rivals:
     hall: int = 0
 
     def __post_init__(self) -> None:
-        """Check."""
         if self.hall < 0:
             raise EvolutionError(f"a hall of fame cannot have room for {self.hall}")
 

@@ -138,7 +138,6 @@ class EvolvedBot(Bot):
         return action
 
     def _decide(self, view: View) -> tuple[Action, str]:
-        """The action and its reason."""
         if not view.board:
             position, raises = chart_position(view.position, view.num_players), _raises(view)[0]
             kind = chart()[position][starting_hand(view.hole_cards)][min(raises, MOST_RAISES - 1)]
@@ -155,7 +154,6 @@ class EvolvedBot(Bot):
         return self._action(kind, view), reason
 
     def _gene(self, view: View, category: int) -> tuple[int, int, int]:
-        """The gene for a hand of a category, and its two thresholds."""
         raises = _raises(view)
         before = min(raises[-2], MOST_RAISES - (view.round == 1))
         position = chart_position(view.position, view.num_players)
@@ -164,7 +162,6 @@ class EvolvedBot(Bot):
         return number, raise_above, call_above
 
     def _action(self, kind: int, view: View) -> Action:
-        """The action of a decision: 0 fold, 1 call, 2 raise."""
         if kind == 2 and view.can_raise:
             return view.raise_min()
         return view.fold() if kind == 0 and view.to_call else view.call()

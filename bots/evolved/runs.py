@@ -80,7 +80,6 @@ class CheckSettings:
     deals: int = 200
 
     def __post_init__(self) -> None:
-        """Check."""
         if self.every < 0 or self.deals < 1:
             raise EvolutionError(
                 f"checks every {self.every} generations of {self.deals} deals are none: 0 and 1 are least"
@@ -398,7 +397,6 @@ def _run(
 
 
 def _holds(path: Path, thresholds: bytes) -> bool:
-    """Whether a file is the chromosome with these thresholds, which then keeps its date."""
     try:
         return array("b", read_chromosome(str(path)).thresholds).tobytes() == thresholds
     except ChromosomeError:
@@ -427,7 +425,6 @@ def _saved(evolution: Evolution, path: Path, about: dict[str, Any]) -> Iterator[
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let no impatient second Ctrl-C end what the first one began."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -439,7 +436,6 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _difference(wanted: dict[str, Any], found: dict[str, Any]) -> str:
-    """What a checkpoint was made with, in place of what is asked for."""
     if wanted.get("trainers") != found.get("trainers"):
         return "it was made with other trainers; take another folder"
     theirs = found.get("settings", {})

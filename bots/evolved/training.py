@@ -146,7 +146,6 @@ class TrainingSettings:
     seed: int = field(default=1, metadata={"decides": "of deals, first population and operators"})
 
     def __post_init__(self) -> None:
-        """Check what the operators do not check themselves."""
         for name, least, most in _BOUNDS:
             if not least <= getattr(self, name) <= most:
                 raise EvolutionError(f"{name} must be {least} to {most:,}, not {getattr(self, name)}")

@@ -178,7 +178,6 @@ def _by_deal(watched: Watched, values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _ratio(values: NDArray[np.float64], chances: NDArray[np.float64]) -> Estimate | None:
-    """The quotient of two sums over deals."""
     of = float(chances.sum())
     if not of:
         return None
@@ -188,7 +187,6 @@ def _ratio(values: NDArray[np.float64], chances: NDArray[np.float64]) -> Estimat
 
 
 def _half_width(by_deal: NDArray[np.float64], deals: int) -> float | None:
-    """Half the interval of a sum over deals."""
     if deals < FEWEST_UNITS:
         return None
     return interval_half_width(float(np.std(by_deal, ddof=1)) * deals**0.5)

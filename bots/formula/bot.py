@@ -70,7 +70,6 @@ class _FormulaBot(Bot):
         """Observe, compute and decide."""
 
     def act(self, view: View) -> Action:
-        """Play the decision."""
         verdict = self._decide(view)
         action = action_of(verdict.decision, view)
         if self._explains:
@@ -78,7 +77,6 @@ class _FormulaBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Probability 1 for the one action."""
         return {action_of(self._decide(view).decision, view): 1.0}
 
 
@@ -184,7 +182,6 @@ class RhBot(_FormulaBot):
 
 
 def _explain(view: View, verdict: _Verdict, action: Action) -> str:
-    """The quantities, the formula's value, the decision and the action, in one line."""
     decision = f"{verdict.decision.value} {verdict.decision.words}"
     return f"{in_words(view, verdict.seen)}; {verdict.reason} -> {decision}, {format_action(action)}"
 

@@ -139,7 +139,6 @@ class KuhnSettings:
     seed: int = field(default=1, metadata={"decides": "of everything that is drawn"})
 
     def __post_init__(self) -> None:
-        """Check what the operators do not check themselves."""
         for name in ("games", "hall"):
             if getattr(self, name) < 1:
                 raise EvolutionError(f"{name} must be 1 or more, not {getattr(self, name)}")
@@ -356,7 +355,6 @@ class Mixed:
 
 
 def _both(game: KuhnGame, chromosomes: Chromosomes, opponents: Chromosomes | None) -> tuple[Floats, Floats]:
-    """What first players contribute to the ends, and what second ones do."""
     if opponents is None:
         raise EvolutionError("second players are missing: there is nobody to play against")
     return contributions(game, 0, chromosomes), contributions(game, 1, opponents)
@@ -364,7 +362,6 @@ def _both(game: KuhnGame, chromosomes: Chromosomes, opponents: Chromosomes | Non
 
 @lru_cache(maxsize=4)
 def _log_factorials(most: int) -> Floats:
-    """The logarithms of 0! to `most`!."""
     return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
 
 

@@ -44,7 +44,6 @@ def _choose(is_one: bool, is_other: bool, one: float, other: float, rest: float)
 
 @njit
 def _draw_deals(seed: np.uint64, drawn: NDArray[np.float64]) -> None:
-    """Fill with numbers from 0 up to 6: the whole part is the deal, the rest decides the hand."""
     for hand in range(len(drawn)):
         word = mixed(seed + (np.uint64(hand) + _ONE) * _STEP)
         drawn[hand] = np.float64(word >> _LOW_BITS) * (_UNIT * _DEALS)
@@ -126,7 +125,6 @@ def _play(
     so_far: NDArray[np.float64],
     won: NDArray[np.int64],
 ) -> None:
-    """One hand of a first player against each of the second ones; `won` is what it wins in each."""
     _draw_deals(seed, drawn)
     _begin(drawn, high[0], low[0], so_far, won)
     for end in range(0, len(high) - 1, ENDS_AT_ONCE):

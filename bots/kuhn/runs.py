@@ -439,7 +439,6 @@ def evolve_seeds(
 
 
 def _standing(settings: KuhnSettings, evolution: Evolution) -> tuple[float, float | None, float]:
-    """What the fittest individual wins exactly, what is possible, and what it can lose to its worst opponent."""
     genes = tuple(evolution.champion.ravel().tolist())
     state = evolution.state
     assert state is not None

@@ -201,7 +201,6 @@ class LearnerBot(LearningBot):
         return _Look(seen, cell, self._knowledge(view.game).row(cell))
 
     def _knowledge(self, game: Game) -> Matrix:
-        """What it remembers, in the first game that it plays."""
         if self._matrix is None:
             self._matrix = Matrix(shipped_memory(game, self._constants))
         return self._matrix
@@ -251,7 +250,6 @@ class LearnerBot(LearningBot):
 
 
 def _explain(view: View, look: _Look, decision: Decision, action: Action, is_drawn: bool) -> str:
-    """The quantities, the cell, what each decision has earned how often, the decision and the action, in one line."""
     earned = [
         f"{one.value} {results.mean_mbb:+.0f} ({results.taken})"
         for one, results in zip(Decision, look.row, strict=True)

@@ -115,7 +115,6 @@ class MemoryArrays:
 
 
 def _number(cell: Cell, constants: Constants) -> int:
-    """The number of a cell: its levels as digits."""
     number = 0
     for level, count in zip(cell, level_counts(constants), strict=True):
         number = number * count + level
@@ -242,7 +241,6 @@ class Trainee:
         return self._play_seats(seats, pack, learns)
 
     def _seed(self, spec: str, at: int) -> int:
-        """The seed of an opponent: chances are drawn from the table's, so that they are the same for everybody."""
         return mixed(self.style.seed + at * STEP & MASK_64) if spec.partition("?")[0] == "random" else self.style.seed
 
     def _seat(self, spec: str, seed: int) -> Seat | None:
@@ -292,7 +290,6 @@ class Trainee:
         return values
 
     def _play_bots(self, specs: Sequence[str], pack: Pack, learns: bool) -> NDArray[np.float64]:
-        """Play with the bots themselves."""
         style, count = self.style, self.game.num_players
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "memory"

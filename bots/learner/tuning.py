@@ -129,7 +129,6 @@ def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> f
 def _deals(
     name: str, opponents: tuple[str, ...], hands: int, test: int, seed: int
 ) -> tuple[list[tuple[str, ...]], list[Pack], list[Pack]]:
-    """Line-ups, and the deals for training and test of each; chances that one learner asked for are kept for all."""
     game = find_game(name)[1]
     tables = line_ups(opponents, game.num_players - 1)
     part = max(1, round(hands / game.num_players / len(tables)))

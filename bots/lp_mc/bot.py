@@ -171,7 +171,6 @@ class _Preflop:
         self._strategy: PreflopStrategy = preflop_strategy(as_published=which == PUBLISHED)
 
     def chances(self, view: View) -> ActionChances:
-        """The probabilities of fold, call and raise in a state before the flop."""
         betting = "".join([_LETTERS[action.kind] for _, action in view.round_actions])
         chances = self._strategy.chances(betting, starting_hand(view.hole_cards))
         if view.can_fold:
@@ -179,11 +178,9 @@ class _Preflop:
         return ActionChances(0.0, chances.fold + chances.call, chances.raise_)
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probability of each action that has any."""
         return {action: chance for action, chance in zip(_ACTIONS, self.chances(view), strict=True) if chance}
 
     def act(self, view: View, number: float, *, explains: bool) -> Action:
-        """The action of a number drawn from 0 up to 1."""
         fold, call, raise_ = self.chances(view)
         # Probabilities that sum to a little less than 1 leave no gap: the last one that is not 0 is open to the right.
         action = FOLD if number < fold else CALL if number < fold + call or not raise_ else RAISE

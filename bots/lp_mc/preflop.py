@@ -126,11 +126,9 @@ class _Matchups:
     """The cards: no board is seen while there is betting."""
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
-        """Nothing is dealt."""
         return [board]
 
     def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
-        """The chances of two classes are matrix 0, what a showdown of them wins on average is matrix 1."""
         if folded:
             return 0, spent[1] if 1 in folded else -spent[0]
         return 1, min(spent)
@@ -217,7 +215,6 @@ def solve_as_published(form: SequenceForm, on_step: Step | None = None) -> Equil
 
 
 def _printed(form: SequenceForm) -> Plan:
-    """How often the big blind ends a betting after a limp in each way, as printed; 0 for all other sequences."""
     first = {choice.name: choice.first for choice in form.choices[1]}
     plan = np.zeros(form.plan_shape(1))
     for hand, name in enumerate(STARTING_HANDS):
@@ -256,7 +253,6 @@ BALANCES: Final = {"raising": 0.04051, "random": 0.13224, "calling": -0.04931}
 
 
 def _by_name(table: str) -> dict[str, str]:
-    """The cells of a table by the name of the starting hand."""
     ranks = RANKS[::-1]
     rows = [line.split() for line in table.split("\n") if line]
     return {
@@ -344,7 +340,6 @@ def charts(form: SequenceForm, plans: Plans) -> tuple[Chart, ...]:
 
 
 def _lines(form: SequenceForm, player: int, plan: Plan, start: Choice, hand: int) -> Lines:
-    """All lines of a hand with a chance above rounding."""
     found: dict[str, float] = {}
 
     def walk(choice: Choice, before: str) -> None:
@@ -374,7 +369,6 @@ def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
 
 
 def main() -> None:
-    """Write the file and print its size and checksum."""
     form = preflop_form(PreflopRules())
     tables = [strategy_table(form, solver(form).plans) for solver in (solve, solve_as_published)]
     data = write(*tables)

@@ -54,7 +54,6 @@ _MOST_PRIOR: Final = 1e6
 
 
 def _option(default: _Value, decides: str) -> _Value:
-    """A field whose metadata say what it decides."""
     chosen: _Value = field(default=default, metadata={"decides": decides})
     return chosen
 
@@ -276,7 +275,6 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
 def _lines(
     view: View, action: Action, chances: Sequence[Sequence[Chances]], aggressions: Sequence[float]
 ) -> list[Line]:
-    """How the betting ends in each batch: equally for all aggressions between two thresholds of the opponent's."""
     cuts = sorted({cut for cells in chances for cell in cells for cut in cell})
     known: dict[int, Line] = {}
     lines = []
@@ -291,7 +289,6 @@ def _lines(
 def _draw(
     hole: tuple[int, ...], board: tuple[int, ...], left_out: float, sizes: Sequence[int], start: int
 ) -> tuple[list[int], int, int]:
-    """Twice our share of the showdowns of each batch, and how many hands the opponent was left with, of how many."""
     import numpy as np
 
     from bots.lp_mc.showdowns import count_shares, holdings_by_strength

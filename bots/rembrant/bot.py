@@ -182,7 +182,6 @@ class RembrantBot(Bot):
         return _Decision(kind.value, danger, opponent, rule, moves, chance)
 
     def _draw(self, view: View, chance: float) -> bool:
-        """True with this probability; the draw depends on the seed and the state, which includes the hand number."""
         if chance in (0.0, 1.0):
             return chance == 1.0
         return random.Random(f"{self._seed}:{view.match_state.format()}").random() < chance
@@ -202,7 +201,6 @@ def _explain(view: View, decision: _Decision, move: Move, action: Action) -> str
 
 
 def _explain_cell(view: View, decision: _Decision) -> str:
-    """The cell as printed, with its meaning here where that is not obvious."""
     cell = decision.rule.cell
     limit_chips = cell.limit_chips(view.big_blind)
     if limit_chips is not None:
@@ -263,7 +261,6 @@ def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Ac
 
 
 def _by_kind(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:
-    """A policy that depends on the kind of a hand alone, asked for each kind once."""
     import numpy as np
 
     from bots.sdk.holdings import view_with
@@ -278,7 +275,6 @@ def _by_kind(view: View, policy: Callable[[View], Mapping[Action, float]]) -> Ho
 
 @lru_cache(_KEPT_BOARDS)
 def _members(board: tuple[Card, ...]) -> tuple[NDArray[np.int64], ...]:
-    """The holdings of each kind on a board."""
     import numpy as np
 
     from engine.ranges import HOLDINGS, are_free

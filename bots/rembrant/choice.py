@@ -154,7 +154,6 @@ def _read_trips(own: list[int], board: list[int]) -> Kind:
 
 
 def _read_straight(own: list[int], board: list[int]) -> Kind:
-    """By the cards of the straight that are missing from the board: the hand has the ends among them."""
     everything = {*own, *board}
     high, run = next((high, run) for high, run in _RUNS if everything.issuperset(run))
     ours = set(run).difference(board)
@@ -176,7 +175,6 @@ def _read_flush(hole_cards: _Cards, board: _Cards) -> Kind:
 
 
 def _run_below(high: int) -> tuple[int, ...]:
-    """The ranks of the straight with this highest card, from the top; the ace is also below the deuce."""
     return tuple([_ACE if rank < 0 else rank for rank in range(high, high - 5, -1)])
 
 
@@ -291,7 +289,6 @@ _LARGEST_SIZE: Final = 1e6
 
 
 def _option(default: _Value, decides: str) -> _Value:
-    """A field whose metadata say what it decides."""
     chosen: _Value = field(default=default, metadata={"decides": decides})
     return chosen
 

@@ -83,7 +83,6 @@ class ReportSettings:
     gene_deals: int = 2000
 
     def __post_init__(self) -> None:
-        """Check."""
         if min(self.deals, self.gene_deals) < 1:
             raise EvolutionError(f"a report needs at least 1 unseen deal, not {min(self.deals, self.gene_deals)}")
         if self.matches < 0:
@@ -170,7 +169,6 @@ def evolved_report(
 
 
 def _first(deals: DealSet, count: int) -> DealSet:
-    """The first of the deals."""
     chosen = deals.flops[:, 0] < count
     return replace(
         deals,
@@ -184,7 +182,6 @@ def _first(deals: DealSet, count: int) -> DealSet:
 
 
 def _sides(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> Sides:
-    """A run's player watched at the table where its training ended."""
     odds = (run.settings.odds,) * 10
     nine = runs.opponents if run is runs.player else run.state.opponents
     assert nine is not None
@@ -249,7 +246,6 @@ def _tables(player: Sides, unseen: DealSet) -> Section:
 
 
 def genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
-    """What is used of the chromosome."""
     unseen, seed = make_deals(settings.gene_deals, settings.seed, _GENE_TRIALS), settings.seed
     player = runs.player
     uses = [
@@ -275,7 +271,6 @@ def _matches(results: Sequence[Result]) -> Section:
 
 
 def _fields_sentence(results: Sequence[Result]) -> str:
-    """Whether it beats the fields it has to beat."""
     of = {result.opponent.bot: result for result in results if result.opponent.game == "limit10"}
     told = []
     for name in FIELDS:
@@ -320,13 +315,11 @@ def gene_use(name: str, deals: DealSet, player: Chromosomes, opponents: Chromoso
 
 
 def _part(deals: DealSet, begin: int, end: int) -> DealSet:
-    """Some of the deals; their hands know them by their numbers among all."""
     chosen = (deals.flops[:, 0] >= begin) & (deals.flops[:, 0] < end)
     return replace(deals, flops=deals.flops[chosen], spent=deals.spent[chosen])
 
 
 def use_chart(uses: Sequence[GeneUse]) -> LineChart:
-    """The share of the genes used by hands dealt."""
     return LineChart(
         title="Use of the chromosome",
         x_label="hands dealt (logarithmic)",
@@ -346,7 +339,6 @@ def use_chart(uses: Sequence[GeneUse]) -> LineChart:
 
 
 def use_figures(use: GeneUse) -> Claims:
-    """How the use grows, beside what the work says of it."""
     doublings = [
         100 * (later - earlier)
         for (hands, earlier), (until, later) in zip(
@@ -372,14 +364,12 @@ def use_figures(use: GeneUse) -> Claims:
 
 
 def _growth(doublings: Sequence[float], percent: float) -> Verdict:
-    """The verdict on logarithmic growth: if the use grew with the hands, a doubling would add half of all."""
     if len(doublings) < _FEWEST_DOUBLINGS:
         return Verdict.UNDECIDED
     return Verdict.REPRODUCED if max(doublings) < percent / 4 else Verdict.NOT_REPRODUCED
 
 
 def _all_used(use: GeneUse) -> Claim:
-    """Whether as many hands as the work says use every gene."""
     hands, percent = use.hands[-1], 100 * use.share[-1]
     if hands < GENERATED_GENES_HANDS:
         return Claim(
@@ -399,7 +389,6 @@ def _all_used(use: GeneUse) -> Claim:
 
 
 def unused_tables(use: GeneUse) -> tuple[TableView, ...]:
-    """The genes never asked, by what they stand for."""
     unused = ~use.used.reshape(HAND_CATEGORIES, len(POSITION_CLASSES), BETTING_STATES)
     rounds, befores, nows = _states()
     by: list[tuple[str, list[tuple[str, NDArray[np.bool_]]]]] = [

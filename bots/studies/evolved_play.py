@@ -89,12 +89,10 @@ class PrintedPlayer:
 
     @property
     def dollars(self) -> float:
-        """What it won in all: the tables of the hands at the end add up to it."""
         return sum(row.dollars for row in self.finals)
 
     @property
     def flops(self) -> int:
-        """How many flops it saw."""
         return sum(row.times for row in self.finals)
 
 
@@ -138,7 +136,6 @@ class Sides:
 
 
 def per_thousand(watched: Watched, hands: NDArray[np.bool_] | None = None) -> Estimate:
-    """Dollars in a thousand hands dealt; from some of the hands only, where they are given."""
     found = total(watched, watched.dollars if hands is None else np.where(hands, watched.dollars, 0.0))
     return _scaled(found, 1000 / (100 * watched.deals))
 
@@ -330,7 +327,6 @@ def _verdicts_on_hands(
 
 
 def _strong_hands() -> set[str]:
-    """The 20 starting hands with the highest chances against nine random hands."""
     from engine.equity import preflop_equity
     from engine.starting_hands import starting_hand
 
@@ -344,7 +340,6 @@ def _by_starting_hand(watched: Watched) -> tuple[list[PrintedRow], list[Estimate
 
 
 def _table(watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]) -> tuple[list[PrintedRow], list[Estimate]]:
-    """What the hands with a flop brought by kind, the best first, and the dollars with their intervals."""
     found = []
     for kind in np.unique(kinds[watched.saw_flop]).tolist():
         of_kind = watched.saw_flop & (kinds == kind)
@@ -634,8 +629,6 @@ class Opposition:
 
 
 def oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]:
-    """The trainers of each folder, those of several folders once, and players that are nobody's trainers."""
-
     def alike(raise_above: int, call_above: int) -> Chromosomes:
         return np.tile(np.array([raise_above, call_above], np.int16), (9, GENES, 1))
 
@@ -654,7 +647,6 @@ def oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]
 
 
 def winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> Watched:
-    """A player watched at a table."""
     return watch(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
 
 
@@ -672,7 +664,6 @@ class Standing:
 
     @property
     def mean(self) -> float:
-        """Over the tables: what decides which of several players is shipped."""
         return sum(one.value for one in self.at_tables) / len(self.at_tables)
 
 
@@ -718,7 +709,6 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
 
 
 def about_settings(runs: FinishedRuns) -> str:
-    """What tells a folder's runs from those of others, in words."""
     player, trainer = runs.player.settings, runs.trainers[0].settings
     generations = [run.state.history[-1].number for run in runs.trainers]
     span = f"{min(generations):,}" + (f" to {max(generations):,}" if len(set(generations)) > 1 else "")

@@ -53,7 +53,6 @@ def claims_report(found: Gathered) -> Report:
 
 
 def _lesson(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
-    """What one learns."""
     results = found["classic-rational-1"]
     possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
     record, value = (
@@ -82,7 +81,6 @@ def _lesson(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
 
 
 def _relations() -> Section:
-    """Figure 5.2: who beats whom, exactly."""
     game = KuhnGame()
     strategies = {name: model(name, Variant.CLASSIC) for name in FOUR_MODELS}
     rows = []
@@ -112,7 +110,6 @@ def _relations() -> Section:
 
 
 def _hand_calculations() -> Section:
-    """What the work computes by hand in its text."""
     game = KuhnGame()
     bluffer, rational = model("bluffer", Variant.CLASSIC), model("rational", Variant.CLASSIC)
 
@@ -146,7 +143,6 @@ def _said(quantity: str, printed: float, exact: float) -> Claim:
 
 
 def _with_card(game: KuhnGame, second: Genes, card: int, first: Genes) -> float:
-    """What a first player wins with a card, on average over the two that the second may hold."""
     total = 0.0
     for other in range(len(CARDS)):
         if other != card:
@@ -162,7 +158,6 @@ def _chance(genes: Genes, answers: Sequence[tuple[int, bool]], card: int) -> flo
 
 
 def _king_behind_a_check(bluffer: Genes) -> float:
-    """What a bet of the second player's king wins after a check, which only a jack or a queen gives."""
     checks = [1 - bluffer[0], 1 - bluffer[1]]
     calls = [bluffer[3], bluffer[4]]
     return sum(check * (1 + call) for check, call in zip(checks, calls, strict=True)) / sum(checks)
@@ -174,7 +169,6 @@ _SAME: Final = 2.0
 
 
 def study_sections(found: Gathered) -> Iterator[Section]:
-    """A section for each comparison."""
     yield _selections(found)
     yield _starts_and_crossovers(found)
     yield _listing(found)

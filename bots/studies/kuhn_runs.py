@@ -371,7 +371,6 @@ def _tasks(experiments: Sequence[Experiment], seeds: int) -> Iterator[tuple[Expe
 
 
 def _cost(experiment: Experiment) -> float:
-    """About how long a run takes, in any unit."""
     is_against_all = experiment.settings.model == () or experiment.name.startswith("mixed")
     return experiment.generations * (4 if is_against_all else 1) * (1 + len(experiment.settings.genome.ranges) / 12)
 
@@ -387,7 +386,6 @@ def _header(experiment: Experiment) -> dict[str, Any]:
 
 
 def _read(folder: Path, experiment: Experiment) -> dict[int, KuhnResult]:
-    """The results of an experiment by seed; a last line that was cut short does not count."""
     path = _path(folder, experiment)
     if not path.exists():
         return {}

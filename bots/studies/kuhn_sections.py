@@ -81,7 +81,6 @@ def of_runs(values: Sequence[float], digits: int = 4) -> str:
 
 
 def mean_rows(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """The mean of each column."""
     return tuple(map(statistics.fmean, zip(*rows, strict=True)))
 
 
@@ -226,7 +225,6 @@ def _is_of_models(experiment: Experiment) -> bool:
 
 
 def _name(experiment: Experiment) -> str:
-    """Opponent and seat in words."""
     settings = experiment.settings
     known = {genes: name.capitalize() for name, genes in models(settings.game).items() if name in FOUR_MODELS}
     if settings.game is Variant.CLASSIC:
@@ -530,7 +528,6 @@ def _chart(title: str, result: KuhnResult, value: float) -> LineChart:
 
 
 def _tests_of_the_fittest() -> Section:
-    """Exact values of the printed strategies against the models; no run is needed."""
     rows = []
     strategies: tuple[tuple[str, int, Genes], ...] = (
         ("co-evolved first player", 0, COEVOLVED_GENES[1]),

@@ -259,7 +259,6 @@ def play_all(
 
 
 def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, ...]]]:
-    """The line-ups of each experiment of a game."""
     seats = game.num_players - 1
     specs = {name: spec.format(trials=settings.trials) for name, spec in _NAMES.items()}
     if seats > 1:
@@ -350,13 +349,11 @@ def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | No
 
 
 def _rivals(name: str) -> list[str]:
-    """The built-in bots that play a game, the learner aside."""
     game = find_game(name)[1]
     return [one for one in builtin_names() if one != "learner" and make_bot(one, 0).refusal(game) is None]
 
 
 def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Earned:
-    """The learner, frozen, against a built-in bot in all other seats; `lbr` knows its policy."""
     game = find_game(name)[1]
     trainee = Trainee(game, memory, Style(trials=settings.trials, seed=settings.seed))
     packs = _match_packs(name, settings.matches, settings.match_seed)
@@ -368,7 +365,6 @@ def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory)
 
 @contextmanager
 def _frozen(memory: Memory, settings: ReportSettings) -> Iterator[str]:
-    """A learner that remembers this and learns nothing more, as a bot that can be named while the context lasts."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner"
         write_memory(path, memory)
@@ -377,7 +373,6 @@ def _frozen(memory: Memory, settings: ReportSettings) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _match_packs(name: str, hands: int, seed: int) -> list[Pack]:
-    """The deals of all matches of a game; chances that were asked for in one are known in the next."""
     return unseen_packs(find_game(name)[1], 1, hands, seed)
 
 
@@ -424,7 +419,6 @@ def learner_report(settings: ReportSettings, played: Experiments) -> Report:
 
 
 def _claims() -> Claims:
-    """What the text states that can be computed."""
     return Claims(
         "Statements of the text",
         (
@@ -640,7 +634,6 @@ def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence
 
 
 def learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
-    """The curves of a training, with their bands."""
     xs = tuple(float(block.hands) for block in blocks)
     return tuple(
         Line(

@@ -71,7 +71,6 @@ class _ThirdsBot(Bot):
     """The RandomBot of the work: one of the three actions, equally likely; an illegal one becomes the nearest."""
 
     def act(self, view: View) -> Action:
-        """Draw an action; the draw depends on the state alone."""
         return view.nearest_legal((FOLD, CALL, RAISE)[draw(SEED, view) % 3])
 
 
@@ -179,7 +178,6 @@ def _preflop(form: SequenceForm) -> Section:
 
 
 def _counts(form: SequenceForm, plans: Plans) -> list[Claim]:
-    """Tables 1 and 3: how many of the 169 hands do what for certain, and how the mixed ones are mixed."""
     strategies = [strategy_of(form, player, plans[player]) for player in (0, 1)]
     first, again, answer = strategies[0][""], strategies[0]["rr"], strategies[1]["r"]
     raised = first[2] > _CERTAIN
@@ -209,7 +207,6 @@ def _exact(quantity: str, printed: float, ours: float, tolerance: float, digits:
 
 
 def _balance(form: SequenceForm, plans: Plans, opponent: str) -> Claim:
-    """Table 4: whether the printed winnings lie among those of all optimal plans."""
     ours, printed = balance(form, plans, opponent) / 2, BALANCES[opponent]
     weights = sequence_values(form, 1, simple_plan(form, 0, opponent))
     ends = [ours]
@@ -232,7 +229,6 @@ def _balance(form: SequenceForm, plans: Plans, opponent: str) -> Claim:
 
 
 def _refuted(quantity: str, printed: str, ours: float) -> Claim:
-    """A conclusion that is wrong if the exact figure is above zero."""
     is_refuted = ours > 0
     return Claim(
         quantity=quantity,
