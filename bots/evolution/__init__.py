@@ -19,7 +19,7 @@ gene stay together.
 from __future__ import annotations
 
 from bots.evolution.breeding import Breeding
-from bots.evolution.checkpoint import load_checkpoint, save_checkpoint
+from bots.evolution.checkpoint import Pace, load_checkpoint, require_same_settings, save_checkpoint, saved
 from bots.evolution.evaluation import Evaluation, Evaluator
 from bots.evolution.evolution import Evolution, Generation, State, StopReason, StopRule
 from bots.evolution.genome import GeneRange, Genome
@@ -60,6 +60,7 @@ __all__ = [
     "OneOf",
     "OnePoint",
     "Opposition",
+    "Pace",
     "RandomGenes",
     "Rank",
     "Rivals",
@@ -74,5 +75,7 @@ __all__ = [
     "Uniform",
     "UsedGenes",
     "load_checkpoint",
+    "require_same_settings",
     "save_checkpoint",
+    "saved",
 ]

@@ -13,12 +13,12 @@ from bots.errors import EvolutionError
 from bots.evolution.genome import Bools, Chromosomes, Floats, Genome
 from bots.evolution.operators import Crossover, Mutation, NewValues, Selection, Tournament, Uniform
 
-__all__ = ["Breeding", "Brood", "best_first"]
+__all__ = ["Breeding", "Offspring", "best_first"]
 
 _HALF = np.uint64(32)
 
 
-class Brood(NamedTuple):
+class Offspring(NamedTuple):
     """Children that have not been evaluated.
 
     Attributes:
@@ -83,13 +83,13 @@ class Breeding:
 
     def brood(
         self, genome: Genome, chromosomes: Chromosomes, used: Bools, fitness: Floats, random: np.random.Generator
-    ) -> Brood:
+    ) -> Offspring:
         """The children of a population; with those of the elite that live on, as many as the population has."""
         wanted = len(chromosomes) - self.elite
         if not self.is_unique:
             return self._children(wanted, genome, chromosomes, used, fitness, random)
         known = chromosomes[best_first(fitness)[: self.elite]] if self.elite else chromosomes[:0]
-        broods: list[Brood] = []
+        broods: list[Offspring] = []
         missing, everything = wanted, wanted + wanted // 4
         count = everything
         while missing:
@@ -99,11 +99,11 @@ class Breeding:
                 kept = np.arange(count)
             kept = kept[:missing]
             missing -= len(kept)
-            broods.append(Brood(brood.chromosomes[kept], brood.used[kept]))
+            broods.append(Offspring(brood.chromosomes[kept], brood.used[kept]))
             known = np.concatenate([known, brood.chromosomes[kept]])
             # Some of those to come will be equal, too.
             count = min(everything, 2 * missing + 2) if len(kept) else everything
-        return Brood(*map(np.concatenate, zip(*broods, strict=True)))
+        return Offspring(*map(np.concatenate, zip(*broods, strict=True)))
 
     def _children(
         self,
@@ -113,7 +113,7 @@ class Breeding:
         used: Bools,
         fitness: Floats,
         random: np.random.Generator,
-    ) -> Brood:
+    ) -> Offspring:
         pairs = (wanted + 1) // 2
         first, second = self.selection.draw(fitness, 2 * pairs, random).reshape(2, pairs)
         exchanged = self.crossover.exchanged(used[first], random)
@@ -124,7 +124,7 @@ class Breeding:
             of_parent = _crossed(used[first], used[second], exchanged)[:wanted]
         changed = random.random(wanted) < self.mutation_rate
         children[changed] = self.mutation.mutated(children[changed], of_parent[changed], genome, random)
-        return Brood(children, of_parent)
+        return Offspring(children, of_parent)
 
 
 def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArray[Any]:

@@ -9,12 +9,8 @@ checks measure that, with deals of their own, every few generations.
 from __future__ import annotations
 
 import json
-import signal
-import threading
-import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -26,7 +22,17 @@ import numpy as np
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
-from bots.evolution import Evolution, Generation, State, StopReason, StopRule, load_checkpoint, save_checkpoint
+from bots.evolution import (
+    Evolution,
+    Generation,
+    Pace,
+    State,
+    StopReason,
+    StopRule,
+    load_checkpoint,
+    require_same_settings,
+    saved,
+)
 from bots.evolution.evaluation import Map
 from bots.evolution.genome import Chromosomes
 from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
@@ -41,9 +47,9 @@ __all__ = [
     "CheckSettings",
     "Checker",
     "Checks",
+    "EvolutionProgress",
     "FinishedRun",
     "FinishedRuns",
-    "Progress",
     "Run",
     "as_array",
     "evolve_player",
@@ -53,8 +59,6 @@ __all__ = [
     "recorded_settings",
     "run_names",
 ]
-
-_SAVE_EVERY_S: Final = 10.0
 
 
 _VERSION: Final = 1
@@ -219,7 +223,7 @@ CHECKS: Final = CheckSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EvolutionProgress:
     """How a run stands after a generation.
 
     Attributes:
@@ -278,7 +282,7 @@ def evolve_trainers(
     count: int = OPPONENTS,
     checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
-    show: Callable[[Progress], None] = lambda _: None,
+    show: Callable[[EvolutionProgress], None] = lambda _: None,
 ) -> list[Run]:
     """Evolve trainers one after another, each with deals, population and draws of its own.
 
@@ -314,7 +318,7 @@ def evolve_player(
     *,
     checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
-    show: Callable[[Progress], None] = lambda _: None,
+    show: Callable[[EvolutionProgress], None] = lambda _: None,
 ) -> Run:
     """Evolve a player against the nine trainers of a folder; see `evolve_trainers`.
 
@@ -348,7 +352,7 @@ def _run(
     rule: StopRule,
     checks: CheckSettings,
     workers: Workers | None,
-    show: Callable[[Progress], None],
+    show: Callable[[EvolutionProgress], None],
 ) -> Run:
     about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
     checkpoint = folder / f"{name}.checkpoint"
@@ -358,21 +362,16 @@ def _run(
         state = None
         if checkpoint.exists():
             state, found = load_checkpoint(checkpoint)
-            if found != about:
-                raise CheckpointError(str(checkpoint), _difference(about, found))
+            if about.get("trainers") != found.get("trainers"):
+                raise CheckpointError(str(checkpoint), "it was made with other trainers; take another folder")
+            require_same_settings(checkpoint, about["settings"], found.get("settings", {}))
         evolution = make(state, **over)
         checker = Checker(folder, name, settings, checks, over.get("over"))
-        with _saved(evolution, checkpoint, about) as save:
-            # The first generation waits for compiled code and new workers: it tells nothing about the others.
-            first, began_s = -1, 0.0
+        pace = Pace()
+        with saved(evolution, checkpoint, lambda: about) as save:
             for generation in evolution.generations(rule):
-                seconds = None
-                if first < 0:
-                    first, began_s = generation.number, time.monotonic()
-                else:
-                    seconds = (time.monotonic() - began_s) / (generation.number - first)
                 left, is_exact = rule.most_left(generation), rule.patience is None and rule.opponents is None
-                show(Progress(name, *place, generation, left, is_exact, seconds, hands))
+                show(EvolutionProgress(name, *place, generation, left, is_exact, pace.seconds(generation), hands))
                 save()
                 assert evolution.state is not None
                 checker.check(evolution.state, is_last=rule.reason(generation) is not None)
@@ -401,48 +400,6 @@ def _holds(path: Path, thresholds: bytes) -> bool:
         return array("b", read_chromosome(str(path)).thresholds).tobytes() == thresholds
     except ChromosomeError:
         return False
-
-
-@contextmanager
-def _saved(evolution: Evolution, path: Path, about: dict[str, Any]) -> Iterator[Callable[[], None]]:
-    """Write the state at the end, however that comes, and in between when the one on disk is some seconds old."""
-    written = time.monotonic()
-
-    def save() -> None:
-        nonlocal written
-        if time.monotonic() - written >= _SAVE_EVERY_S and evolution.state is not None:
-            save_checkpoint(path, evolution.state, about)
-            written = time.monotonic()
-
-    begun_with = evolution.state
-    try:
-        yield save
-    finally:
-        if evolution.state is not None and evolution.state is not begun_with:
-            with _undisturbed():
-                save_checkpoint(path, evolution.state, about)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _difference(wanted: dict[str, Any], found: dict[str, Any]) -> str:
-    if wanted.get("trainers") != found.get("trainers"):
-        return "it was made with other trainers; take another folder"
-    theirs = found.get("settings", {})
-    names = [name for name, value in wanted["settings"].items() if theirs.get(name) != value]
-    were = ", ".join(f"{name} {theirs.get(name)}" for name in names)
-    asked = ", ".join(f"{name} {wanted['settings'][name]}" for name in names)
-    return f"it was made with {were}, not {asked}: take another folder, or the same settings to go on"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

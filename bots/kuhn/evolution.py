@@ -53,8 +53,8 @@ __all__ = [
     "Start",
     "contributions",
     "kuhn_evolution",
-    "outlook",
     "payments",
+    "payoff_chances",
 ]
 
 _LISTED_FLOOR: Final = -1.0
@@ -275,7 +275,7 @@ class OfModel:
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
         """See `bots.evolution.Evaluator`; there are no opponents but the model."""
-        payoffs, by_end = outlook(self.game, self.seat, self.model)
+        payoffs, by_end = payoff_chances(self.game, self.seat, self.model)
         own = contributions(self.game, self.seat, chromosomes).reshape(len(by_end), -1)
         chances = own.T @ by_end
         if self.pays_model:
@@ -381,7 +381,7 @@ class Payments(NamedTuple):
     low: NDArray[np.int64]
 
 
-class Outlook(NamedTuple):
+class PayoffChances(NamedTuple):
     """What a seat may win against one strategy.
 
     Attributes:
@@ -413,17 +413,17 @@ def contributions(game: KuhnGame, seat: int, chromosomes: Chromosomes) -> Floats
     answers = _answers(game, seat)
     found = np.empty((len(answers), len(CARDS), len(chromosomes)))
     made: dict[tuple[tuple[int, bool], ...], Floats] = {(): np.ones(found.shape[1:])}
-    for end, told in enumerate(answers):
-        for length in range(1, len(told) + 1):
-            if told[:length] not in made:
-                row, answer = told[length - 1]
-                made[told[:length]] = made[told[: length - 1]] * chances[answer][row]
-        found[end] = made[told]
+    for end, path in enumerate(answers):
+        for length in range(1, len(path) + 1):
+            if path[:length] not in made:
+                row, answer = path[length - 1]
+                made[path[:length]] = made[path[: length - 1]] * chances[answer][row]
+        found[end] = made[path]
     return found
 
 
 @lru_cache(maxsize=16)
-def outlook(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> Outlook:
+def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> PayoffChances:
     """What the seat 0 or 1 may win against a strategy in the other seat."""
     other = contributions(game, 1 - seat, np.array(opponent)[None])[:, :, 0]
     pays = payments(game)
@@ -433,7 +433,7 @@ def outlook(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> Outlook:
     for deal in DEALS:
         won = sign * (pays.high if deal[0] > deal[1] else pays.low)
         chances[range(len(won)), deal[seat], np.searchsorted(payoffs, won)] += other[:, deal[1 - seat]] / len(DEALS)
-    return Outlook(payoffs.astype(float), chances.reshape(-1, len(payoffs)))
+    return PayoffChances(payoffs.astype(float), chances.reshape(-1, len(payoffs)))
 
 
 def value_matrix(game: KuhnGame, others: Floats) -> Floats:

@@ -236,8 +236,8 @@ def _lines(game: KuhnGame) -> tuple[Line, ...]:
                 found.append(Line(name, answers, int(chips), matrix == _WON))
             case Decision(name, player, _, children):
                 for answer, child in enumerate(children):
-                    told = (*answers[player], (rows.index(name), bool(answer)))
-                    walk(child, (told, answers[1]) if player == 0 else (answers[0], told))
+                    answer_path = (*answers[player], (rows.index(name), bool(answer)))
+                    walk(child, (answer_path, answers[1]) if player == 0 else (answers[0], answer_path))
             case Chance():
                 raise AssertionError("no cards are dealt after the first")
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
-from bots.evolution import Evolution, Generation, StopRule, load_checkpoint, save_checkpoint
+from bots.evolution import Evolution, Generation, Pace, StopRule, load_checkpoint, require_same_settings, saved
 from bots.evolution.genome import Floats
 from bots.kuhn.evolution import KuhnSettings, OfRivals, OppositionKind, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
@@ -33,7 +33,7 @@ from logs.whole_file import write_whole
 
 __all__ = [
     "KuhnResult",
-    "Progress",
+    "SeedProgress",
     "SeedsDone",
     "Trace",
     "evolve",
@@ -255,12 +255,11 @@ def format_genes(genes: Genes, game: KuhnGame) -> str:
     return "\n".join(lines) + "\n"
 
 
-_SAVE_EVERY_S: Final = 10.0
 _SHOW_EVERY_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SeedProgress:
     """How a run stands after a generation.
 
     Attributes:
@@ -324,7 +323,7 @@ def evolve(
     generations: int,
     *,
     place: tuple[int, int] = (1, 1),
-    show: Callable[[Progress], None] = lambda _: None,
+    show: Callable[[SeedProgress], None] = lambda _: None,
 ) -> KuhnResult:
     """One run, with checkpoints.
 
@@ -350,44 +349,30 @@ def _evolve(
     settings: KuhnSettings,
     generations: int,
     place: tuple[int, int],
-    show: Callable[[Progress], None],
+    show: Callable[[SeedProgress], None],
 ) -> KuhnResult:
     path = folder / f"seed-{settings.seed}.checkpoint"
     about = {"settings": settings.as_data()}
     state, trace = None, Trace()
     if path.exists():
         state, found = load_checkpoint(path)
-        _require_same(path, settings, found.get("settings", {}))
+        require_same_settings(path, settings.as_data(), found.get("settings", {}))
         trace = Trace(found.get("trace"))
     evolution = kuhn_evolution(settings, state=state)
-    begun_with, written_s, shown_s = state, time.monotonic(), 0.0
-    first, began_s = -1, 0.0
+    pace, shown_s = Pace(), 0.0
 
-    def save() -> None:
-        if evolution.state is not None and evolution.state is not begun_with:
-            save_checkpoint(path, evolution.state, {**about, "trace": trace.as_data()})
+    with saved(evolution, path, lambda: {**about, "trace": trace.as_data()}) as save:
 
-    def told(generation: Generation) -> None:
-        nonlocal written_s, shown_s, first, began_s
-        now_s = time.monotonic()
-        # The first generation waits for compiled code: it tells nothing about the others.
-        seconds = None
-        if first < 0:
-            first, began_s = generation.number, now_s
-        else:
-            seconds = (now_s - began_s) / (generation.number - first)
-        if now_s - shown_s >= _SHOW_EVERY_S:
-            shown_s = now_s
-            exact, possible, lost = _standing(settings, evolution)
-            show(Progress(settings.seed, *place, generation, generations, seconds, exact, possible, lost))
-        if now_s - written_s >= _SAVE_EVERY_S:
+        def bred(generation: Generation) -> None:
+            nonlocal shown_s
+            seconds, now_s = pace.seconds(generation), time.monotonic()
+            if now_s - shown_s >= _SHOW_EVERY_S:
+                shown_s = now_s
+                exact, possible, lost = _standing(settings, evolution)
+                show(SeedProgress(settings.seed, *place, generation, generations, seconds, exact, possible, lost))
             save()
-            written_s = now_s
 
-    try:
-        follow(settings, evolution, StopRule(generations=generations), trace, told)
-    finally:
-        save()
+        follow(settings, evolution, StopRule(generations=generations), trace, bred)
     result = result_of(settings, evolution, trace)
     _write(folder, settings, generations, result)
     return result
@@ -400,7 +385,7 @@ def evolve_seeds(
     repeat: int,
     *,
     workers: Workers | None = None,
-    show: Callable[[Progress | SeedsDone], None] = lambda _: None,
+    show: Callable[[SeedProgress | SeedsDone], None] = lambda _: None,
 ) -> list[KuhnResult]:
     """Runs with consecutive seeds, from that of the settings on; those that are finished are not done again.
 
@@ -462,7 +447,7 @@ def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnRes
         raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise CheckpointError(str(path), "it is not the result of such a run, or a damaged one") from error
-    _require_same(path, settings, their_settings)
+    require_same_settings(path, settings.as_data(), their_settings)
     if bred > generations:
         raise CheckpointError(
             str(path),
@@ -483,21 +468,3 @@ def _write(folder: Path, settings: KuhnSettings, generations: int, result: KuhnR
         write_whole(path, json.dumps(data) + "\n")
     except OSError as error:
         raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
-
-
-def _require_same(path: Path, settings: KuhnSettings, theirs: Mapping[str, Any]) -> None:
-    ours = settings.as_data()
-    names = [name for name, value in ours.items() if theirs.get(name) != value]
-    if names:
-        raise CheckpointError(
-            str(path),
-            f"it was made with {_in_words(names, theirs)}, not {_in_words(names, ours)}: "
-            "take another folder, or the same settings to go on",
-        )
-
-
-def _in_words(names: Sequence[str], settings: Mapping[str, Any]) -> str:
-    def said(value: Any) -> str:
-        return " ".join(f"{gene:g}" for gene in value) if isinstance(value, list) else str(value)
-
-    return ", ".join(f"{name} {said(settings.get(name))}" for name in names)

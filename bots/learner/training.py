@@ -30,7 +30,7 @@ from protocol import find_game
 __all__ = [
     "Block",
     "Earned",
-    "Progress",
+    "TrainingProgress",
     "TrainingSettings",
     "earned",
     "frozen_play",
@@ -121,7 +121,7 @@ class Block(NamedTuple):
     unseen: Earned
 
 
-class Progress(NamedTuple):
+class TrainingProgress(NamedTuple):
     """How a training stands.
 
     Attributes:
@@ -138,7 +138,7 @@ class Progress(NamedTuple):
 
 
 def train(
-    settings: TrainingSettings, hands: int, path: Path, show: Callable[[Progress], None] = lambda _: None
+    settings: TrainingSettings, hands: int, path: Path, show: Callable[[TrainingProgress], None] = lambda _: None
 ) -> tuple[Memory, tuple[Block, ...]]:
     """Train a learner, or go on with a training.
 
@@ -175,11 +175,11 @@ def train(
             done = len(blocks) - first - 1
             if done == 0:  # It has waited for the compiler and tells nothing of the others.
                 began_s = time.monotonic()
-                show(Progress(blocks, wanted, None, None))
+                show(TrainingProgress(blocks, wanted, None, None))
                 continue
             learnt_s += now_s - start_s
             left_s = (time.monotonic() - began_s) / done * (wanted - len(blocks))
-            show(Progress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
+            show(TrainingProgress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
         return replace(trainee.memory, training=_record(settings, blocks)), blocks
     finally:
         file.close()

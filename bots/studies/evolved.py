@@ -22,7 +22,7 @@ from bots.sdk.selfplay import self_play
 from bots.studies.evolved_play import (
     CATEGORIES,
     GENERATED_GENES_HANDS,
-    Sides,
+    WatchedPlayer,
     about_settings,
     against_chart,
     along_the_run,
@@ -128,7 +128,7 @@ def evolved_report(
     unseen = make_deals(settings.deals, settings.seed, runs.player.settings.trials)
     players = []
     for run in (runs.player, *runs.trainers):
-        players.append(_sides(run, runs, unseen))
+        players.append(_watched_player(run, runs, unseen))
         did(own)
     sections = [_winnings(players), _along(runs, _first(unseen, _PROGRESS_DEALS), settings.seed)]
     did(own)
@@ -181,7 +181,7 @@ def _first(deals: DealSet, count: int) -> DealSet:
     )
 
 
-def _sides(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> Sides:
+def _watched_player(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> WatchedPlayer:
     odds = (run.settings.odds,) * 10
     nine = runs.opponents if run is runs.player else run.state.opponents
     assert nine is not None
@@ -189,10 +189,10 @@ def _sides(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> Sides:
         watch(deals, run.chromosome, nine, odds, run.settings.rake)
         for deals in (run.settings.evaluator.deal_set(), unseen)
     ]
-    return Sides(run.name, *sides)
+    return WatchedPlayer(run.name, *sides)
 
 
-def _winnings(players: Sequence[Sides]) -> Section:
+def _winnings(players: Sequence[WatchedPlayer]) -> Section:
     player = players[0]
     return Section(
         "Winnings",
@@ -236,7 +236,7 @@ def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
     )
 
 
-def _tables(player: Sides, unseen: DealSet) -> Section:
+def _tables(player: WatchedPlayer, unseen: DealSet) -> Section:
     hands, figures = best_hands(player)
     return Section(
         "How it plays",

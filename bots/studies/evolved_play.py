@@ -31,7 +31,7 @@ from logs.tracker.playing_style import classify
 __all__ = [
     "GENERATED_GENES_HANDS",
     "PLAYED",
-    "Sides",
+    "WatchedPlayer",
     "against_chart",
     "along_the_run",
     "best_hands",
@@ -121,7 +121,7 @@ CATEGORIES: Final = tuple(category.name.replace("_", " ").lower() for category i
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sides:
+class WatchedPlayer:
     """A player watched on two sets of deals.
 
     Attributes:
@@ -148,7 +148,7 @@ def interval_text(estimate: Estimate, digits: int) -> str:
 
 
 # ---- winnings
-def winnings(players: Sequence[Sides]) -> tuple[Claims, TableView]:
+def winnings(players: Sequence[WatchedPlayer]) -> tuple[Claims, TableView]:
     """What each player won on the deals of its training and on others: after the flop, as printed, and in all hands."""
     after, whole = [], []
     for player in players:
@@ -260,7 +260,7 @@ def by_hand(watched: Watched, title: str, note: str = "") -> LineChart:
 
 
 # ---- tables
-def best_hands(sides: Sides) -> tuple[TableView, Claims]:
+def best_hands(sides: WatchedPlayer) -> tuple[TableView, Claims]:
     """The starting hands that won most in hands with a flop: printed, on the training's deals, on others."""
     printed = printed_player(sides.name)
     ours = [_by_starting_hand(watched) for watched in (sides.trained, sides.unseen)]
@@ -351,7 +351,7 @@ def _table(watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]) -> 
     return [row for row, _ in found], [dollars for _, dollars in found]
 
 
-def finals(sides: Sides) -> tuple[Claims, ...]:
+def finals(sides: WatchedPlayer) -> tuple[Claims, ...]:
     """How often it won with each hand at the end, and what these hands brought."""
     printed = {row.name: row for row in printed_player(sides.name).finals}
     of = PLAYED["player" if sides.name == "player" else "trainer"]

@@ -48,11 +48,11 @@ def claims_report(found: Gathered) -> Report:
         ("hands behind a fitness", "1,010"),
     )
     return Report(
-        "Kuhn poker by genetic algorithms: what became of the claims", tuple(_lesson(found, sections)), facts, sections
+        "Kuhn poker by genetic algorithms: what became of the claims", tuple(_summary(found, sections)), facts, sections
     )
 
 
-def _lesson(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
+def _summary(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
     results = found["classic-rational-1"]
     possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
     record, value = (

@@ -35,8 +35,8 @@ __all__ = [
     "UP_TO",
     "WON",
     "Experiment",
+    "ExperimentProgress",
     "Gathered",
-    "Standing",
     "experiments",
     "gather",
     "gathered",
@@ -275,7 +275,7 @@ _AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExperimentProgress:
     """How the work stands.
 
     Attributes:
@@ -297,7 +297,7 @@ def gather(
     seeds: int,
     *,
     workers: Workers | None = None,
-    show: Callable[[Standing], None] = lambda _: None,
+    show: Callable[[ExperimentProgress], None] = lambda _: None,
 ) -> None:
     """Do all runs that the folder does not hold yet.
 
@@ -321,7 +321,7 @@ def _gather(
     experiments: Sequence[Experiment],
     seeds: int,
     workers: Workers | None,
-    show: Callable[[Standing], None],
+    show: Callable[[ExperimentProgress], None],
 ) -> None:
     there = {experiment.name: set(_read(folder, experiment)) for experiment in experiments}
     tasks = [task for task in _tasks(experiments, seeds) if task[1] not in there[task[0].name]]
@@ -344,7 +344,7 @@ def _gather(
             did += _cost(experiment)
         left_s = (time.monotonic() - began_s) * (work / did - 1)
         done = runs - len(tasks) + start + len(batch)
-        show(Standing(batch[-1][0].name, done, runs, left_s))
+        show(ExperimentProgress(batch[-1][0].name, done, runs, left_s))
 
 
 def gathered(folder: Path, experiments: Sequence[Experiment], seeds: int) -> Gathered:

@@ -156,7 +156,7 @@ class Experiments(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
+class _SeedResults:
     """What came of the experiments of a game and a seed.
 
     Attributes:
@@ -267,13 +267,13 @@ def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, .
     return {**alone, MIXED: line_ups([specs[name] for name in _MIXED_TWO], seats)}
 
 
-def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _Course], dict[tuple[str, str], Earned]]:
+def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[tuple[str, str], Earned]]:
     """What is in a file: by game and seed, and by game and rival.
 
     Raises:
         CheckpointError: something else is.
     """
-    courses: dict[tuple[str, int], _Course] = {}
+    courses: dict[tuple[str, int], _SeedResults] = {}
     matches: dict[tuple[str, str], Earned] = {}
     for row in kept.rows:
         match row:
@@ -285,7 +285,7 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _Course], dict[tuple
                 "cells": dict(cells),
                 "counter": float(counter),
             }:
-                courses[game, seed] = _Course(hands, mbb, cells, counter)
+                courses[game, seed] = _SeedResults(hands, mbb, cells, counter)
             case {"game": str(game), "rival": str(rival), "won": [float(mean), float(half_width)]}:
                 matches[game, rival] = Earned(mean, half_width)
             case _:
@@ -295,7 +295,7 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _Course], dict[tuple
 
 def _gathered(
     settings: ReportSettings,
-    courses: Mapping[tuple[str, int], _Course],
+    courses: Mapping[tuple[str, int], _SeedResults],
     matches: Mapping[tuple[str, str], Earned],
 ) -> Experiments:
     outcomes = []
@@ -312,7 +312,7 @@ def _gathered(
     return Experiments(tuple(outcomes), tuple(rivals), counters)
 
 
-def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | None) -> tuple[_Course, Memory]:
+def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | None) -> tuple[_SeedResults, Memory]:
     """The experiments of a game and a seed.
 
     Args:
@@ -329,7 +329,7 @@ def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | No
     fields = _fields(settings, game)
     style = Style(trials=settings.trials, seed=seed)
     deals: dict[int, _Deals] = {}
-    course = _Course({}, {}, {}, 0.0)
+    course = _SeedResults({}, {}, {}, 0.0)
     mixed = Memory(Constants())
     for field_, tables in fields.items():
         if len(tables) not in deals:

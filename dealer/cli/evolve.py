@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.evolution import StopRule
-from bots.evolved.runs import CHECKS, CheckSettings, Progress, Run, evolve_player, evolve_trainers
+from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers
 from dealer.cli.console import Terminal, abort
@@ -128,7 +128,7 @@ def player(
 @contextlib.contextmanager
 def _evolving(
     terminal: Terminal, folder: Path, count: int, scheduler: str | None
-) -> Iterator[tuple[Workers | None, Callable[[Progress], None]]]:
+) -> Iterator[tuple[Workers | None, Callable[[EvolutionProgress], None]]]:
     """Who evaluates, and whom to tell after each generation."""
     with (
         worked_by(count, scheduler) as workers,
@@ -141,7 +141,7 @@ def _evolving(
             abort("there is not enough memory: ask for a smaller population, fewer deals or a smaller tournament")
 
 
-def progress_line(progress: Progress) -> str:
+def progress_line(progress: EvolutionProgress) -> str:
     """How a run stands, the most important first."""
     generation = progress.generation
     of = f" ({progress.number}/{progress.runs})" if progress.runs > 1 else ""

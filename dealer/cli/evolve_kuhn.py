@@ -12,7 +12,15 @@ import typer
 from bots.evolution import Generation
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, MODEL_NAMES, Genes, model
-from bots.kuhn.runs import KuhnResult, Progress, SeedsDone, evolve_seeds, exploitability_of, format_genes, read_genes
+from bots.kuhn.runs import (
+    KuhnResult,
+    SeedProgress,
+    SeedsDone,
+    evolve_seeds,
+    exploitability_of,
+    format_genes,
+    read_genes,
+)
 from bots.kuhn.values import best_answer
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
@@ -87,7 +95,7 @@ def kuhn(
             folder, configured, most, repeat, workers=over, show=lambda progress: line(_line(progress))
         )
     _write(folder, configured, results)
-    _tell(terminal, configured, results, folder)
+    _print_results(terminal, configured, results, folder)
 
 
 def _settings(options: Any, opponent: str, beside: str) -> KuhnSettings:
@@ -113,7 +121,7 @@ def _model(name: str, settings: KuhnSettings, option: str, others: Sequence[str]
     abort(f"{option}: there is no such model, and no such file of genes; there are: {known}")
 
 
-def _line(progress: Progress | SeedsDone) -> str:
+def _line(progress: SeedProgress | SeedsDone) -> str:
     """How a run stands, the most important first."""
     if isinstance(progress, SeedsDone):
         return f"{progress.done} of {count_of(progress.runs, 'run')}, {duration(progress.left_s)} left"
@@ -131,7 +139,7 @@ def _line(progress: Progress | SeedsDone) -> str:
 # ---- what came out
 
 
-def _tell(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> None:
+def _print_results(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> None:
     rows = [_row(settings, result) for result in results]
     heads = ["seed", "mean", "best", "its exact value", "fittest exploitable by"]
     if not results[0].record_genes:
@@ -142,7 +150,7 @@ def _tell(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResu
         texts.append(["mean", *(f"{statistics.fmean(column):+.4f}" for column in columns)])
         texts.append(["spread", *(f"{statistics.stdev(column):.4f}" for column in columns)])
     terminal.table(heads, texts)
-    _tell_genes(terminal, settings, results)
+    _print_genes(terminal, settings, results)
     terminal.sentence(_in_words(settings, results))
     terminal.print(f"results, the fittest genes and a chart (fitness.html) in {folder}")
 
@@ -156,7 +164,7 @@ def _row(settings: KuhnSettings, result: KuhnResult) -> tuple[float, ...]:
     return result.mean[-1], later, fittest, exploitability_of(game, 0, result.average)
 
 
-def _tell_genes(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
+def _print_genes(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
     """The genes on average over the runs, beside the best answer's."""
     game = settings.rules
     sides = {"mean genes": [result.average or result.genes for result in results]}

@@ -92,7 +92,7 @@ def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, Measur
     """Tells how a search stands; the time left from its second batch on."""
     first: list[float] = []
 
-    def tell(done: int, best: Measured) -> None:
+    def show_progress(done: int, best: Measured) -> None:
         now_s = time.monotonic()
         if not first:
             first.extend((now_s, done))
@@ -101,4 +101,4 @@ def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, Measur
             left = f", {duration((now_s - first[0]) / (done - first[1]) * (budget - done))} left"
         show(f"{done:,} of {budget:,} learners{left}, best {best.mbb:+,.0f} mbb/g")
 
-    return tell
+    return show_progress

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.studies.kuhn_runs import Standing
+from bots.studies.kuhn_runs import ExperimentProgress
 from bots.studies.learner import ReportSettings
 from bots.studies.report import Report
 from dealer.cli.console import Terminal, abort, check_new_file
@@ -184,6 +184,6 @@ def rembrant(context: typer.Context, out: PageFile = None, force: PageForce = Fa
     _finish(terminal, rembrant_report(), out)
 
 
-def _line(standing: Standing) -> str:
+def _line(standing: ExperimentProgress) -> str:
     left = "" if standing.left_s is None else f", {duration(standing.left_s)} left"
     return f"{standing.done:,} of {standing.runs:,} runs{left}, last {standing.name}"

@@ -18,7 +18,7 @@ from dealer.cli.train_cfr import cfr
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
-    from bots.learner.training import Progress
+    from bots.learner.training import TrainingProgress
 
 __all__ = ["app"]
 
@@ -111,7 +111,7 @@ def learner(
         write_report(terminal, report, out)
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: TrainingProgress) -> str:
     """How a training stands, the most important first."""
     last = progress.blocks[-1]
     speed = "" if progress.hands_per_s is None else f", {progress.hands_per_s:,.0f} hands/s"

@@ -21,8 +21,8 @@ from bots.kuhn.evolution import (
     SelectionKind,
     Start,
     kuhn_evolution,
-    outlook,
     payments,
+    payoff_chances,
 )
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.values import expected_value, payoffs
@@ -67,7 +67,7 @@ def test_the_chances_of_all_payoffs(game: KuhnGame) -> None:
     first, second = strategies(game, 1), strategies(game, 1, seed=2)
     expected = payoffs(game, genes(first), genes(second))
     for seat, own, other in ((0, first, second), (1, second, first)):
-        won, by_end = outlook(game, seat, genes(other))
+        won, by_end = payoff_chances(game, seat, genes(other))
         from bots.kuhn.evolution import contributions
 
         found = contributions(game, seat, own).reshape(len(by_end), -1).T @ by_end

@@ -23,8 +23,8 @@ from bots.studies.kuhn_runs import (
     GENES,
     MIXED_GENES,
     Experiment,
+    ExperimentProgress,
     Gathered,
-    Standing,
     experiments,
     gather,
     gathered,
@@ -168,7 +168,7 @@ SMALL = KuhnSettings(model=model("rational", Variant.CLASSIC), fitness=Fitness.E
 class TestGathering:
     def test_what_is_there_is_not_done_again(self, tmp_path: Path) -> None:
         two = [Experiment("one", SMALL, 2, 1), Experiment("other", replace(SMALL, seat=2), 2, 2)]
-        seen: list[Standing] = []
+        seen: list[ExperimentProgress] = []
         gather(tmp_path, two, 4, show=seen.append)
         assert [(standing.done, standing.runs) for standing in seen] == [(at, 6) for at in range(1, 7)]
         first = (tmp_path / "one.jsonl").read_text("utf-8")
