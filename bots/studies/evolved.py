@@ -376,15 +376,12 @@ def _all_used(use: GeneUse) -> Claim:
             quantity=f"% of the genes used in {hands:,} hands; in {GENERATED_GENES_HANDS:,} all of them are to be",
             ours=f"{percent:.1f}",
         )
-    is_all = bool(use.used.all())
-    return Claim(
-        quantity=f"% of the genes used in {hands:,} hands, which are to use them all",
-        ours=f"{percent:.1f}",
-        printed="100",
-        verdict=Verdict.REPRODUCED if is_all else Verdict.NOT_REPRODUCED,
-        why=""
-        if is_all
-        else "players bring situations about, not the cards alone, and rare hands hardly ever meet the rare ones",
+    return Claim.plain(
+        f"% of the genes used in {hands:,} hands, which are to use them all",
+        "100",
+        f"{percent:.1f}",
+        bool(use.used.all()),
+        "players bring situations about, not the cards alone, and rare hands hardly ever meet the rare ones",
     )
 
 

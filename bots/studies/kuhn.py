@@ -116,13 +116,13 @@ def _hand_calculations() -> Section:
     queen_bets, queen_calls, queen_folds = ((0.0, 1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), (0.0,) * 6)
     king_bets, king_calls, king_folds = ((0.0, 0.0, 1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.0,) * 6)
     rows = [
-        _said("first player, queen against Rational: bets", -0.5, _with_card(game, rational, 1, queen_bets)),
-        _said("checks and calls", -0.5, _with_card(game, rational, 1, queen_calls)),
-        _said("checks and folds", 0.0, _with_card(game, rational, 1, queen_folds)),
-        _said("first player, king against Bluffer: bets", 1.35, _with_card(game, bluffer, 2, king_bets)),
-        _said("checks and folds", -0.2, _with_card(game, bluffer, 2, king_folds)),
-        _said("checks and calls", 1.6, _with_card(game, bluffer, 2, king_calls)),
-        _said("second player, king, Bluffer has checked: bets", 1.16, _king_behind_a_check(bluffer)),
+        _sum_of_text("first player, queen against Rational: bets", -0.5, _with_card(game, rational, 1, queen_bets)),
+        _sum_of_text("checks and calls", -0.5, _with_card(game, rational, 1, queen_calls)),
+        _sum_of_text("checks and folds", 0.0, _with_card(game, rational, 1, queen_folds)),
+        _sum_of_text("first player, king against Bluffer: bets", 1.35, _with_card(game, bluffer, 2, king_bets)),
+        _sum_of_text("checks and folds", -0.2, _with_card(game, bluffer, 2, king_folds)),
+        _sum_of_text("checks and calls", 1.6, _with_card(game, bluffer, 2, king_calls)),
+        _sum_of_text("second player, king, Bluffer has checked: bets", 1.16, _king_behind_a_check(bluffer)),
     ]
     return Section(
         "Sums of the text",
@@ -131,15 +131,9 @@ def _hand_calculations() -> Section:
     )
 
 
-def _said(quantity: str, printed: float, exact: float) -> Claim:
+def _sum_of_text(quantity: str, printed: float, exact: float) -> Claim:
     is_right = abs(printed - exact) < 1e-9
-    return Claim(
-        quantity=quantity,
-        ours=f"{exact:.4f}",
-        printed=f"{printed:g}",
-        verdict=Verdict.REPRODUCED if is_right else Verdict.NOT_REPRODUCED,
-        why="" if is_right else "a slip of the pen or of the sum",
-    )
+    return Claim.plain(quantity, f"{printed:g}", f"{exact:.4f}", is_right, "a slip of the pen or of the sum")
 
 
 def _with_card(game: KuhnGame, second: Genes, card: int, first: Genes) -> float:

@@ -31,7 +31,7 @@ from bots.studies.kuhn_runs import (
     Gathered,
     experiments,
 )
-from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, Verdict
+from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, Verdict, student_point
 from logs.page.table import TableView
 
 __all__ = [
@@ -53,9 +53,10 @@ __all__ = [
 ]
 
 RUN_SPREAD: Final = "± is the standard deviation from run to run."
-_WIDE: Final = 3.0
-"""A printed figure counts as one of ours where it lies as near as 99.7 % of further runs would: this many standard
-deviations, if those were known."""
+_TAIL: Final = 0.00135
+"""A printed figure counts as one of ours where it lies as near as 99.7 % of further runs would, both tails aside."""
+
+
 _PRINT: Final = 0.005
 """Half a unit of the last digit that the work prints."""
 _CONVERGED: Final = 0.05
@@ -106,15 +107,8 @@ def differing(printed: str, genes: Sequence[float], names: Sequence[str]) -> lis
 
 
 def _further_run(runs: int) -> float:
-    """How many standard deviations of so many runs, two or more, a further one may lie from their mean.
-
-    Student's distribution by the expansion of Cornish and Fisher, exact enough from five runs on.
-    """
-    z, n = _WIDE, runs - 1
-    student = z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
-    student += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
-    widened: float = student * (1 + 1 / runs) ** 0.5
-    return widened
+    """How many standard deviations of so many runs, two or more, 99.7 % of further ones lie from their mean."""
+    return student_point(runs - 1, _TAIL) * (1 + 1 / runs) ** 0.5
 
 
 def range_verdict(printed: float, values: Sequence[float], possible: float = math.inf) -> tuple[Verdict, str]:

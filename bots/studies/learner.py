@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import accumulate
 from math import sqrt
 from pathlib import Path
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, stdev
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from bots.learner.tables import Pack, Style, Trainee, line_ups
 from bots.learner.training import Block, Earned, TrainingSettings, frozen_play, unseen_packs
 from bots.learner.tuning import Measured, TuningSettings
 from bots.sdk.registry import builtin_names, make_bot
-from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, Verdict
+from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
 from bots.workers import Workers
 from engine import Game
 from logs.page.table import ABSENT, TableView
@@ -46,7 +46,6 @@ __all__ = [
     "Spread",
     "learner_report",
     "play_all",
-    "student_point",
     "training_report",
     "tuning_report",
 ]
@@ -436,14 +435,7 @@ def _claims() -> Claims:
 
 
 def _stated(quantity: str, ours: int, printed: int) -> Claim:
-    is_same = ours == printed
-    return Claim(
-        quantity=quantity,
-        ours=str(ours),
-        printed=str(printed),
-        verdict=Verdict.REPRODUCED if is_same else Verdict.NOT_REPRODUCED,
-        why="" if is_same else "another number follows from its rule",
-    )
+    return Claim.plain(quantity, str(printed), str(ours), ours == printed, "another number follows from its rule")
 
 
 def _experiments(settings: ReportSettings, played: Experiments, games: Sequence[str]) -> Section:
@@ -529,21 +521,6 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _list(outcomes: Sequence[Outcome]) -> str:
     return ", ".join(f"{one.opponents} in {one.game}" for one in outcomes)
-
-
-def student_point(freedom: int, tail: float = 0.025) -> float:
-    """What a variable of Student's t exceeds with probability `tail`, to three digits from 4 degrees of freedom on.
-
-    The expansion of Abramowitz and Stegun, 26.7.5.
-    """
-    z = NormalDist().inv_cdf(1 - tail)
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * freedom**4)
-    )
 
 
 class Spread(NamedTuple):

@@ -46,6 +46,7 @@ _PRINTED_HANDS: Final = 4_000
 _NOISE: Final = 0.002
 """Half the 95 % interval of 5,000,000 hands before the flop against the raising player, in small bets per hand."""
 _DIGITS: Final = 5e-5
+_OTHERS: Final = "another number follows from the mistake"
 _CERTAIN: Final = 1 - 1e-9
 _MIXED: Final = (
     ("the small blind folds K3o", 0, "", "K3o", 0, 0.64115),
@@ -188,22 +189,13 @@ def _counts(form: SequenceForm, plans: Plans) -> list[Claim]:
         ("the big blind calls a raise", 139, answer[1]),
         ("raises again", 29, answer[2]),
     )
-    claims = [_exact(name, printed, int((chances > _CERTAIN).sum()), 0.0, 0) for name, printed, chances in counts]
+    found = [(name, printed, int((chances > _CERTAIN).sum())) for name, printed, chances in counts]
+    claims = [Claim.plain(name, str(printed), str(ours), printed == ours, _OTHERS) for name, printed, ours in found]
     for name, player, betting, hand, action, chance in _MIXED:
         ours = float(strategies[player][betting][action, STARTING_HANDS.index(hand)])
-        claims.append(_exact(f"{name}, probability", chance, ours, _DIGITS, 5))
+        is_same = abs(chance - ours) <= _DIGITS
+        claims.append(Claim.plain(f"{name}, probability", f"{chance:.5f}", f"{ours:.5f}", is_same, _OTHERS))
     return claims
-
-
-def _exact(quantity: str, printed: float, ours: float, tolerance: float, digits: int) -> Claim:
-    verdict = Verdict.within(printed, ours, tolerance)
-    return Claim(
-        quantity=quantity,
-        ours=f"{ours:.{digits}f}",
-        printed=f"{printed:.{digits}f}",
-        verdict=verdict,
-        why="" if verdict is Verdict.REPRODUCED else "another number follows from the mistake",
-    )
 
 
 def _balance(form: SequenceForm, plans: Plans, opponent: str) -> Claim:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from functools import cache
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
@@ -35,6 +36,7 @@ __all__ = [
     "chart_svg",
     "format_report",
     "legend",
+    "student_point",
 ]
 
 
@@ -65,6 +67,21 @@ class Verdict(enum.Enum):
         if abs(printed - ours) > room:
             return cls.NOT_REPRODUCED
         return cls.REPRODUCED if not room or min(abs(ours), abs(2 * printed - ours)) > room else cls.UNDECIDED
+
+
+def student_point(freedom: int, tail: float = 0.025) -> float:
+    """What a variable of Student's t exceeds with probability `tail`, to three digits from 4 degrees of freedom on.
+
+    The expansion of Abramowitz and Stegun, 26.7.5.
+    """
+    z = NormalDist().inv_cdf(1 - tail)
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * freedom**4)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +115,13 @@ class Claim:
         needs_reason = self.verdict in (Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNDECIDED)
         if needs_reason and not self.why:
             raise ValueError(f"{self.quantity}: the reason why it is {self.verdict.value} is missing")
+
+    @classmethod
+    def plain(cls, quantity: str, printed: str, ours: str, is_same: bool, why: str, interval: str = "") -> Claim:
+        """A claim that a yes or no decides; `why` is the reason of a no."""
+        verdict = Verdict.REPRODUCED if is_same else Verdict.NOT_REPRODUCED
+        text = "" if is_same else why
+        return cls(quantity=quantity, ours=ours, interval=interval, printed=printed, verdict=verdict, why=text)
 
 
 @dataclass(frozen=True, slots=True)
