@@ -18,27 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
-from bots.evolution import (
+from bots.evolution.breeding import (
     Breeding,
     Crossover,
-    Evaluation,
-    Evaluator,
-    Evolution,
-    Fixed,
-    Genome,
     NewValues,
     OnePoint,
-    Opposition,
     Rank,
-    Rivals,
     Roulette,
     Selection,
     SignedRoulette,
-    State,
     Tournament,
     Uniform,
 )
-from bots.evolution.genome import Chromosomes, Floats, Seeds
+from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
+from bots.evolution.genome import Chromosomes, Evaluation, Evaluator, Floats, Genome, Seeds
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
 
 __all__ = [

@@ -31,8 +31,7 @@ from bots.errors import EvolutionError
 from engine.errors import quoted
 
 if TYPE_CHECKING:
-    from bots.solving.sequence_form import SequenceForm
-    from bots.solving.tree import Node, PublicGame
+    from bots.solving.sequence_form import Node, PublicGame, SequenceForm
 
 __all__ = [
     "CARDS",
@@ -173,7 +172,7 @@ class KuhnGame:
         """The game as its solvers take it."""
         import numpy as np
 
-        from bots.solving.tree import PublicGame
+        from bots.solving.sequence_form import PublicGame
 
         cards = np.arange(len(CARDS))
         ahead = np.sign(cards[:, None] - cards)
@@ -190,7 +189,7 @@ def sequence_form_of(game: KuhnGame) -> SequenceForm:
 
 
 def _tree(game: KuhnGame) -> Node:
-    from bots.solving.tree import Decision, Leaf
+    from bots.solving.sequence_form import Decision, Leaf
 
     def question(row: str, player: int, no: Node, yes: Node) -> Decision:
         return Decision(row, player, _ANSWERS, (no, yes))
@@ -225,7 +224,7 @@ def _tree(game: KuhnGame) -> Node:
 
 
 def _lines(game: KuhnGame) -> tuple[Line, ...]:
-    from bots.solving.tree import Chance, Decision, Leaf
+    from bots.solving.sequence_form import Chance, Decision, Leaf
 
     found: list[Line] = []
     rows = game.rows

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
-from bots.evolution import Evolution, Generation, Pace, StopRule, load_checkpoint, require_same_settings, saved
+from bots.evolution.evolution import Evolution, Generation, StopRule, load_checkpoint
 from bots.evolution.genome import Floats
+from bots.evolution.running import Pace, require_same_settings, saved
 from bots.kuhn.evolution import KuhnSettings, OfRivals, OppositionKind, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
 from bots.kuhn.values import best_answer, expected_value
-from bots.solving.linear_program import LinearProgram
+from bots.solving.equilibria import LinearProgram
 from bots.workers import Workers
 from engine.errors import quoted
 from logs.whole_file import write_whole

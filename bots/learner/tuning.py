@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
-from bots.evolution import Breeding, Evaluation, Evolution, GeneRange, Genome, NewValues, StopRule, Tournament, Uniform
+from bots.evolution.breeding import Breeding, NewValues, Tournament, Uniform
+from bots.evolution.evolution import Evolution, StopRule
+from bots.evolution.genome import Evaluation, GeneRange, Genome
 from bots.journal import Journal
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups

@@ -33,10 +33,20 @@ from numpy.typing import NDArray
 from bots.errors import SolvingError
 from bots.lp_mc.strategy import BETTINGS, STRATEGY_PATH, PreflopStrategy, write
 from bots.solving.engine_games import Board, betting_tree
-from bots.solving.linear_program import Equilibrium, LinearProgram, Step
-from bots.solving.plans import Chances, completed, expected_value, plan_of, strategy_of
-from bots.solving.sequence_form import Choice, Plan, Plans, SequenceForm, sequence_form
-from bots.solving.tree import PublicGame
+from bots.solving.equilibria import Equilibrium, LinearProgram, Step
+from bots.solving.sequence_form import (
+    Chances,
+    Choice,
+    Plan,
+    Plans,
+    PublicGame,
+    SequenceForm,
+    completed,
+    expected_value,
+    plan_of,
+    sequence_form,
+    strategy_of,
+)
 from engine import STARTING_HANDS, BettingType, Game, matchups
 from engine.cards import RANKS
 from engine.game import DEFAULT_STACK, Position
@@ -269,7 +279,7 @@ AFTER_LIMP: Final[Mapping[str, str]] = _by_name(_AFTER_LIMP)
 
 
 def strategy_table(form: SequenceForm, plans: Plans) -> PreflopStrategy:
-    """Two plans as probabilities of fold, call and raise, complete: see `bots.solving.plans.completed`."""
+    """Two plans as probabilities of fold, call and raise, complete: see `bots.solving.sequence_form.completed`."""
     chances = {name: array for player in (0, 1) for name, array in completed(form, player, plans).items()}
     rows = [np.vstack([chances[name], np.zeros((3 - len(chances[name]), chances[name].shape[1]))]) for name in BETTINGS]
     return PreflopStrategy(tuple(float(number) for row in rows for number in row.T.ravel()))

@@ -13,7 +13,7 @@ from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model, models, sequence_form_of
 from bots.kuhn.runs import KuhnResult, exploitability_of, game_value
 from bots.kuhn.values import best_answer, expected_value, plan_of_genes, spread
-from bots.solving.linear_program import LinearProgram
+from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Entries
 from bots.studies.kuhn_runs import (
     BEST,
@@ -108,7 +108,7 @@ def differing(printed: str, genes: Sequence[float], names: Sequence[str]) -> lis
 
 def _further_run(runs: int) -> float:
     """How many standard deviations of so many runs, two or more, 99.7 % of further ones lie from their mean."""
-    return student_point(runs - 1, _TAIL) * (1 + 1 / runs) ** 0.5
+    return student_point(runs - 1, _TAIL) * math.sqrt(1 + 1 / runs)
 
 
 def range_verdict(printed: float, values: Sequence[float], possible: float = math.inf) -> tuple[Verdict, str]:

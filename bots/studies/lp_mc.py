@@ -27,8 +27,7 @@ from bots.lp_mc.preflop import (
 from bots.sdk.bot import Bot, draw
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
-from bots.solving.plans import exploitability, sequence_values, strategy_of
-from bots.solving.sequence_form import Plans, SequenceForm
+from bots.solving.sequence_form import Plans, SequenceForm, exploitability, sequence_values, strategy_of
 from bots.studies.report import Claim, Claims, Report, Section, Verdict
 from bots.workers import Workers
 from engine import CALL, FOLD, RAISE, STARTING_HANDS, Action

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.evolution import Generation
+from bots.evolution.evolution import Generation
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, MODEL_NAMES, Genes, model
 from bots.kuhn.runs import (

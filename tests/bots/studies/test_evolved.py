@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bots.errors import EvolutionError
-from bots.evolution import StopRule
+from bots.evolution.evolution import StopRule
 from bots.evolved.runs import FinishedRuns, evolve_player, evolve_trainers, read_runs, run_names
 from bots.evolved.training import TrainingSettings
 from bots.evolved.watching import Estimate

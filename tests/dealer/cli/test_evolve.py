@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.evolution import Generation, StopRule, load_checkpoint
+from bots.evolution.evolution import Generation, StopRule, load_checkpoint
 from bots.evolved.chromosome import read_chromosome
 from bots.evolved.runs import EvolutionProgress, read_checks, run_names
 from dealer.cli.evolve import progress_line
