@@ -1,4 +1,4 @@
-"""Results of a long computation, kept in a file as they are found: what was stopped goes on without doing them again.
+"""Results of a long computation, kept in a file as they are found: a stopped computation does not repeat them.
 
 The first line of the file holds the settings, every other line one result. A last line without an end, which a stop in
 the middle of writing leaves, is dropped.

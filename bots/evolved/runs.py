@@ -134,7 +134,7 @@ class Checker:
             over: see `Evolution`.
 
         Raises:
-            CheckpointError: the checks of a run that is gone on with cannot be read, or had other deals.
+            CheckpointError: the checks of a run that is resumed cannot be read, or had other deals.
         """
         self._path = _path(folder, name)
         self.checks = read_checks(folder, name) or Checks(asked.deals)
@@ -283,7 +283,7 @@ def evolve_trainers(
         count: how many.
         checks: when they meet opponents from whom they learn nothing.
         workers: who evaluates; this process by default.
-        show: told after each generation.
+        show: called after each generation.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.

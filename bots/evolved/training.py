@@ -135,7 +135,7 @@ class TrainingSettings:
         default=0.1, metadata={"decides": "part of the range by which a mutation changes a threshold"}
     )
     odds: Odds = field(default=Odds.REWARD, metadata={"decides": "what the weight of a hand is multiplied with"})
-    rake: bool = field(default=True, metadata={"decides": "the house takes a part of each pot that saw a flop"})
+    rake: bool = field(default=True, metadata={"decides": "a part of each pot that saw a flop is taken as rake"})
     seed: int = field(default=1, metadata={"decides": "of deals, first population and operators"})
 
     def __post_init__(self) -> None:
@@ -175,7 +175,7 @@ class TableEvaluator:
         seed: of the deals.
         trials: see `make_deals`.
         odds: how genes decide.
-        rake: whether the house takes a part.
+        rake: whether a part of each pot is taken.
     """
 
     deals: int

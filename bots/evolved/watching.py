@@ -92,7 +92,7 @@ def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Seq
         player: its chromosome, shape (5040, 2).
         opponents: of the nine others, shape (9, 5040, 2).
         odds: by which each of the ten decides, the player first.
-        rake: whether the house takes a part of each pot that saw a flop.
+        rake: whether a part of each pot that saw a flop is taken.
     """
     from bots.evolved.kernel import LOGGED
 

@@ -1,6 +1,6 @@
 """Runs of the evolution: one in memory, or several in a folder, and what each found.
 
-A folder holds ``seed-1.checkpoint`` and ``seed-1.json``, and so on. What is there is gone on with, never begun again:
+A folder holds ``seed-1.checkpoint`` and ``seed-1.json``, and so on. An existing run is resumed, never begun again:
 with the same settings the end is the same to the bit, whatever happened in between.
 """
 
@@ -87,7 +87,7 @@ class KuhnResult:
     rival_average: Genes
 
     def as_data(self) -> dict[str, Any]:
-        """As JSON says it."""
+        """As JSON holds it."""
         return {
             name: [round(one, _DIGITS) for one in value] if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -122,7 +122,7 @@ class Trace:
         self.fittest_rival: list[float] = data.get("fittest_rival", [])
 
     def as_data(self) -> dict[str, Any]:
-        """As JSON says it."""
+        """As JSON holds it."""
         return {"genes": self.genes, "rival_genes": self.rival_genes, "fittest_rival": self.fittest_rival}
 
     def add(self, evolution: Evolution, rivals: NDArray[Any] | None) -> None:
@@ -147,7 +147,7 @@ def follow(
         evolution: of the run.
         rule: when it ends.
         trace: added to.
-        show: told after each generation.
+        show: called after each generation.
 
     Raises:
         EvolutionError: what the listing makes of it cannot go on.
@@ -333,7 +333,7 @@ def evolve(
         settings: of the run.
         generations: when it ends.
         place: of the run among those of the command, and how many those are.
-        show: told some times a second.
+        show: called some times a second.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
@@ -396,7 +396,7 @@ def evolve_seeds(
         generations: of each.
         repeat: how many.
         workers: who does them, each a whole run; by default this process does, with checkpoints.
-        show: told how they stand.
+        show: called with their progress.
 
     Raises:
         CheckpointError: as `evolve`.

@@ -146,7 +146,7 @@ def train(
         settings: of the training.
         hands: how many, in whole blocks.
         path: of the memory.
-        show: told after each block, when it is on disk.
+        show: called after each block, when it is on disk.
 
     Raises:
         LearnerFileError: the file cannot be read or written, or was made with other settings.

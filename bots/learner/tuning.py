@@ -3,7 +3,7 @@
 What a set of constants is worth is measured: a learner that looks so finely starts from nothing, trains on the same
 deals as all others, and plays unseen deals, frozen; its mean winnings are the fitness. As deals and draws are the same
 for all, two sets differ by what they see; but the best of many is also the one that these deals favour. So at the end
-the best found, and the default, are trained and tested anew on other deals and draws, several times.
+the best found, and the default, are trained and tested again on other deals and draws, several times.
 
 A search is a program that follows from its seed and asks for measurements. These are kept in a file, so a search that
 was stopped is run again from its start, finds what it asks for, and goes on where it was.
@@ -63,7 +63,7 @@ class TuningSettings:
     generations: int = field(default=30, metadata={"decides": "generations bred after the first"})
     tournament: int = field(default=2, metadata={"decides": "participants in the tournament that selects a parent"})
     crossover: float = field(default=0.7, metadata={"decides": "chance that a pair of children exchanges constants"})
-    mutation: float = field(default=0.1, metadata={"decides": "chance that one constant of a child is drawn anew"})
+    mutation: float = field(default=0.1, metadata={"decides": "chance that one constant of a child is drawn again"})
     seed: int = field(default=1, metadata={"decides": "of deals and of the search"})
 
     def __post_init__(self) -> None:
@@ -151,7 +151,7 @@ def search(
         settings: of the search.
         folder: where measurements are kept; made if it is not there.
         workers: who measures; this process by default.
-        show: told after each batch how many have been measured, and the best so far.
+        show: called after each batch with how many have been measured, and the best so far.
 
     Returns:
         all measurements in the order in which they were asked for.
@@ -189,7 +189,7 @@ def check(
         seeds: of deals and draws; a seed is the same deals for all sets.
         folder: where what is found is kept; made if it is not there.
         workers: who measures; this process by default.
-        show: told how many seeds are done.
+        show: called with the number of seeds that are done.
 
     Returns:
         by name, one number for each seed.

@@ -163,7 +163,7 @@ class OpponentModel:
         Args:
             betting: the hand so far.
             us: our position.
-            hand_number: of the hand; a new one, or another position, begins anew.
+            hand_number: of the hand; a new one, or another position, begins again.
         """
         if self._hand != (hand_number, us):
             self._hand, self._seen = (hand_number, us), 0

@@ -104,7 +104,7 @@ def evolved_report(
         settings: how much is played.
         beside: other runs, whose players are compared with this one's.
         workers: who plays the matches; this process by default.
-        show: told which part is done, 0 to 1.
+        show: called with the part that is done, 0 to 1.
 
     Raises:
         EvolutionError: the seed of the unseen deals is one of the training's.
@@ -418,7 +418,7 @@ def _states() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
 FIELDS: Final = ("random", "calling", "raising")
 """What the player has to beat at a table of ten."""
 _FIELDS_TIMES: Final = 5
-"""So many times the deals of other matches are played against these: they have to be told from zero."""
+"""So many times the deals of other matches are played against these: they have to be distinguished from zero."""
 _LEFT_OUT: Final = ("learner", "lbr")
 """One plays by what it has played before, so that deals are no units; the other knows the policy of an opponent of its
 own."""
@@ -504,7 +504,7 @@ def play_matches(
         matches: what is played.
         seed: of the cards, and of the samples of all bots.
         workers: who plays; this process by default.
-        played: told after each match.
+        played: called after each match.
     """
     results = []
     for opponent in matches:

@@ -306,7 +306,7 @@ def gather(
         experiments: whose runs.
         seeds: how many, before `Experiment.seeds`.
         workers: who runs them; this process by default.
-        show: told after each run, or after some.
+        show: called after each run, or after some.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.

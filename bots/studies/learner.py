@@ -214,7 +214,7 @@ def play_all(
         settings: how much.
         folder: where what is finished is kept; made if it is not there.
         workers: who plays; this process by default.
-        show: told which part of what was missing is done, 0 to 1, after each seed of a game and each match.
+        show: called with the part of what was missing that is done, 0 to 1, after each seed of a game and each match.
 
     Raises:
         CheckpointError: the folder cannot be read or written, or is of other settings.

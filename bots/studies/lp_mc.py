@@ -1,4 +1,4 @@
-"""The thesis of `lp-mc`: its printed tables beside the game before the flop solved anew, and matches of the whole bot.
+"""The thesis of `lp-mc`: its printed tables beside the game before the flop solved again, and matches of the whole bot.
 
 Its tables 1 and 3 (the small blind, and the big blind after a raise) and 4 (against three simple players) follow from
 the printed mistake and exact chances alone. Table 2, the answer to a limp, is nearly free in that solution: ours is the

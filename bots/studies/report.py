@@ -54,7 +54,7 @@ class Verdict(enum.Enum):
     def within(cls, printed: float, ours: float, room: float | None) -> Verdict:
         """The verdict on a figure by a test that can fail either way.
 
-        A figure is reproduced only if the measurement could have told it from 0 and from twice as much: undecided where
+        A figure is reproduced only if the measurement excludes 0 and twice as much: undecided where
         one of them lies within the distance that chance explains, too, or where that distance is not known.
 
         Args:

@@ -25,7 +25,7 @@ from bots.kuhn.values import best_answer
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import RunFolder, WorkerCount, computing
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
@@ -36,7 +36,7 @@ _RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not Opp
 _GENERATIONS: Final = {OppositionKind.MODEL: 100}
 _MORE_GENERATIONS: Final = 1000
 _ROW: Final = 12
-"""Genes up to this many are told in one line."""
+"""Genes up to this many are printed in one line."""
 
 _Options: Any = setting_options(KuhnSettings, _TRAINING)
 
@@ -44,7 +44,7 @@ _Options: Any = setting_options(KuhnSettings, _TRAINING)
 @takes_options
 def kuhn(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the runs; made if it is not there.")],
+    folder: RunFolder,
     settings: _Options,
     opponent: Annotated[
         str,
@@ -81,14 +81,13 @@ def kuhn(
     """Evolve strategies for Kuhn poker, or a larger game of its three cards, by a genetic algorithm.
 
     The defaults are those of the work it is re-made from. Every figure that hands decide stands beside an exact one. An
-    unfinished run is gone on with by the same command.
+    unfinished run is resumed by the same command.
     """
     terminal = context.ensure_object(Terminal)
     configured = _settings(settings, opponent, beside)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
     with (
-        worked_by(workers if repeat > 1 else 1) as over,
-        gone_on_with(folder, "what is finished"),
+        computing(folder, "what is finished", workers if repeat > 1 else 1) as over,
         live_line(terminal) as line,
     ):
         results = evolve_seeds(

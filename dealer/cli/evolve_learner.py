@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -14,7 +13,7 @@ from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.options import takes_options
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.working import duration, live_line
 
 __all__ = ["learner"]
@@ -27,7 +26,7 @@ _SearchOptions: Any = setting_options(TuningSettings, _SEARCH)
 @takes_options
 def learner(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where measurements are kept; made if not there.")],
+    folder: RunFolder,
     settings: _SearchOptions,
     game: Annotated[
         str, typer.Option("--game", help="A game (see 'arena games'), or a .game file.", rich_help_panel=_SEARCH)
@@ -57,7 +56,7 @@ def learner(
     """Search the ten constants of the learner by evolution.
 
     A set of constants is worth what a learner with it wins, frozen, on unseen deals after its training. The best is
-    then measured anew. An interrupted search is continued by the same command.
+    then measured again. An interrupted search is continued by the same command.
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.memory import Constants
@@ -67,8 +66,7 @@ def learner(
         check_new_file(out, force)
     wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **given(settings))
     with (
-        worked_by(workers, scheduler) as over,
-        gone_on_with(folder, "every measurement"),
+        computing(folder, "every measurement", workers, scheduler) as over,
         live_line(terminal) as show,
     ):
         measured = search(wanted, folder, workers=over, show=_progress(show, wanted.budget))
@@ -80,7 +78,7 @@ def learner(
             others,
             folder,
             workers=over,
-            show=lambda done: show(f"measured anew with {done} of {seeds} seeds"),
+            show=lambda done: show(f"measured again with {done} of {seeds} seeds"),
         )
     report = tuning_report(wanted, measured, checks)
     show_report(terminal, report)
