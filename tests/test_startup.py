@@ -49,7 +49,7 @@ BOT = {
 }
 EQUILIBRIUM = {
     *("bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.bot"),
-    *("bots.kuhn", "bots.kuhn.equilibria", "bots.kuhn.games", "bots.kuhn.wire"),
+    *("bots.kuhn", "bots.kuhn.bots", "bots.kuhn.games"),
 }
 ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
 DEALER = {
