@@ -53,7 +53,7 @@ BOT = {
     "bots.sdk.conversation",
     "bots.errors",
     "bots.formula",
-    "bots.formula.decisions",
+    "bots.formula.formulas",
     "bots.sdk.registry",
     "bots.sdk.view",
     "engine.splitmix",
@@ -62,9 +62,8 @@ EQUILIBRIUM = {
     "bots.equilibrium",
     "bots.equilibrium.bot",
     "bots.kuhn",
-    "bots.kuhn.equilibria",
+    "bots.kuhn.bots",
     "bots.kuhn.games",
-    "bots.kuhn.wire",
 }
 ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
 DEALER = {
@@ -177,7 +176,7 @@ def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
     code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n"
     code += "from bots.sdk.builtin import main; main()"
     modules = loaded(code, "equilibrium", "127.0.0.1", "1", "--game", "leduc", folder=tmp_path)
-    assert ours(modules) == BOT - {"bots.baseline", "bots.formula", "bots.formula.decisions"} | EQUILIBRIUM
+    assert ours(modules) == BOT - {"bots.baseline", "bots.formula", "bots.formula.formulas"} | EQUILIBRIUM
     assert not modules & (HEAVY | {"asyncio", "random", "hashlib"})
     assert not strangers(modules)
 
