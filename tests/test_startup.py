@@ -51,12 +51,12 @@ EQUILIBRIUM = {
     *("bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.table"),
     *("bots.kuhn", "bots.kuhn.equilibria", "bots.kuhn.games", "bots.kuhn.wire"),
 }
-ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
+ROOMS = {"dealer", "dealer.match", "dealer.reference", "dealer.run", "dealer.table", "logs", "logs.acpc_log"}
 DEALER = {
     *ENGINE,
     *PROTOCOL,
     *ROOMS,
-    *("dealer.errors", "dealer.record.writers", "protocol.betting_nodes", "protocol.hand_lines"),
+    *("dealer.errors", "dealer.run.writers", "protocol.betting_nodes", "protocol.hand_lines"),
     *("dealer.reference.command", "dealer.reference.options", "dealer.reference.sentences"),
     *("dealer.table.collector", "dealer.table.connection", "dealer.table.connections", "dealer.table.door"),
     "dealer.table.loop",

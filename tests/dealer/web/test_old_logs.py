@@ -16,7 +16,7 @@ API = "/api/v1"
 
 
 async def played(one: Visit, runs: int = 1) -> int:
-    """Have a run played that makes it so many, to the end of its job, which is when all of it may be seen; its number."""
+    """Have a run played to the end of its job, when all of it may be seen, and return its number, which is `runs`."""
     headers = {"authorization": f"Bearer {one.token}"}
     asked = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "hands": 5}
     answer = await one.browser.post(f"{API}/jobs", json=asked, headers=headers)
