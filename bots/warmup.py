@@ -9,14 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from bots.cfr.abstraction import CardAbstraction
-from bots.cfr.boards import HOLDING_COUNT
+from bots.cfr.abstraction import HOLDING_COUNT, CardAbstraction
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards
-from bots.cfr.measure import exploitability
-from bots.cfr.solver import Discounts, Solver, tree_arrays
+from bots.cfr.solver import Discounts, Solver, exploitability, tree_arrays
 from bots.cfr.strengths import compile_kernels as compile_strengths
 from bots.cfr.tree import betting_tree
-from bots.evolution import StopRule
+from bots.evolution.evolution import StopRule
 from bots.evolved.training import TrainingSettings as TableSettings
 from bots.evolved.training import trainer_evolution
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution

@@ -43,8 +43,6 @@ _CONNECT_S: Final = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """Something to be done, as often as it takes."""
-
     promise: Future[Any]
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -138,7 +136,6 @@ class Workers:
         future.add_done_callback(partial(self._end, task, executor))
 
     def _end(self, task: _Task, executor: Executor, future: Future[Any]) -> None:
-        """Hand on what came of a task."""
         if task.promise.cancelled():
             return
         try:
@@ -242,11 +239,6 @@ def cluster_workers(address: str) -> Workers:
 
 
 def _connected(client: Any, address: str) -> Any:
-    """A client of the cluster.
-
-    Raises:
-        WorkersError: its scheduler does not answer.
-    """
     try:
         return client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError, ImportError) as error:

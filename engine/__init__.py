@@ -20,7 +20,7 @@ Modules for special needs, which may import numpy and numba: `engine.equity` and
 """
 
 from engine.actions import CALL, FOLD, RAISE, Action, ActionKind, LegalActions, Move, raise_to
-from engine.betting import BettingState, betting_start
+from engine.betting import BettingState, Step, betting_start, betting_steps, nearest_legal
 from engine.cards import CARD_TEXTS, Card, format_cards, parse_cards
 from engine.dealing import Deal, DealKey, Seed, deal_hand, deals, derived_seed, logged_seed
 from engine.errors import CardError, EngineError, GameError, IllegalAction, Rule
@@ -28,10 +28,8 @@ from engine.evaluator import Category, category, rank_hand
 from engine.game import BettingType, Game, Position, Seat
 from engine.hand import Hand, hand_values
 from engine.holdem import is_holdem
-from engine.legality import nearest_legal
-from engine.pots import Pot, side_pots, uncalled
+from engine.showdown import Pot, side_pots, uncalled
 from engine.starting_hands import STARTING_HANDS, starting_hand, starting_hand_name
-from engine.steps import Step, betting_steps
 
 __all__ = [
     "CALL",

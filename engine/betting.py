@@ -8,29 +8,29 @@ dictionary look-up per action. The memory is bounded: when a game's tree has gro
 forgotten and grows again. No result depends on it: states are equal by their game and their actions, and states in use
 stay valid.
 
-`engine.steps` describes a betting as card rooms do, action by action.
+`betting_steps` describes a betting as card rooms do, action by action: the sizes of the ACPC are totals for the hand,
+and a `Step` adds what follows from the rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import index
 from typing import NamedTuple, TypeAlias, cast
 
-from engine.actions import FOLD, Action, ActionKind, LegalActions
+from engine.actions import CALL, FOLD, RAISE, Action, ActionKind, LegalActions, Move, raise_to
 from engine.betting_rules import BettingPoint, betting_rules, first_point
 from engine.errors import IllegalAction, Rule
 from engine.game import MAX_ACTIONS_PER_ROUND, POSITIONS, Game, Position
 
-__all__ = ["MAX_REMEMBERED", "BettingState", "RoundActions", "betting_start"]
+__all__ = ["MAX_REMEMBERED", "BettingState", "RoundActions", "Step", "betting_start", "betting_steps", "nearest_legal"]
 
 MAX_REMEMBERED = 1 << 15
 """States one game's tree may hold: some 30 MB."""
-
 _OPEN_FOLD = Action(ActionKind.FOLD, 1)
 """A fold where a check is possible, for the rules."""
-
 RoundActions: TypeAlias = tuple[tuple[Position, Action], ...]
 
 
@@ -46,7 +46,6 @@ class _Tree:
         self.parents: list[BettingState] = []
 
     def forget(self) -> None:
-        """Unlink all states from one another; those still in use stay valid."""
         for parent in self.parents:
             parent._children = None
         self.parents.clear()
@@ -258,7 +257,6 @@ class BettingState:
             raise self._refused(action)
 
     def _refused(self, action: Action) -> IllegalAction:
-        """The error that says why an action is illegal, which it is."""
         if self.finished:
             return IllegalAction(Rule.HAND_OVER)
         if action.kind == ActionKind.FOLD:
@@ -330,7 +328,6 @@ class BettingState:
         return self._play(actions) if actions else self
 
     def _play(self, actions: Sequence[Action]) -> BettingState | None:
-        """The state that follows actions of one round, or None if the rules refuse one of them."""
         point, after, round_ = self._point, self._tree.after, self.round
         positions = bytearray()
         chances = 0
@@ -391,7 +388,6 @@ class BettingState:
         return spent != self.max_spent and spent != self.game.stacks[position]
 
     def _raise_bounds(self) -> tuple[int, int]:
-        """Smallest and largest total of a raise; call only where a raise is legal."""
         game = self.game
         stack = game.stacks[self.acting_position]
         if game.is_limit:
@@ -407,8 +403,109 @@ def betting_start(game: Game) -> BettingState:
 
 
 def _play_anew(game: Game, actions: Sequence[Action]) -> BettingState:
-    """The state after some actions."""
     betting = betting_start(game)
     for action in actions:
         betting = betting.after_played(action)
     return betting
+
+
+def nearest_legal(action: Action, betting: BettingState) -> Action:
+    """The action itself where it is legal, else the legal one nearest in meaning.
+
+    - A fold where there is no bet to fold to becomes a check.
+    - A raise where none is allowed becomes a call (or check).
+    - A raise of a size outside the bounds moves to the nearest bound. A raise without a size is the smallest one, and
+      in a limit game any raise is the one the game fixes.
+
+    The reference dealer corrects actions the same way.
+
+    Raises:
+        IllegalAction: the hand is over, nothing is legal.
+    """
+    legal = betting.legal_actions()
+    if action.kind == ActionKind.FOLD:
+        return FOLD if legal.can_fold else CALL
+    if action.kind == ActionKind.CALL or not legal.can_raise:
+        return CALL
+    if betting.game.is_limit:
+        return RAISE
+    return raise_to(max(legal.raise_min, min(legal.raise_max, action.hand_total)))
+
+
+_FOLD, _CALL = int(ActionKind.FOLD), int(ActionKind.CALL)
+_MOVES = tuple(Move)
+
+
+class Step(NamedTuple):
+    """One action of a betting, in the words of card rooms and trackers.
+
+    Attributes:
+        betting: the betting it belongs to.
+        number: how many actions came before it in the hand.
+        round: the betting round, 0-based.
+        position: the player who acted.
+        action: the action, its size a total for the hand.
+        move: what the action amounted to.
+        added: chips it put in.
+        street_total: the player's chips in this round after it, blinds included.
+        to_call: chips that a call would have added; 0 where a call is a check.
+        raised_by: chips by which it raised the bet; 0 for other actions, 0 or less for the limit raise of a stack that
+            does not exceed the bet.
+        is_all_in: whether it put in the player's last chips.
+    """
+
+    betting: BettingState
+    number: int
+    round: int
+    position: Position
+    action: Action
+    move: Move
+    added: int
+    street_total: int
+    to_call: int
+    raised_by: int
+    is_all_in: bool
+
+    @property
+    def before(self) -> BettingState:
+        """The state in which the action was taken."""
+        state = betting_start(self.betting.game)
+        for _, action in list(chain.from_iterable(self.betting.rounds))[: self.number]:
+            state = state.after_played(action)
+        return state
+
+
+def betting_steps(betting: BettingState) -> list[Step]:
+    """The actions of a betting, in order."""
+    game = betting.game
+    stacks, is_limit = game.stacks, game.is_limit
+    spent = list(game.blinds)
+    before_round = [0] * len(spent)
+    highest = max(spent)
+    is_bet = highest > 0
+    fold, check, call, bet, raised = _MOVES
+    make = tuple.__new__
+    found: list[Step] = []
+    for round_, actions in enumerate(betting.rounds):
+        if round_:
+            before_round, is_bet = spent.copy(), False
+        for position, action in actions:
+            kind, hand_total = action
+            stack, old = stacks[position], spent[position]
+            owed = highest if highest < stack else stack
+            to_call = owed - old if owed > old else 0
+            raised_by = 0
+            if kind == _CALL:
+                total, move = owed, call if to_call else check
+            elif kind == _FOLD:
+                total, move = old, fold
+            else:
+                total = min(highest + game.raise_sizes[round_], stack) if is_limit else hand_total
+                raised_by, highest = total - highest, total
+                move = raised if is_bet else bet
+                is_bet = True
+            spent[position] = total
+            added, street_total = total - old, total - before_round[position]
+            facts = betting, len(found), round_, position, action, move, added, street_total, to_call, raised_by
+            found.append(make(Step, (*facts, stack == total > old)))
+    return found

@@ -133,7 +133,6 @@ def betting_rules(game: Game) -> BettingRules:
 
 
 def _first_able(able: int, start: int, players: int) -> int:
-    """The first position from `start` on that is able, around the table; -1 if nobody is."""
     start %= players
     turned = able >> start | (able & (1 << start) - 1) << players - start
     if not turned:
@@ -151,18 +150,18 @@ def first_point(game: Game) -> BettingPoint:
     position = _first_able(able, game.first_players[0], game.num_players)
     highest = max(game.blinds)
     return BettingPoint(
-        position,
-        0 if able else game.num_rounds - 1,
-        position >= 0
+        position=position,
+        round=0 if able else game.num_rounds - 1,
+        may_raise=position >= 0
         and game.max_raises[0] > 0
         and able.bit_count() > 1
         and (game.is_limit or highest < game.stacks[position]),
-        game.blinds,
-        highest,
-        0,
-        max(1, 2 * highest),
-        able,
-        0,
-        0,
-        0,
+        spent=game.blinds,
+        max_spent=highest,
+        folded=0,
+        min_raise_to=max(1, 2 * highest),
+        able=able,
+        called=0,
+        raises=0,
+        actions=0,
     )

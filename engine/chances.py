@@ -122,7 +122,7 @@ def chances(
     if has_all or (trials is None and unknown <= 1 and counted <= _MOST_COUNTED):
         found = _counted(choices, board, dead, has_unknown=unknown == 1, is_duel=is_duel, progress=progress)
     else:
-        found = _sampled(choices, unknown, board, dead, trials or DEFAULT_TRIALS, seed, progress)
+        found = _sampled(choices, unknown, board, dead, trials=trials or DEFAULT_TRIALS, seed=seed, progress=progress)
     return _in_order(found, order)
 
 
@@ -160,7 +160,6 @@ def _require(
 
 
 def _choices(ranges: Sequence[Sequence[Holding]]) -> Iterator[tuple[Holding, ...]]:
-    """One holding for each player, no card twice."""
     if not ranges:
         yield ()
         return
@@ -170,7 +169,6 @@ def _choices(ranges: Sequence[Sequence[Holding]]) -> Iterator[tuple[Holding, ...
 
 
 def _in_order(found: Chances, order: Sequence[int]) -> Chances:
-    """The chances of players in the order in which they were given."""
     players = dict(zip(order, found.players, strict=True))
     return Chances(tuple([players[at] for at in range(len(order))]), found.showdowns, found.is_exact)
 
@@ -179,7 +177,6 @@ def _in_order(found: Chances, order: Sequence[int]) -> Chances:
 
 
 def _from_table(known: Sequence[Sequence[Holding]], unknown: int) -> Chances | None:
-    """The chances of two players before the flop by the table of matchups; None where it does not have them."""
     numbers = [_class_of(player) for player in known]
     is_one_of_its_class = unknown == 1 and len(known) == 1 and len(known[0]) == 1
     if len(known) + unknown != 2 or (None in numbers and not is_one_of_its_class):
@@ -197,7 +194,6 @@ def _from_table(known: Sequence[Sequence[Holding]], unknown: int) -> Chances | N
 
 
 def _class_of(player: Sequence[Holding]) -> int | None:
-    """The class whose holdings these are."""
     number = starting_hand(player[0])
     return number if sorted(map(sorted, player)) == sorted(map(sorted, holdings_of(number))) else None
 
@@ -232,7 +228,6 @@ def _counted(
 def _count_duel(
     hole: Holding, board: Sequence[Card], unseen: Sequence[Card]
 ) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """Who wins how often, against any holding on any board with these cards."""
     import numpy as np
 
     from engine.kernels.showdowns import count_against_one
@@ -245,7 +240,6 @@ def _count_duel(
 
 
 def _chances_of_counts(shared: Sequence[Sequence[int]], showdowns: int) -> Chances:
-    """The chances by player from the showdowns won by so many players, the player among them."""
     found = []
     for of_player in shared:
         share = sum([count / winners for winners, count in enumerate(of_player, 1)])
@@ -288,7 +282,8 @@ def _sampled(
         counts = np.zeros((players, players), np.int64)
         for first in range(0, each, _TRIALS_AT_ONCE):
             drawn = range(first, min(each, first + _TRIALS_AT_ONCE))
-            count_sampled_shares(own, table, rest, unknown, drawn, mixed(seed + done & MASK_64), counts)
+            start = mixed(seed + done & MASK_64)
+            count_sampled_shares(own, table, rest, unknown, drawn, start=start, counts=counts)
             if progress is not None:
                 progress((done + drawn.stop / each) / len(choices))
         whole += counts

@@ -131,7 +131,6 @@ def reference_generator(seed: int) -> random.Random:
 
 @lru_cache(64)
 def _first_words(word: int) -> tuple[int, ...]:
-    """The state that a seed leads to, and the place in it."""
     words = [word]
     for i in range(1, _STATE_WORDS):
         word = (1812433253 * (word ^ (word >> 30)) + i) & 0xFFFFFFFF
@@ -153,7 +152,6 @@ def deals(game: Game, seed: Seed, first_hand: int = 0) -> Iterator[Deal]:
 
 
 def _hands(game: Game, seed: int, first_hand: int) -> Iterator[list[Card]]:
-    """The cards of one hand after the other, from the reference's generator."""
     generator = reference_generator(seed)
     to_skip = first_hand * game.cards_per_hand
     while to_skip > 0:
@@ -177,7 +175,7 @@ def _hands(game: Game, seed: int, first_hand: int) -> Iterator[list[Card]]:
 
 
 def _words(generator: random.Random, count: int) -> Sequence[int]:
-    """The next outputs of a generator; many at once cost a third of one by one."""
+    # Many at once cost a third of one by one.
     words = array("I", generator.getrandbits(32 * count).to_bytes(4 * count, "little"))
     if sys.byteorder == "big":
         words.byteswap()
@@ -185,7 +183,6 @@ def _words(generator: random.Random, count: int) -> Sequence[int]:
 
 
 def _secret_hands(game: Game, key: DealKey, first_hand: int) -> Iterator[list[Card]]:
-    """The cards of one hand after the other, from a key."""
     deck = list(game.deck)
     draws = [(left, 65536 - 65536 % left) for left in range(len(deck), len(deck) - game.cards_per_hand, -1)]
     for number in itertools.count(first_hand):
@@ -203,7 +200,6 @@ def _secret_hands(game: Game, key: DealKey, first_hand: int) -> Iterator[list[Ca
 
 
 def _secret_words(key: DealKey, number: int) -> Iterator[int]:
-    """The words of a hand, without end."""
     for block in itertools.count():
         message = number.to_bytes(8, "little") + block.to_bytes(4, "little")
         yield from struct.unpack("<32H", key._digest(_DEAL, message, 64))

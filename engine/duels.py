@@ -1,8 +1,15 @@
 """Two holdings against each other before the flop, exactly: the boards won, tied and lost by one that is known against
 one that is known.
 
-The numbers come with the package (`engine.tables.duels`), and `engine.generators.duels` makes them again. Nothing heavy
-is imported to look one up: it takes two microseconds after a millisecond for the file.
+The numbers come with the package in `duels.bin`, which `engine.generators` writes. Nothing heavy is imported to look
+one up: it takes two microseconds after a millisecond for the file. Everything in it is little-endian:
+
+    8 bytes               magic
+    62,790 * 2 uint32     by row of `duel_row`: of all 1,712,304 boards beside the four cards, those on which the first
+                          holding wins and those on which both win; 0 and 0 for rows that no four cards have
+
+Two holdings are given by their ranks and by which of the four cards are of one suit, whatever suit it is. There are
+47,008 such pairs; some have several rows, so that a row is found by arithmetic alone.
 
     >>> from engine import parse_cards
     >>> duel(parse_cards("AcAd"), parse_cards("KcKh"))
@@ -11,21 +18,50 @@ is imported to look one up: it takes two microseconds after a millisecond for th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterable, Sequence
 from functools import cache
 from math import comb
+from os.path import dirname, join
 from typing import TYPE_CHECKING, Final
 
-from engine.tables import duels as table
+from engine.tables import checked
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["BOARDS", "duel", "duel_counts"]
+__all__ = [
+    "BOARDS",
+    "DUELS_PATH",
+    "DUELS_SHA256",
+    "HEADER_BYTES",
+    "ROW",
+    "ROWS",
+    "duel",
+    "duel_counts",
+    "duel_row",
+    "load",
+    "read",
+    "write",
+]
 
 BOARDS: Final = comb(48, 5)
 """Boards beside two holdings: 1,712,304."""
+
+DUELS_PATH: Final = join(dirname(__file__), "tables", "duels.bin")
+DUELS_SHA256: Final = "42b735faaddc7b7342bf779c7a1b0d24361ac79732ff78ba40cc448c101edaf3"
+"""Checksum of the file."""
+
+ROW: Final = struct.Struct("<II")
+"""A row: boards won by the first holding, boards tied."""
+
+ROWS: Final = 91 * 92 // 2 * 15
+"""Two of the 91 pairs of ranks, in order, and the 15 ways in which four cards may be of the same suits."""
+
+_MAGIC: Final = b"ACPCDU01"
+HEADER_BYTES: Final = len(_MAGIC)
+"""Where the rows begin."""
 
 _data = b""
 
@@ -43,9 +79,9 @@ def duel(hole: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
     """
     global _data
     if not _data:
-        _data = table.load()
-    row = table.duel_row(*hole, *other)
-    won, tied = table.ROW.unpack_from(_data, table.HEADER_BYTES + table.ROW.size * max(row, -1 - row))
+        _data = load()
+    row = duel_row(*hole, *other)
+    won, tied = ROW.unpack_from(_data, HEADER_BYTES + ROW.size * max(row, -1 - row))
     lost = BOARDS - won - tied
     return (won, tied, lost) if row >= 0 else (lost, tied, won)
 
@@ -60,4 +96,74 @@ def duel_counts() -> NDArray[np.uint32]:
     """
     import numpy as np
 
-    return np.frombuffer(table.load(), "<u4", offset=table.HEADER_BYTES).reshape(table.ROWS, 2)
+    return np.frombuffer(load(), "<u4", offset=HEADER_BYTES).reshape(ROWS, 2)
+
+
+def duel_row(one: int, two: int, three: int, four: int) -> int:
+    """The row of a holding, the first two cards, against another one; -1 less the row of the other against the first.
+
+    So a negative number n stands for row -1 - n, with the holdings exchanged. `engine.kernels.ranges` compiles this
+    function: it takes and returns whole numbers and calls nothing.
+
+    Args:
+        one: a card, 0..51; all four are different.
+        two: the other card of the holding.
+        three: a card of the other holding.
+        four: the last one.
+    """
+    if one < two:
+        one, two = two, one
+    if three < four:
+        three, four = four, three
+    # The pairs of ranks are numbered by the higher rank, then by the lower one.
+    first = (one >> 2) * ((one >> 2) + 1) // 2 + (two >> 2)
+    second = (three >> 2) * ((three >> 2) + 1) // 2 + (four >> 2)
+    is_exchanged = first > second
+    if is_exchanged:
+        first, second = second, first
+        one, two, three, four = three, four, one, two
+    # Suits by the order in which they come: that of the first card is 0, the next new one 1...
+    two_in = 0 if two & 3 == one & 3 else 1
+    if three & 3 == one & 3:
+        three_in = 0
+    elif three & 3 == two & 3:
+        three_in = 1
+    else:
+        three_in = two_in + 1
+    if four & 3 == one & 3:
+        four_in = 0
+    elif four & 3 == two & 3:
+        four_in = 1
+    elif four & 3 == three & 3:
+        four_in = three_in
+    else:
+        four_in = 1 + (two_in if two_in > three_in else three_in)
+    # With one suit so far there are two, then three ways to go on; with two suits three, three and four.
+    suits = four_in + (5 + 3 * three_in if two_in else 2 * three_in)
+    row = 15 * (second * (second + 1) // 2 + first) + suits
+    return -1 - row if is_exchanged else row
+
+
+def write(rows: Iterable[tuple[int, int]]) -> bytes:
+    """The bytes of the file for the boards won and tied, row by row."""
+    return _MAGIC + b"".join([ROW.pack(won, tied) for won, tied in rows])
+
+
+def load() -> bytes:
+    """Read the packaged file (502 KB); the rows begin at `HEADER_BYTES`.
+
+    Raises:
+        OSError: the file is missing from the installation.
+        TableError: the file is not the one that belongs to this version.
+    """
+    with open(DUELS_PATH, "rb") as file:
+        return read(file.read())
+
+
+def read(data: bytes) -> bytes:
+    """The bytes themselves, if they are the file.
+
+    Raises:
+        TableError: these bytes are not the file that belongs to this version.
+    """
+    return checked(data, DUELS_SHA256, "all duels")

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from engine.cards import Card
 from engine.evaluator import rank_hand
-from engine.pots import Pot, uncalled
+from engine.showdown import Pot, uncalled
 from engine.splitmix import MASK_64, mixed
 from engine.starting_hands import starting_hand
 
@@ -176,7 +176,7 @@ def sampled_equity(
 
         count_sampled_duels((None,) * (_BOARD_CARDS - len(board)), *cards, trials, np.uint64(start), counts)
     elif _is_compiled and board:
-        from engine.kernels.side_by_side import count_against_many
+        from engine.kernels.draw import count_against_many
 
         count_against_many(*cards[:2], opponents, trials, np.uint64(start), counts)
     elif _is_compiled:
@@ -241,16 +241,15 @@ def _require(hole: Sequence[int], board: Sequence[int], opponents: int = 1, tria
 
 def _read_preflop(hole: Sequence[int], opponents: int) -> Equity:
     global _preflop
-    from engine.tables import preflop
+    from engine.tables import load_preflop
 
     if not _preflop:
-        _preflop = preflop.load()
-    at = 3 * (preflop.MOST_OPPONENTS * starting_hand(hole) + opponents - 1)
+        _preflop = load_preflop()
+    at = 3 * (MOST_OPPONENTS * starting_hand(hole) + opponents - 1)
     return Equity(*_preflop[at : at + 3])
 
 
 def _as_arrays(hole: Sequence[int], board: Sequence[int]) -> tuple[_Array, _Array, _Array]:
-    """Hole cards, board and the cards unseen."""
     import numpy as np
 
     unseen = [card for card in _WHOLE_DECK if card not in hole and card not in board]
@@ -435,7 +434,7 @@ def expected_values(
     Args:
         spent: chips each position put in.
         folded: bit p is set when position p has folded.
-        pots: what they play for (see `engine.pots.side_pots`).
+        pots: what they play for (see `engine.showdown.side_pots`).
         equities: of each pot, the expected part of each of its players.
     """
     values = [float(-chips) for chips in spent]

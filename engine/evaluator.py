@@ -114,14 +114,12 @@ def rank_hand(cards: Sequence[int]) -> int:
 
 
 def _rank_few(cards: Sequence[int]) -> int:
-    """Return the rank of 1 to 4 cards."""
     key = sum([_CARD_KEYS[card] for card in cards]) & _PLAIN
     bits, offsets, values = _SMALL[len(cards)]
     return values[(key >> bits) + offsets[key & ((1 << bits) - 1)]]
 
 
 def _rank_many(cards: Sequence[int]) -> int:
-    """Return the rank of 8 to 10 cards, of which some may be a flush and others, say, four of a kind."""
     seen = twice = thrice = four = 0
     bits_of_rank = _FLUSH_BITS[4]
     for card in cards:
@@ -188,7 +186,6 @@ def _rank_flush(cards: Sequence[int], suit_sum: int) -> int:
 
 
 def _or_all(bits: list[int], cards: Sequence[int]) -> int:
-    """Return the union of the bits of these cards."""
     mask = 0
     for card in cards:
         mask |= bits[card]
@@ -196,7 +193,6 @@ def _or_all(bits: list[int], cards: Sequence[int]) -> int:
 
 
 def _load() -> None:
-    """Fill this module's tables. Harmless if two threads do it at once: both write the same."""
     global _FLUSHES
     from engine.tables import load_tables
 
@@ -236,7 +232,6 @@ def _views(cards: int, values: memoryview[int], shift: int) -> list[memoryview[i
 
 
 def _flush_sums(cards: int) -> set[int]:
-    """Return the suit sums of 5 to 7 cards of which at least five share a suit."""
     sums = {5 * key for key in _SUIT_KEYS}
     for _ in range(cards - 5):
         sums = {total + key for total in sums for key in _SUIT_KEYS}

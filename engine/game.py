@@ -75,7 +75,6 @@ class Game:
             raise GameError(problem)
 
     def _problems(self) -> Iterator[str]:
-        """Yield what is wrong, in the order in which the reference dealer looks."""
         players, rounds = self.num_players, self.num_rounds
         if not 1 <= rounds <= MAX_ROUNDS:
             yield f"invalid number of rounds: {rounds}"

@@ -91,7 +91,6 @@ class Hand:
 
 @lru_cache(maxsize=1 << 12)
 def _two_player_values(spent: tuple[int, ...], lead: int) -> tuple[float, ...]:
-    """Net chips at a showdown of two; `lead` is 1 where the first has the better hand, -1 the second, else 0."""
     return tuple(showdown_values(spent, (lead, 0)))
 
 

@@ -1,8 +1,14 @@
 """Every class of starting hands against every other: the showdowns won, tied and lost before the flop, exactly.
 
 Counted are all pairs of holdings without a common card, each with all 1,712,304 boards beside it. The classes and their
-order are those of `engine.starting_hands`; the numbers come with the package (`engine.tables.matchups`), and
-`engine.generators.matchups` makes them again.
+order are those of `engine.starting_hands`. The numbers come with the package in `matchups.bin`, which
+`engine.generators` writes. Everything in it is little-endian:
+
+    8 bytes              magic
+    169 * 169 uint32     by class and by class of the opponent: the showdowns won, summed over the pairs of holdings
+                         without a common card and all boards beside them
+
+Losses are the wins of the opponent, and the other showdowns are tied.
 
     >>> aces, kings = STARTING_HANDS.index("AA"), STARTING_HANDS.index("KK")
     >>> counts()[aces, kings].tolist(), int(pairs()[aces, kings])
@@ -13,19 +19,23 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
-from math import comb
+from os.path import dirname, join
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.duels import BOARDS
 from engine.starting_hands import STARTING_HANDS, starting_hand
-from engine.tables import matchups as table
+from engine.tables import checked
 
-__all__ = ["BOARDS", "counts", "counts_of_wins", "equities", "pairs"]
+__all__ = ["MATCHUPS_PATH", "MATCHUPS_SHA256", "counts", "counts_of_wins", "equities", "load", "pairs", "read", "write"]
 
-BOARDS: Final = comb(48, 5)
-"""Boards beside two holdings: 1,712,304."""
+MATCHUPS_PATH: Final = join(dirname(__file__), "tables", "matchups.bin")
+MATCHUPS_SHA256: Final = "5f207532851f5bed6a33ae08a8ff5402d5ea5fcfe15053e5d3d59e31b60279fc"
+"""Checksum of the file."""
+
+_MAGIC: Final = b"ACPCMU01"
 
 
 @cache
@@ -36,7 +46,7 @@ def counts() -> NDArray[np.int64]:
         OSError: the table is missing from the installation.
         TableError: the table is damaged.
     """
-    return counts_of_wins(table.load())
+    return counts_of_wins(load())
 
 
 def counts_of_wins(wins: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -71,3 +81,29 @@ def equities() -> NDArray[np.float64]:
     shares: NDArray[np.float64] = (won + tied / 2) / (pairs() * BOARDS)
     shares.setflags(write=False)
     return shares
+
+
+def write(wins: NDArray[np.int64]) -> bytes:
+    """The bytes of the file for the showdowns won, shape (169, 169)."""
+    return _MAGIC + wins.astype("<u4").tobytes()
+
+
+def load() -> NDArray[np.int64]:
+    """Read the packaged file (114 KB).
+
+    Raises:
+        OSError: the file is missing from the installation.
+        TableError: the file is not the one that belongs to this version.
+    """
+    with open(MATCHUPS_PATH, "rb") as file:
+        return read(file.read())
+
+
+def read(data: bytes) -> NDArray[np.int64]:
+    """The showdowns won, shape (169, 169), as `write` was given them.
+
+    Raises:
+        TableError: these bytes are not the file that belongs to this version.
+    """
+    wins = np.frombuffer(checked(data, MATCHUPS_SHA256, "all matchups"), "<u4", offset=len(_MAGIC))
+    return wins.reshape(len(STARTING_HANDS), -1).astype(np.int64)

@@ -79,7 +79,6 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def _origin(package: str) -> str | None:
-    """The file that `import package` runs or has run; None where there is none to be found."""
     loaded = sys.modules.get(package)
     if loaded is not None:
         path = getattr(loaded, "__file__", None)
@@ -92,7 +91,6 @@ def _origin(package: str) -> str | None:
 
 
 def _owner(package: str, found: str) -> str | None:
-    """Name and version of another distribution that has installed this file of the package; None if there is none."""
     from importlib import metadata
 
     folder = os.path.dirname(found)

@@ -10,8 +10,8 @@ import numpy as np
 from engine.batch import MAX_CARDS, rank_hands
 from engine.duels import duel_counts
 from engine.equity import compile_kernels, sampled_equity, showdown_odds
-from engine.generators import matchups
-from engine.kernels.shares import find_shares
+from engine.generators import compile_matchups
+from engine.kernels.ranges import find_shares
 from engine.ranges import chances_of_all, shares_against
 
 __all__ = ["ENGINE_JOBS"]
@@ -41,7 +41,8 @@ def _count_boards() -> None:
 def _find_shares() -> None:
     cards = np.array([[*_ACES, *_KINGS, *_FLOP, 15, 20]], np.uint8)
     pot, members, known = np.zeros(1, np.int64), np.array([3], np.uint64), np.array([5], np.int64)
-    find_shares(cards, pot, members, known, np.zeros(1, np.uint64), 1, duel_counts(), np.zeros((1, 2)))
+    streams, shares = np.zeros(1, np.uint64), np.zeros((1, 2))
+    find_shares(cards, pot, members, known, streams=streams, draws=1, duels=duel_counts(), shares=shares)
 
 
 def _count_ranges() -> None:
@@ -56,6 +57,6 @@ ENGINE_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("all-in hands", _count_boards),
     ("shares of pots before the board is complete", _find_shares),
     ("all holdings at once", _count_ranges),
-    ("matchups before the flop", matchups.compile_kernels),
+    ("matchups before the flop", compile_matchups),
 )
 """What each group of kernels is for, and the call that has it compiled."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine import ActionKind, BettingState, Move, Position, rank_hand
-from engine.pots import Pot, uncalled
-from engine.steps import Step, betting_steps
+from engine.betting import Step, betting_steps
+from engine.showdown import Pot, uncalled
 from logs.errors import LogsError
 from logs.record import HandRecord
 

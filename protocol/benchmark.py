@@ -16,7 +16,7 @@ bytes; what follows is the next line. A NUL ends a line. What is left when the c
 
 `QUIT`, `CANCEL`, `RESULT` and `LOG` are additions, and so are the requests of clients that bring bots
 (`protocol.joining`), whose connections for seats begin with a claim instead of a login; everything else is that of the
-reference, byte for byte. Whatever is said in addition stands in lines that begin with ``# ``, which existing clients
+reference, byte for byte. Additions stand in lines that begin with ``# ``, which existing clients
 print.
 
 One client of the reference sends a single line, ``USER PASSWORD run|rerun|games ...``, and waits for the line
@@ -31,7 +31,7 @@ from typing import TypeAlias
 
 from protocol.errors import LocalProtocolError, RemoteProtocolError
 from protocol.framing import LineReader
-from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, read_claim, read_request
+from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, printable, read_claim, read_request
 from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint32
 
 __all__ = [
@@ -116,13 +116,13 @@ class ListGames:
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A request for runs that is none; `problem` says why."""
+    """A request for runs that is not valid; `problem` is why."""
 
     problem: str
 
 
 Errand: TypeAlias = RequestRuns | ListGames | Malformed
-"""What a client that sends one line only wants done before it is told that its matches are finished."""
+"""What a client that sends one line only wants done before the answer that its matches are finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class BenchmarkSession:
         return self._reader.at_eof
 
     def admit(self) -> None:
-        """The login was good: go on with the lines after it.
+        """The login was good: the lines after it are read.
 
         Raises:
             LocalProtocolError: there was no login.
@@ -366,5 +366,5 @@ def run_text(match: str, host: str, port: int) -> str:
 
 
 def remark(text: str) -> str:
-    """A line in addition to what the reference says; control characters cannot end it."""
-    return "# " + "".join(char if char.isprintable() else "?" for char in text) + "\n"
+    """A line in addition to what the reference sends; control characters cannot end it."""
+    return f"# {printable(text)}\n"

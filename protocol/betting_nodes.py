@@ -48,7 +48,6 @@ class _Memory:
         self.first: BettingNode
 
     def grow(self) -> None:
-        """Count one more node or reply."""
         if self.size >= MOST_REMEMBERED:
             self.size = 0
             self.first.forget()
@@ -65,8 +64,20 @@ class BettingNode:
     """
 
     __slots__ = (
-        *("point", "text", "acting_position", "round", "finished", "known"),
-        *("_parent", "_kind", "_hand_total", "_betting", "_children", "_is_kept", "_is_met", "_memory"),
+        "_betting",
+        "_children",
+        "_hand_total",
+        "_is_kept",
+        "_is_met",
+        "_kind",
+        "_memory",
+        "_parent",
+        "acting_position",
+        "finished",
+        "known",
+        "point",
+        "round",
+        "text",
     )
 
     def __init__(
@@ -130,7 +141,6 @@ class BettingNode:
         return self._after(kind, 0 if kind != _RAISE or self._memory.is_limit else hand_total)
 
     def _after(self, kind: int, hand_total: int) -> BettingNode | None:
-        """The node after an action whose size stands where it means something, and only there."""
         if self._children is not None and (kind, hand_total) in self._children:
             return self._children[kind, hand_total]
         memory = self._memory
@@ -198,7 +208,6 @@ class BettingNode:
 
 
 def _scan_reply(tail: bytes, *, is_limit: bool) -> Action | None:
-    """The action of a reply that is one short line."""
     if not (0 < tail.find(b"\n") + 1 == len(tail) <= _MOST_TAIL_BYTES and tail.startswith(b":")) or b"\0" in tail:
         return None
     scanned = scan_action(tail.decode("latin-1"), 1, is_limit)

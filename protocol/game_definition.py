@@ -74,14 +74,12 @@ class _Fields:
         self.counts[key] = len(values)
 
     def _wrapped(self, values: list[int], text: str, wrap: Callable[[int], int], bits: int) -> list[int]:
-        """The values as they are read; what differs from what is written is noted in `wrapped`."""
         read = [wrap(value) for value in values]
         if read != values:
             self.wrapped.append(f"{quoted(text.strip())} is read in {bits} bits: {', '.join(map(str, read))}")
         return read
 
     def to_game(self) -> Game:
-        """The game the fields define; raises GameError where it cannot be played."""
         players, rounds = self.numbers["numplayers"], self.numbers["numrounds"]
 
         def counted(key: str, need: int) -> tuple[int, ...]:
@@ -143,7 +141,6 @@ def _read_fields(text: str) -> _Fields:
 
 
 def _scan_values(line: str, start: int, most: int) -> list[int]:
-    """Up to `most` numbers from index `start`, as they are written."""
     values: list[int] = []
     while len(values) < most:
         while start < len(line) and (line[start] == "=" or line[start].isspace()):

@@ -24,7 +24,6 @@ _MORE_BARS: Final = tuple(b"|" * count for count in range(MAX_PLAYERS))
 
 @lru_cache(maxsize=1 << 12)
 def _card_bytes(cards: tuple[Card, ...]) -> bytes:
-    """The text of hole cards."""
     return b"".join([_CARD_BYTES[card] for card in cards])
 
 

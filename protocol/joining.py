@@ -1,9 +1,9 @@
-r"""Bots that join a benchmark server from elsewhere: what their client says on the text port, and what it is told.
+r"""Bots that join a benchmark server from elsewhere: what their client sends on the text port, and what it gets.
 
-The client logs in like any other and says with `Join` which bot it brings. When a match is to begin, the server offers
+The client logs in like any other and brings a bot with `Join`. When a match is to begin, the server offers
 a seat with a secret that is good for one connection; the client connects to the same port once more, and its first line
 is a `SeatClaim` instead of a login. From the answer, `Seated`, on, that connection carries the lines between dealer and
-bot, as bytes, in both directions. Claim and answer say how many bytes each side has received in all, so that a seat
+bot, as bytes, in both directions. Claim and answer hold how many bytes each side has received in all, so that a seat
 whose connection has broken goes on at the very byte (`protocol.seat_stream`).
 
     client  JOIN bot=mine version=1 session=u9-2kd at-once=1 ladder=no game=kuhn.limit.2p
@@ -13,8 +13,8 @@ whose connection has broken goes on at the very byte (`protocol.seat_stream`).
     server  # SEATED received=0
 
 A message is a word and its fields as ``name=value``, in any order. A value is a word; that of the last field of some
-messages, such as ``reason``, is the rest of the line. What the server says begins with ``# ``, as everything does that
-the reference's server does not say: clients that know nothing of it print it.
+messages, such as ``reason``, is the rest of the line. What the server sends begins with ``# ``, as everything does that
+the reference's server does not send: clients of the reference print it.
 
     >>> read_request("join bot=mine session=s game=leduc game=kuhn.limit.2p")
     Join(bot='mine', session='s', version='1', at_once=1, is_on_ladder=False, games=('leduc', 'kuhn.limit.2p'))
@@ -55,6 +55,7 @@ __all__ = [
     "ShowGame",
     "format_message",
     "is_claim",
+    "printable",
     "read_claim",
     "read_request",
     "read_server_message",
@@ -102,8 +103,13 @@ def _write_word(value: str) -> str:
     return value
 
 
+def printable(text: str, most: int | None = None) -> str:
+    """The first characters of a text, at most so many; a question mark for each that cannot be printed."""
+    return "".join(char if char.isprintable() else "?" for char in text[:most])
+
+
 def _write_rest(value: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in value).strip()
+    return printable(value).strip()
 
 
 _WORD = _Kind(_read_word, _write_word)
@@ -154,7 +160,9 @@ def _read_fields(kind: type, verb: str, text: str) -> Any:
         one = known.get(name)
         if not is_there or one is None:
             word = BLANKS.split(text)[0]
-            raise _error(f"{verb} has no {_shown(word)}; it has {', '.join(f'{name}=' for name in known)}")
+            raise _error(
+                f"{verb} has no {printable(word, _MOST_SHOWN)}; it has {', '.join(f'{name}=' for name in known)}"
+            )
         if one.metadata["kind"] is _REST:
             value, text = value, ""
         else:
@@ -168,7 +176,7 @@ def _read_fields(kind: type, verb: str, text: str) -> Any:
 
 
 def _take(found: dict[str, Any], one: Field[Any], verb: str, text: str) -> None:
-    name = f"{verb}: {_name(one)}={_shown(text)}"
+    name = f"{verb}: {_name(one)}={printable(text, _MOST_SHOWN)}"
     if not text:
         raise _error(f"{name}: it is empty")
     try:
@@ -190,18 +198,14 @@ def _error(problem: str) -> RemoteProtocolError:
     return RemoteProtocolError(problem, b"")
 
 
-def _shown(text: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in text[:_MOST_SHOWN])
-
-
-# ---- what the client says
+# ---- what the client sends
 @dataclass(frozen=True, slots=True)
 class Join:
     """Bring a bot.
 
     Attributes:
         bot: its name, among the bots of its user.
-        session: a word that the client has drawn: whoever says it again is the same client, after a break.
+        session: a word that the client has drawn: a client that sends it again is the same, after a break.
         version: of the bot: another one is another bot, as far as ratings go.
         at_once: how many matches it plays at a time.
         is_on_ladder: whether the server may have it play when nobody asks for anything.
@@ -218,7 +222,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestTerms:
-    """How a contest is played, in the words of `arena play`; a request means these defaults where it says nothing.
+    """How a contest is played, in the words of `arena play`; a request means these defaults where it is silent.
 
     Attributes:
         hands: the most deals of a run; None for as many as the server has set.
@@ -265,7 +269,7 @@ class GiveUp:
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """Tell once more what has become of a challenge; a client that was away has not heard it."""
+    """Send once more what has become of a challenge; a client that was away has missed it."""
 
     tag: str = _field(_WORD)
 
@@ -293,7 +297,7 @@ class SeatClaim:
 JoiningRequest: TypeAlias = Join | Challenge | Again | GiveUp | AskOutcome | ShowGame
 
 
-# ---- what the client is told
+# ---- what the client gets
 @dataclass(frozen=True, slots=True)
 class Joined:
     """The bot is known, and awaited where it is wanted.
@@ -470,8 +474,8 @@ def format_message(message: JoiningRequest | SeatClaim | ServerMessage) -> str:
     Raises:
         LocalProtocolError: a field is not a word.
     """
-    told = _MESSAGE_VERBS.get(type(message))
-    verb = _VERBS[type(message)] if told is None else f"# {told}"
+    answer = _MESSAGE_VERBS.get(type(message))
+    verb = _VERBS[type(message)] if answer is None else f"# {answer}"
     return " ".join([verb, *_format_fields(message)]) + "\n"
 
 
@@ -505,7 +509,7 @@ def read_claim(text: str) -> SeatClaim:
 
 
 def read_server_message(text: str) -> ServerMessage | None:
-    """What a client is told; None if the line is something else.
+    """A message of the server; None if the line is something else.
 
     Raises:
         RemoteProtocolError: it is one of these lines, and something is wrong with it.
@@ -516,5 +520,5 @@ def read_server_message(text: str) -> ServerMessage | None:
     kind = _MESSAGES.get(verb)
     if kind is None or "=" not in rest.partition(" ")[0]:
         return None
-    told: ServerMessage = _read_fields(kind, verb, rest)
-    return told
+    message: ServerMessage = _read_fields(kind, verb, rest)
+    return message

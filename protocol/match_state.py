@@ -11,40 +11,64 @@ Grammar (ACPC protocol 2.0.0)::
     betting = round *( "/" round )        actions of each round; a round appears as soon as it is reached
     cards   = hole *( "|" hole ) board    one slot per position, empty where unseen
     board   = cards0 *( "/" cards )       the cards of round 0 follow the last slot without a slash
+
+`parse_legacy_state` reads the older text form, with blinds and call amounts in the betting, which servers before
+protocol 2.0.0 wrote and logs of those years hold::
+
+    0:13:b1b2r6r18r30c30/r32r96:Ks2d|/5s2s6h
+
+Every amount is the acting player's total for the hand in chips: ``b1`` posts 1, ``r18`` raises to 18, ``c30`` calls up
+to 30. Reading drops the blinds from the actions and the amounts from calls, which gives the same `MatchState` as
+today's form.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from engine import CARD_TEXTS, Action, BettingState, Card, Game, IllegalAction, Position, betting_start
+from engine import (
+    CALL,
+    CARD_TEXTS,
+    FOLD,
+    Action,
+    BettingState,
+    Card,
+    CardError,
+    Game,
+    IllegalAction,
+    Position,
+    betting_start,
+    parse_cards,
+    raise_to,
+)
+from engine.errors import quoted
 from protocol.actions import format_action, scan_action
 from protocol.errors import FormatError
 from protocol.numbers import scan_unsigned, wrap_uint8, wrap_uint32
 
 __all__ = [
     "HEADER",
+    "LegacyState",
     "MatchState",
     "betting_after",
     "betting_text",
     "format_betting",
     "format_board",
     "format_hole_cards",
+    "parse_legacy_state",
     "parse_match_state",
     "read_match_state",
     "scan_match_state",
 ]
 
 HEADER = "MATCHSTATE:"
-
 _MOST_TEXTS = 1 << 14
 _MOST_STATES = 1 << 13
 _MOST_HANDS = 2**32
-
 Rounds: TypeAlias = tuple[tuple[Action, ...], ...]
-
 _CARD_OF_TEXT = {text: card for card, text in enumerate(CARD_TEXTS)}
 _CARD_OF_ANY_CASE = {
     variant: card
@@ -126,7 +150,6 @@ def read_match_state(text: str, game: Game) -> tuple[MatchState, BettingState]:
 
 
 def _check_deck(text: str, start: int, runs: list[tuple[Card, ...]], game: Game) -> None:
-    """Every card must be in the game's deck, and there once."""
     cards = [card for run in runs for card in run]
     if len(set(cards)) == len(cards) and game.deck_set.issuperset(cards):
         return
@@ -178,7 +201,6 @@ def betting_text(betting: BettingState) -> str:
 
 @lru_cache(maxsize=64)
 def _remembered_texts(game: Game) -> dict[str, BettingState]:
-    """Texts that have been read before; the start of the hand among them."""
     root = betting_start(game)
     return {"/" * root.round: root}
 
@@ -188,7 +210,6 @@ def _first_difference(text: str, wanted: str) -> int:
 
 
 def _parse_number(text: str, start: int, what: str) -> tuple[int, int]:
-    """A plain decimal number followed by ':'; returns it and the index after the colon."""
     end = text.find(":", start)
     digits = text[start : end if end >= 0 else len(text)]
     wrong = next((i for i, char in enumerate(digits) if not "0" <= char <= "9"), None)
@@ -209,7 +230,6 @@ def _parse_betting(text: str, start: int, end: int, game: Game) -> BettingState:
 
 
 def _walk(text: str, at: int, betting: BettingState) -> BettingState:
-    """Play a betting text from `at` on; slashes must stand exactly where rounds end."""
     is_limit = betting.game.is_limit
     while at < len(text):
         char = text[at]
@@ -230,7 +250,6 @@ def _walk(text: str, at: int, betting: BettingState) -> BettingState:
 
 
 def _parse_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Card, ...], ...], int]:
-    """One slot per position; a slot is empty or full."""
     holes: list[tuple[Card, ...]] = []
     at = start
     width = 2 * game.num_hole_cards
@@ -314,7 +333,6 @@ def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
 
 
 def _scan_betting(text: str, start: int, game: Game) -> tuple[BettingState, int] | None:
-    """The betting up to its colon or the end of the text; slashes are skipped wherever they are."""
     betting = betting_start(game)
     at = start
     while at < len(text) and text[at] != ":":
@@ -346,7 +364,6 @@ def _scan_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Car
 
 
 def _scan_cards(text: str, start: int, most: int) -> tuple[tuple[Card, ...], int]:
-    """Up to `most` cards, in upper or lower case, and the index after them."""
     cards: list[Card] = []
     at = start
     while len(cards) < most:
@@ -356,3 +373,67 @@ def _scan_cards(text: str, start: int, most: int) -> tuple[tuple[Card, ...], int
         cards.append(card)
         at += 2
     return tuple(cards), at
+
+
+_LEGACY_TOKEN = re.compile(r"([bcrf])([0-9]{0,18})")
+
+
+class LegacyState(NamedTuple):
+    """A state in the older form: today's state, and the blinds in the order they were posted, in chips."""
+
+    state: MatchState
+    blinds: tuple[int, ...]
+
+
+def parse_legacy_state(text: str) -> LegacyState:
+    """Read a state in the older form, with or without ``MATCHSTATE:`` before it.
+
+    Raises:
+        FormatError: it is not such a state; `column` is the first wrong byte.
+    """
+    offset = len(HEADER) if text.startswith(HEADER) else 0
+    fields = text[offset:].split(":")
+    if len(fields) != 4:
+        raise FormatError(text, offset, f"a state has 4 fields separated by ':', this has {len(fields)}")
+    starts = [offset]
+    for field in fields[:-1]:
+        starts.append(starts[-1] + len(field) + 1)
+    for number, start in zip(fields[:2], starts, strict=False):
+        if not (number.isascii() and number.isdigit() and len(number) <= 18):
+            raise FormatError(text, start, f"{quoted(number, 20)} is not a number")
+    blinds, rounds = _parse_legacy_betting(text, fields[2], starts[2])
+    hole_text, *board_texts = fields[3].split("/")
+    try:
+        hole_cards = tuple(parse_cards(hole) for hole in hole_text.split("|"))
+        board = ((), *(parse_cards(cards) for cards in board_texts))
+    except CardError as error:
+        raise FormatError(text, starts[3], str(error)) from None
+    state = MatchState(Position(int(fields[0])), int(fields[1]), rounds, hole_cards, board)
+    return LegacyState(state, blinds)
+
+
+def _parse_legacy_betting(
+    text: str, betting: str, start: int
+) -> tuple[tuple[int, ...], tuple[tuple[Action, ...], ...]]:
+    blinds: list[int] = []
+    rounds: list[tuple[Action, ...]] = []
+    for round_text in betting.split("/"):
+        actions: list[Action] = []
+        at = 0
+        while at < len(round_text):
+            match = _LEGACY_TOKEN.match(round_text, at)
+            if match is None:
+                raise FormatError(text, start + at, f"{round_text[at]!r} is not an action: b, c, r or f")
+            letter, amount = match.groups()
+            if letter == "b":
+                if actions or rounds or not amount:
+                    raise FormatError(text, start + at, "blinds come first, each with its amount")
+                blinds.append(int(amount))
+            elif letter == "r":
+                actions.append(raise_to(int(amount or 0)))
+            else:
+                actions.append(CALL if letter == "c" else FOLD)
+            at = match.end()
+        rounds.append(tuple(actions))
+        start += len(round_text) + 1
+    return tuple(blinds), tuple(rounds)

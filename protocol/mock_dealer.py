@@ -127,7 +127,6 @@ class MockDealer:
             assert isinstance(event, Comment), f"{_describe(event)} after its last reply was due"
 
     def _advance(self) -> bytes:
-        """The bytes of everything up to and including the next question."""
         out = b""
         while self._awaits is None and self._done < len(self._script):
             step = self._script[self._done]

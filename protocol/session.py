@@ -196,7 +196,6 @@ _VERSION_HEADER: Final = "VERSION:"
 
 
 def _scan_version(text: str) -> tuple[int, int, int] | None:
-    """Three numbers after the header, separated by dots; what follows is ignored."""
     if not text.startswith(_VERSION_HEADER):
         return None
     numbers: list[int] = []
@@ -229,12 +228,10 @@ class _Session:
 
     @property
     def buffered_bytes(self) -> int:
-        """Bytes received and not yet read as lines: the caller stops reading when this grows beyond a bound."""
         return self._reader.buffered_bytes
 
     @property
     def has_input(self) -> bool:
-        """Whether `next_event` has something left to read: bytes, or that the peer has closed."""
         reader = self._reader
         return not reader.is_empty or (reader.at_eof and self.state is not _CLOSED)
 
@@ -261,7 +258,6 @@ class _Session:
             raise LocalProtocolError("this session is over")
 
     def _without_line(self) -> Closed | Literal[NeedData.NEED_DATA]:
-        """The event when there is no whole line to read."""
         if self._reader.at_eof:
             self.state = _CLOSED
             return Closed()
@@ -330,7 +326,6 @@ class DealerSession(_Session):
         return Handshake(version, raw)
 
     def _read_reply(self, raw: bytes) -> DealerEvent:
-        """Judge a line as the reference does; a line counts up to its first NUL."""
         if raw[:1] in (b"#", b";"):
             return Comment(raw)
         text = raw.split(b"\0", 1)[0].decode("latin-1")
@@ -353,7 +348,6 @@ class DealerSession(_Session):
         return Reply(action[0], raw)
 
     def _is_present(self, state: MatchState) -> bool:
-        """Whether a state that the player echoed is the present one; other players' cards are not compared."""
         if self._present is None:
             self._present = parse_match_state(self._echo.decode("latin-1"), self._game)
         present = self._present

@@ -386,6 +386,8 @@ def _commands() -> dict[tuple[str, ...], frozenset[str]]:
         )
         for name, one in getattr(command, "commands", {}).items():
             add((*words, name), one)
+        # What is run where no command of the group is named.
+        found[words] |= found.get((*words, "start"), frozenset())
 
     add(("arena",), get_command(application(COMMAND_NAMES)))
     return found

@@ -18,8 +18,8 @@ from tests.dealer.helpers import program_env
 
 ENGINE = {
     *("engine", "engine.actions", "engine.betting", "engine.betting_rules", "engine.cards", "engine.dealing"),
-    *("engine.errors", "engine.evaluator", "engine.game", "engine.hand", "engine.holdem", "engine.legality"),
-    *("engine.pots", "engine.showdown", "engine.starting_hands", "engine.steps"),
+    *("engine.errors", "engine.evaluator", "engine.game", "engine.hand", "engine.holdem", "engine.betting"),
+    *("engine.showdown", "engine.showdown", "engine.starting_hands", "engine.betting"),
 }
 PROTOCOL = {
     *("protocol", "protocol.actions", "protocol.errors", "protocol.framing", "protocol.game_definition"),
@@ -48,7 +48,7 @@ BOT = {
     ),
 }
 EQUILIBRIUM = {
-    *("bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.table"),
+    *("bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.bot"),
     *("bots.kuhn", "bots.kuhn.equilibria", "bots.kuhn.games", "bots.kuhn.wire"),
 }
 ROOMS = {"dealer", "dealer.match", "dealer.reference", "dealer.run", "dealer.table", "logs", "logs.acpc_log"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -37,6 +38,16 @@ DEALER_ROOMS = (
 """The dealer's rooms from the ground up; a room imports only from rows before its own, not from its neighbours."""
 
 MOST_LINES = 800
+MOST_MODULES = 24
+"""Of a folder; the command line has a file for every command."""
+
+CROWDED = ("dealer.web", "logs")
+"""Folders that hold more, still."""
+
+MOST_POSITIONAL = 6
+WORDY = ("engine.kernels", "bots", "logs", "dealer.bench", "dealer.cli.export", "dealer.match")
+WORDY += ("dealer.results", "dealer.run", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
+"""Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 
 class Import(NamedTuple):
@@ -152,6 +163,22 @@ def test_rooms_do_not_import_each_other_in_circles() -> None:
 
 def test_no_module_is_long() -> None:
     assert not [source.name for source in sources().values() if source.lines > MOST_LINES]
+
+
+def test_no_folder_holds_many_modules() -> None:
+    sizes = Counter(name.rpartition(".")[0] for name in sources())
+    assert {folder for folder, size in sizes.items() if size > MOST_MODULES} <= {"dealer.cli", *CROWDED}
+
+
+def test_no_call_has_many_positional_arguments() -> None:
+    """But for the kernels, whose compiler inlines calls by position, and the rooms in `WORDY`."""
+    assert not [
+        f"{source.name}:{node.lineno}"
+        for source in sources().values()
+        if not source.name.startswith(WORDY)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL
+    ]
 
 
 def test_underscore_names_stay_in_their_module_and_underscore_modules_in_their_package() -> None:

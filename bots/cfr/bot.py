@@ -15,8 +15,8 @@ from protocol import find_game, format_action
 
 if TYPE_CHECKING:
     from bots.cfr.files import StrategyFile
-    from bots.cfr.places import Reading
     from bots.cfr.rivers import River, Rivers
+    from bots.cfr.tree_positions import Reading
     from bots.sdk.holdings import HoldingChances
     from engine import Card
 
@@ -34,14 +34,6 @@ _RIVER: Final = 3
 
 
 class _Decided(NamedTuple):
-    """A decision.
-
-    Attributes:
-        policy: the probabilities.
-        river: what was solved for it, if anything was.
-        readings: how raises were read, in words.
-    """
-
     policy: Mapping[Action, float]
     river: River | None
     readings: str = ""
@@ -56,8 +48,8 @@ class CfrBot(Bot):
 
     No-limit: the tree of bettings has few sizes, fractions of the pot and all-in. Raises of other sizes are read as
         those beside them, by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays by all
-        readings at once, each weighted with how likely it is after everything it did itself (`bots.cfr.places`). Its
-        own raises are fractions of the pot as it really is.
+        readings at once, each weighted with how likely it is after everything it did itself
+        (`bots.cfr.tree_positions`). Its own raises are fractions of the pot as it really is.
 
     Rivers: when the last card is dealt it solves what is left anew, with all holdings of both players and the pot that
         is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.rivers`).
@@ -169,14 +161,14 @@ class CfrBot(Bot):
             river, node = found
             return {action: chances for action, chances in river.policy(node).items() if chances.any()}
         from bots.cfr.hands import all_buckets
-        from bots.cfr.play import play
+        from bots.cfr.tree_positions import play
 
         return play(strategy, view.betting, view.board, lambda board: all_buckets(strategy, board)).policy
 
     def _decide(self, view: View) -> _Decided:
         import numpy as np
 
-        from bots.cfr.play import play
+        from bots.cfr.tree_positions import play
 
         strategy = self._for(view.game)
         if (found := self._river(strategy, view)) is not None:
@@ -192,7 +184,6 @@ class CfrBot(Bot):
         return _Decided({action: chance for action, chance in chances.items() if chance > 0}, None, readings)
 
     def _reason(self, view: View, decided: _Decided) -> str:
-        """What a decision rests on, in words."""
         if (river := decided.river) is not None:
             gap = 1000 * river.solution.gap / view.big_blind
             return f"river of {len(river.tree.kinds)} nodes solved, an answer wins {gap:.1f} mbb/g"
@@ -210,7 +201,6 @@ class CfrBot(Bot):
         return self._rivers[strategy.path].at(view.betting, view.board)
 
     def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
-        """The bucket of the hand with a board."""
         if is_dealt_as_holdem(view.game):
             from bots.cfr.hands import bucket_of
 
@@ -220,11 +210,6 @@ class CfrBot(Bot):
         return AllBoards(view.game).bucket(view.hole_cards[0], board)
 
     def _for(self, game: Game) -> StrategyFile:
-        """The strategy, if it is for this game.
-
-        Raises:
-            GameRefused: it is not.
-        """
         if self._playing is None or self._playing[0] is not game:
             self.require_game(game)
             self._playing = game, self._file(self._path or _shipped_for(game) or "")
@@ -248,6 +233,5 @@ def _word(action: Action) -> str:
 
 
 def _told(reading: Reading) -> str:
-    """How a raise was read, in words."""
     known = ", ".join(f"{f'{pots:.2f}' if pots else 'none'} {chance:.0%}" for pots, chance in reading.known)
     return f"{format_action(reading.action)} is {reading.pots:.2f} pots, read as {known}"

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import Kind, as_arrays, read_artifact, write_artifact
-from bots.cfr.abstraction import CardAbstraction
-from bots.cfr.boards import canonical_boards, distinct_holdings
+from bots.cfr.abstraction import CardAbstraction, canonical_boards, distinct_holdings
 from bots.cfr.tree import BettingTree
 from bots.errors import StrategyError
 from engine import ActionKind, Game

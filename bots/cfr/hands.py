@@ -14,8 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.abstraction import NO_BUCKET
-from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, distinct_holdings, suit_order
+from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, NO_BUCKET, distinct_holdings, suit_order
 from bots.cfr.files import StrategyFile
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.showdowns import rank_sevens

@@ -46,11 +46,6 @@ class TrainingSettings:
     seed: int = field(default=1, metadata={"decides": "of the boards"})
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            SolvingError: one is out of range.
-        """
         if not 1 <= self.boards <= 1000:
             raise SolvingError(f"an iteration draws 1 to 1,000 boards, not {self.boards}")
         if not 1 <= self.copies <= MOST_COPIES:

@@ -1,12 +1,29 @@
 """Counterfactual regret minimisation over drawn boards (public chance sampling).
 
 An iteration draws some boards and lets the players take turns: on every board a player finds out what each of its
-actions wins in each of its buckets, and the regrets of all boards are added at once, in the order of the boards. So
-the result depends on the seed, the settings and the number of iterations, not on how many threads walk the boards.
+actions wins in each of its buckets, and the regrets of all boards are added at once, in the order of the boards. So the
+result depends on the seed, the settings and the number of iterations, not on how many threads walk the boards.
 
 Regrets and averages are discounted (Brown & Sandholm 2019): before iteration t's are added, regrets above 0 are
 multiplied by (t-1)^a / ((t-1)^a + 1), those below by the same with b, and the average by ((t-1)/t)^c. With all three
 powers 1 that is linear CFR.
+
+`mean_strategy` is the mean of copies that learn apart, so that workers of other machines can help. A board is walked in
+milliseconds, and a strategy is megabytes: workers that sent what every board has shown would send more than they
+compute. So copies of a training learn apart, each on boards of its own, and their averages are added in the order of
+the copies. What an answer wins from the mean of several strategies, each weighted with how likely it comes somewhere,
+is at most the mean of what answers win from each; and what drawn boards have made of chance evens out.
+
+A copy goes on where it stands: who computes it, where, and in how many parts changes nothing.
+
+`exploitability` is how far a strategy is from an equilibrium of its abstract game. The best response sees what the
+strategy sees: its buckets, and no cards. Where all boards are known and no bucket forgets another, it is exact: every
+decision is answered by what wins most, given the answers so far, until nothing changes. Where boards are drawn, an
+answer is learned as the strategy was, by regrets on boards of its own, against the strategy as it is. It begins as that
+strategy, and leaves it only where its regrets are surely above 0: what a few boards seem to say costs more than it
+wins. What the answer wins is then counted on other boards, so it is not judged by those that it fits. That is a lower
+bound on what the best answer wins, up to the error of the drawn boards; the more boards it is learned on, the nearer it
+comes.
 """
 
 from __future__ import annotations
@@ -14,21 +31,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bots.cfr.arrays import FloatType, TreeArrays, Vector, Work, new_work
-from bots.cfr.deals import Boards
+from bots.cfr.deals import Boards, FloatType, TreeArrays, Vector, Work, new_work
 from bots.cfr.tree import DECISION, BettingTree
 from bots.cfr.walk import walk
 from engine.kernels.jit import njit
 
-__all__ = ["Discounts", "Solver", "Strategy", "learn", "normalised", "size_of", "tree_arrays"]
+__all__ = [
+    "MESSAGE_BYTES",
+    "Copy",
+    "Discounts",
+    "Exploitability",
+    "Solver",
+    "Strategy",
+    "expected_value",
+    "exploitability",
+    "go_on",
+    "learn",
+    "mean_strategy",
+    "normalised",
+    "size_of",
+    "tree_arrays",
+]
 
 Strategy: TypeAlias = Vector
 """Probabilities, or anything else, by `TreeArrays.offsets`."""
-
 TRAINING_STREAM: Final = 0
 
 
@@ -134,7 +164,7 @@ class Solver:
             boards: where boards come from.
             per_iteration: how many are drawn in each; where all boards are known, all are taken.
             discounts: of what was learned early.
-            copies: how many solvers draw from these boards, each its own (`bots.cfr.copies`).
+            copies: how many solvers draw from these boards, each its own (`bots.cfr.solver`).
             copy: which of them this is, from 0.
         """
         self.tree, self.boards = tree, boards
@@ -191,7 +221,6 @@ def normalised(tree: TreeArrays, weights: Strategy) -> Strategy:
 
 @njit
 def _match(tree: TreeArrays, regrets: Vector, strategy: Vector) -> None:
-    """Write probabilities in proportion to what is above 0."""
     for node in range(len(tree.kinds)):
         if tree.counts[node]:
             _match_node(tree, node, regrets, strategy)
@@ -257,3 +286,203 @@ def learn(
             for action in range(counts):
                 regrets[place + action * buckets + bucket] -= value
         _match_node(tree, node, regrets, strategy)
+
+
+MESSAGE_BYTES: Final = 32
+"""What a copy is sent and sends, for each number of a strategy."""
+
+
+class Copy(NamedTuple):
+    """Where a copy stands.
+
+    Attributes:
+        regrets: see `bots.cfr.solver.Solver`.
+        averages: see there.
+    """
+
+    regrets: Strategy
+    averages: Strategy
+
+
+def go_on(solver: Solver, iterations: int) -> Copy:
+    """Do some iterations, and say where the copy stands."""
+    for _ in range(iterations):
+        solver.iterate()
+    return Copy(solver.regrets, solver.averages)
+
+
+def mean_strategy(solvers: Sequence[Solver]) -> Strategy:
+    """What converges: how often each action was taken over all iterations of all copies."""
+    averages = solvers[0].averages.copy()
+    for solver in solvers[1:]:
+        averages += solver.averages
+    return normalised(solvers[0].tree, averages)
+
+
+_ANSWER_STREAM: Final = 1
+_JUDGE_STREAM: Final = 2
+_BLOCK: Final = 8
+"""Boards whose vectors are held at once."""
+_SURE: Final = 1.0
+"""Standard errors that a regret must be above 0 before an answer follows it."""
+
+
+class Exploitability(NamedTuple):
+    """What answers were found to win.
+
+    Attributes:
+        gains: of each player's answer to the other's strategy, in chips per hand.
+        value: what the mean of both is, in chips per hand: how much the strategy loses per hand over both seats.
+        error: its standard error from the drawn boards; 0 where all boards are known.
+    """
+
+    gains: tuple[float, float]
+    value: float
+    error: float
+
+
+def exploitability(
+    tree: TreeArrays,
+    boards: Boards,
+    strategy: Strategy,
+    *,
+    count: int = 256,
+    pool: Executor | None = None,
+) -> Exploitability:
+    """What each player wins by answering the other's part of a strategy.
+
+    Args:
+        tree: the tree.
+        boards: where boards come from.
+        strategy: probabilities of both players.
+        count: how many boards are drawn for each answer, and again to judge it; of no meaning where all are known.
+        pool: whose threads walk.
+    """
+    count = boards.count or count
+    played = strategy.astype(boards.float_type)
+    values = np.zeros((2, count))
+    for player in range(2):
+        answer = (_exact_answer if boards.count else _learned_answer)(tree, boards, played, player, count, pool)
+        values[player] = _walks(tree, boards, answer, player, _JUDGE_STREAM, count, pool)[0]
+    values /= boards.pairs
+    mean = values.mean(axis=0)
+    error = 0.0 if boards.count else float(mean.std(ddof=1) / np.sqrt(count))
+    first, second = values.mean(axis=1).tolist()
+    return Exploitability((first, second), float(mean.mean()), error)
+
+
+def expected_value(
+    tree: TreeArrays, boards: Boards, strategy: Strategy, *, count: int = 64, pool: Executor | None = None
+) -> float:
+    """What player 0 wins where each player plays its part of a strategy, in chips per hand."""
+    count = boards.count or count
+    values, _ = _walks(tree, boards, strategy.astype(boards.float_type), 0, _JUDGE_STREAM, count, pool)
+    return float(values.mean() / boards.pairs)
+
+
+def _exact_answer(
+    tree: TreeArrays, boards: Boards, played: Strategy, player: int, count: int, pool: Executor | None
+) -> Strategy:
+    """The best response, by policy iteration: each round is right for one more decision from the end."""
+    answer = played
+    while True:
+        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count, pool)[1].sum(axis=0, dtype=np.float64)
+        better = _best(tree, found, answer, player)
+        if np.array_equal(better, answer):
+            return answer
+        answer = better
+
+
+def _learned_answer(
+    tree: TreeArrays, boards: Boards, played: Strategy, player: int, count: int, pool: Executor | None
+) -> Strategy:
+    answer = played.copy()
+    regrets, squares = np.zeros(len(played)), np.zeros(len(played))
+    for block in range(-(-count // _BLOCK)):
+        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, _BLOCK, pool, first=block * _BLOCK)[1]
+        _answer(tree, found, regrets, squares, played, answer, player, block / (block + 1))
+    return answer
+
+
+@njit
+def _answer(
+    tree: TreeArrays,
+    found: Vector,
+    regrets: Vector,
+    squares: Vector,
+    played: Vector,
+    answer: Vector,
+    player: int,
+    before: float,
+) -> None:
+    """Add what walks have found to the regrets of an answer, and follow those that are surely above 0.
+
+    Args:
+        tree: the tree.
+        found: shape (boards, numbers of a strategy), as `walk` leaves it.
+        regrets: changed at the player's decisions.
+        squares: of what has been added to them; changed.
+        played: what the answer does where no regret is surely above 0.
+        answer: what the player walked with; then what it does next.
+        player: who walked.
+        before: what regrets are multiplied by first.
+    """
+    for node in range(len(tree.kinds)):
+        counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]
+        if not counts or tree.players[node] != player:
+            continue
+        for bucket in range(buckets):
+            value = 0.0
+            for action in range(counts):
+                for board in range(len(found)):
+                    value += answer[place + action * buckets + bucket] * found[board, place + action * buckets + bucket]
+            total = 0.0
+            for action in range(counts):
+                at = place + action * buckets + bucket
+                regret = -value
+                for board in range(len(found)):
+                    regret += found[board, at]
+                regrets[at] = regrets[at] * before + regret
+                squares[at] = squares[at] * before * before + regret * regret
+                total += max(regrets[at] - _SURE * np.sqrt(squares[at]), 0.0)
+            for action in range(counts):
+                at = place + action * buckets + bucket
+                sure = max(regrets[at] - _SURE * np.sqrt(squares[at]), 0.0)
+                answer[at] = sure / total if total > 0 else played[at]
+
+
+def _walks(
+    tree: TreeArrays,
+    boards: Boards,
+    strategy: Strategy,
+    player: int,
+    stream: int,
+    count: int,
+    pool: Executor | None,
+    *,
+    first: int = 0,
+) -> tuple[Strategy, Strategy]:
+    """What a player wins on each board, and what its actions win, on every so many boards a row."""
+    over: Callable[..., Any] = map if pool is None else pool.map
+    found = np.zeros((min(_BLOCK, count), len(strategy)), boards.float_type)
+    works: list[Work] = [new_work(tree, boards.holdings) for _ in found]
+    values = np.zeros(count)
+
+    def explore(row: int) -> None:
+        for number in range(row, count, len(found)):
+            deal = boards.deal(stream, first + number)
+            values[number] = walk(tree, deal, works[row], strategy, found[row], player)
+
+    list(over(explore, range(len(found))))
+    return values, found
+
+
+def _best(tree: TreeArrays, found: Strategy, answer: Strategy, player: int) -> Strategy:
+    """The strategy that takes the action that won most at each of a player's decisions; of equal ones the first."""
+    better = answer.copy()
+    for node in np.flatnonzero((tree.counts > 0) & (tree.players == player)):
+        counts, buckets = int(tree.counts[node]), int(tree.buckets[tree.rounds[node]])
+        which = slice(int(tree.offsets[node]), int(tree.offsets[node]) + counts * buckets)
+        won = found[which].reshape(counts, buckets)
+        better[which] = (np.arange(counts)[:, None] == won.argmax(axis=0)).ravel()
+    return better

@@ -8,28 +8,29 @@ holdings, itself and those that share a card included: 1 to 2,161. Standings asc
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS
+from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, Strengths, canonical_boards
 from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import seven_rank
 from engine.starting_hands import starting_hand
 
 __all__ = [
     "MOST_STANDING",
     "NO_STRENGTH",
-    "ON_RIVER",
     "RIVERS",
     "TURNS",
+    "all_strengths",
     "canonical",
     "compile_kernels",
     "deal_board",
     "flop_sums",
-    "order_by_rank",
     "renamed",
     "river_strengths",
     "turn_sums",
@@ -46,6 +47,8 @@ NO_STRENGTH: Final = 0xFFFF
 """The strength of a holding that shares a card with the board."""
 
 _STARTING_HANDS = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint8)
+_PARTS: Final = 64
+"""Into which the boards are divided among threads."""
 _LOW_BYTE = np.uint16(255)
 _BYTE = np.uint16(8)
 _STEP = np.uint16(1)
@@ -169,7 +172,7 @@ def turn_sums(
 
 @njit
 def canonical(board: NDArray[np.uint8], new_suits: NDArray[np.uint8]) -> int:
-    """Return the key of the canonical board, and write the new name of each suit (`bots.cfr.boards.suit_order`)."""
+    """Return the key of the canonical board, and write the new name of each suit (`suit_order`)."""
     ranks = np.zeros(4, np.int64)
     for card in board:
         ranks[card & 3] |= 1 << np.int64(card >> 2)
@@ -271,8 +274,40 @@ def deal_board(
         parts[bucket] = ON_RIVER
 
 
+def all_strengths(threads: int = 1, progress: Callable[[float], None] | None = None) -> Strengths:
+    """Count every showdown of every hand: about 800,000 boards, some 15 seconds of one core.
+
+    Args:
+        threads: how many count.
+        progress: called now and then with the part of the work that is done, 0 to 1.
+    """
+    boards = canonical_boards(4)
+    size = len(boards.keys)
+    turns = np.zeros((size, HOLDING_COUNT), np.uint32)
+    edges = [size * part // _PARTS for part in range(_PARTS + 1)]
+
+    def count(part: int) -> NDArray[np.int64]:
+        which = slice(edges[part], edges[part + 1])
+        of_part = np.zeros(MOST_STANDING + 1, np.int64)
+        turn_sums(boards.cards[which], boards.times[which], turns[which], of_part)
+        return of_part
+
+    rivers = np.zeros(MOST_STANDING + 1, np.int64)
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for done, future in enumerate(as_completed([pool.submit(count, part) for part in range(_PARTS)]), 1):
+            rivers += future.result()
+            if progress is not None:
+                progress(done / _PARTS)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    flops = np.zeros((len(canonical_boards(3).keys), HOLDING_COUNT), np.int64)
+    flop_sums(canonical_boards(3).cards, boards.keys, turns, flops)
+    return Strengths(flops, turns, rivers)
+
+
 def compile_kernels() -> None:
-    """Compile what `bots.cfr.abstraction.all_strengths` runs."""
+    """Compile what `all_strengths` runs."""
     sums = np.zeros((1, HOLDING_COUNT), np.uint32)
     turn_sums(np.zeros((0, 4), np.uint8), np.zeros(0, np.int64), sums, np.zeros(MOST_STANDING + 1, np.int64))
     flop_sums(np.zeros((0, 3), np.uint8), np.zeros(0, np.int64), sums, np.zeros((1, HOLDING_COUNT), np.int64))

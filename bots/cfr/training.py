@@ -1,7 +1,8 @@
 """A training from its settings to a strategy file, in a folder that it is gone on with.
 
-The folder holds ``cfr.checkpoint``, written every minute or so, and ``cfr.strategy`` at the end. A training that was
-killed goes on from its checkpoint and comes, after the same number of iterations, to the same strategy, bit by bit.
+The folder holds ``cfr.checkpoint`` (`bots.artifact`: settings, progress, regrets, averages), written every minute or
+so, and ``cfr.strategy`` at the end. A training that was killed goes on from its checkpoint and comes, after the same
+number of iterations, to the same strategy, bit by bit.
 """
 
 from __future__ import annotations
@@ -17,25 +18,116 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bots.artifact import locked_run
-from bots.cfr.abstraction import CardAbstraction, all_strengths, card_abstraction, memory_bytes
-from bots.cfr.arrays import TreeArrays
-from bots.cfr.checkpoint import Checkpoint, checkpoint_bytes, load_checkpoint, save_checkpoint
-from bots.cfr.copies import MESSAGE_BYTES, Copy, go_on, mean_strategy
-from bots.cfr.deals import AllBoards, Boards, DrawnBoards
+from bots.artifact import Kind, as_arrays, locked_run, read_artifact, write_artifact
+from bots.cfr.abstraction import CardAbstraction, card_abstraction, memory_bytes
+from bots.cfr.deals import AllBoards, Boards, DrawnBoards, TreeArrays
 from bots.cfr.files import write_strategy
-from bots.cfr.measure import exploitability
 from bots.cfr.settings import TrainingSettings
-from bots.cfr.sizes import HOLDEM_SIZES, ROUND_SIZES, read_sizes
-from bots.cfr.solver import Discounts, Solver, Strategy, size_of, tree_arrays
-from bots.cfr.tree import BettingTree, betting_tree
+from bots.cfr.solver import (
+    MESSAGE_BYTES,
+    Copy,
+    Discounts,
+    Solver,
+    Strategy,
+    exploitability,
+    go_on,
+    mean_strategy,
+    size_of,
+    tree_arrays,
+)
+from bots.cfr.strengths import all_strengths
+from bots.cfr.tree import HOLDEM_SIZES, ROUND_SIZES, BettingTree, betting_tree, read_sizes
 from bots.errors import CheckpointError, SolvingError
 from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game
 
-__all__ = ["Extent", "Plan", "Progress", "Trained", "plan_training", "train"]
+__all__ = [
+    "Checkpoint",
+    "Plan",
+    "Progress",
+    "Trained",
+    "TrainingLimit",
+    "checkpoint_bytes",
+    "load_checkpoint",
+    "plan_training",
+    "save_checkpoint",
+    "train",
+]
+
+_KIND: Final = Kind(
+    "a checkpoint of acpc-arena's regret minimisation",
+    2,
+    CheckpointError,
+    "take another folder, or delete it to begin again",
+)
+_NUMBERS: Final = np.dtype("<f8")
+
+
+class Checkpoint(NamedTuple):
+    """What a training has come to.
+
+    Attributes:
+        settings: it was begun with; JSON can say them.
+        iteration: how many have been done.
+        seconds: how long they took.
+        history: what was measured on the way, as JSON has it.
+        regrets: of each action.
+        averages: of each action.
+    """
+
+    settings: Mapping[str, Any]
+    iteration: int
+    seconds: float
+    history: tuple[Mapping[str, Any], ...]
+    regrets: NDArray[np.float64]
+    averages: NDArray[np.float64]
+
+
+def checkpoint_bytes(size: int) -> int:
+    """About how large a file is, by how many actions there are."""
+    return 2 * _NUMBERS.itemsize * size
+
+
+def save_checkpoint(path: Path, found: Checkpoint) -> None:
+    """Write a checkpoint in place of the file; the old file stands until the new one is on the disk.
+
+    Raises:
+        CheckpointError: the file cannot be written.
+    """
+    of_arrays, contents = as_arrays(
+        {"regrets": found.regrets.astype(_NUMBERS), "averages": found.averages.astype(_NUMBERS)}
+    )
+    header = {
+        **of_arrays,
+        "settings": dict(found.settings),
+        "iteration": found.iteration,
+        "seconds": found.seconds,
+        "history": [dict(row) for row in found.history],
+    }
+    write_artifact(path, _KIND, header, contents)
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint.
+
+    Raises:
+        CheckpointError: there is no such file, it is not a checkpoint, of another version, or damaged.
+    """
+    found = read_artifact(path, _KIND)
+    header, arrays = found.header, found.arrays()
+    with found.parsing():
+        return Checkpoint(
+            header["settings"],
+            int(header["iteration"]),
+            float(header["seconds"]),
+            tuple(header["history"]),
+            arrays["regrets"].astype(np.float64),
+            arrays["averages"].astype(np.float64),
+        )
+
 
 CHECKPOINT: Final = "cfr.checkpoint"
 STRATEGY: Final = "cfr.strategy"
@@ -45,7 +137,7 @@ _FIRST_CHECK: Final = 64
 """Iterations after which the exploitability is measured for the first time; then after four times as many each."""
 
 
-class Extent(NamedTuple):
+class TrainingLimit(NamedTuple):
     """How long to train: until either is reached.
 
     Attributes:
@@ -162,7 +254,7 @@ def plan_training(settings: TrainingSettings) -> Plan:
 def train(
     plan: Plan,
     folder: Path,
-    extent: Extent,
+    extent: TrainingLimit,
     *,
     threads: int = 1,
     save_every_s: float = 60.0,
@@ -203,22 +295,9 @@ def train(
 
 
 class _Session:
-    """A training that goes on.
-
-    Attributes:
-        solvers: what has been found, by copy.
-        seconds: of iterating, since the training began.
-        history: what was measured along the way.
-    """
-
     def __init__(
         self, plan: Plan, boards: Boards, path: Path, begun: Checkpoint | None, workers: Workers | None
     ) -> None:
-        """Begin, or go on from a checkpoint.
-
-        Raises:
-            CheckpointError: the checkpoint is of another version of the game.
-        """
         self.solvers = [_solver(plan, boards, copy) for copy in range(plan.settings.copies)]
         self.seconds = 0.0
         self.history: tuple[Mapping[str, Any], ...] = ()
@@ -234,12 +313,10 @@ class _Session:
 
     @property
     def iteration(self) -> int:
-        """How many each copy has done."""
         return self.solvers[0].iteration
 
     @property
     def record(self) -> dict[str, Any]:
-        """Of the training so far, for the strategy's file."""
         return {
             "settings": asdict(self._plan.settings),
             "iterations": self.iteration,
@@ -250,13 +327,12 @@ class _Session:
 
     def iterate(
         self,
-        extent: Extent,
+        extent: TrainingLimit,
         save_every_s: float,
         check_boards: int,
         pool: Executor | None,
         show: Callable[[Progress], None] | None,
     ) -> None:
-        """Iterate to the end; see `train`."""
         # Compiling is no iterating.
         Solver(self._plan.arrays, self._boards, 1, Discounts()).iterate(pool)
         first, first_s = self.iteration, self.seconds
@@ -278,7 +354,7 @@ class _Session:
         self._check(check_boards, pool)
         self._save()
 
-    def _go_on(self, extent: Extent, pool: Executor | None) -> None:
+    def _go_on(self, extent: TrainingLimit, pool: Executor | None) -> None:
         """Do an iteration, or let all copies do some: as many as take a while, but for a check or the end."""
         if len(self.solvers) == 1:
             self.solvers[0].iterate(pool)
@@ -314,7 +390,6 @@ class _Session:
 
     @property
     def _nodes(self) -> int:
-        """How many nodes an iteration of all copies walks, for both players."""
         return 2 * len(self._plan.tree.kinds) * self._boards_per_iteration
 
     def _check(self, check_boards: int, pool: Executor | None) -> None:
@@ -362,7 +437,6 @@ def _prepared(settings: TrainingSettings) -> tuple[Plan, Boards]:
 
 @contextmanager
 def _threads(count: int) -> Iterator[Executor | None]:
-    """Threads that walk; None for this one."""
     if count == 1:
         yield None
         return
@@ -377,7 +451,7 @@ def _boards(plan: Plan, threads: int, prepare: Callable[[float], None] | None) -
     return abstraction, DrawnBoards(abstraction, plan.settings.seed)
 
 
-def _part(extent: Extent, iteration: int, seconds: float) -> float:
+def _part(extent: TrainingLimit, iteration: int, seconds: float) -> float:
     parts = []
     if extent.iterations is not None:
         parts.append(iteration / extent.iterations)
@@ -393,6 +467,5 @@ def _is_check(iteration: int) -> bool:
 
 
 def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """Where the settings of a training differ from those that are asked for."""
     others = [f"{name} {known.get(name)}" for name, value in asked.items() if known.get(name) != value]
     return f"it is of a training with {', '.join(others) or 'other settings'}: give the same, or another folder"

@@ -1,6 +1,6 @@
 """Make the tables of strategies: `python -m bots.equilibrium.generate` rewrites their files.
 
-It takes seconds. If a checksum it prints is a new one, `bots.equilibrium.table.CHECKSUMS` has to follow: a game may
+It takes seconds. If a checksum it prints is a new one, `bots.equilibrium.bot.CHECKSUMS` has to follow: a game may
 have many equilibria, and another version of the solver may find another.
 """
 
@@ -11,11 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from bots.equilibrium.table import CHECKSUMS, Chances, Table, table_path, write
-from bots.solving.linear_program import LinearProgram
-from bots.solving.plans import completed, plan_of
-from bots.solving.ranks import rank_game
-from bots.solving.sequence_form import Plan, SequenceForm, sequence_form
+from bots.equilibrium.bot import CHECKSUMS, Chances, Table, table_path, write
+from bots.solving.engine_games import rank_game
+from bots.solving.equilibria import LinearProgram
+from bots.solving.sequence_form import Plan, SequenceForm, completed, plan_of, sequence_form
 from engine import Game
 from protocol import find_game
 
@@ -47,7 +46,6 @@ def equilibrium_table(game: Game) -> Table:
 
 
 def _even(form: SequenceForm, player: int) -> Plan:
-    """The plan that takes every action as often."""
     classes = len(form.game.classes[player])
     return plan_of(form, player, lambda choice: np.full((len(choice.actions), classes), 1 / len(choice.actions)))
 

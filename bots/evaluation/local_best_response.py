@@ -14,33 +14,133 @@ is a lower bound of what a best answer wins. Fewer actions may win more, because
 with several sets of actions (`ActionSets`), and the best of them counts.
 
 V. Lisy & M. Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017, arXiv 1612.07547.
+
+Arrays are indexed by the number of a holding: in hold'em as in `engine.ranges`, elsewhere in the order of the deck.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Final, cast
+from functools import cache, cached_property
+from itertools import combinations
+from typing import ClassVar, Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.errors import PolicyError
-from bots.evaluation.every_holding import every_holding
-from bots.evaluation.policies import Policy, policy_by_holding_in, policy_in
-from bots.sdk.bot import drawn_action
+from bots.errors import GameRefused, PolicyError
+from bots.evaluation.policies import AskedPolicy, Policy, parse_policy, policy_by_holding_in, policy_in
+from bots.sdk.bot import Bot, drawn_action
 from bots.sdk.holdings import HoldingChances, view_with
 from bots.sdk.view import View
-from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, Position, betting_start, raise_to
+from engine import (
+    CALL,
+    FOLD,
+    RAISE,
+    Action,
+    ActionKind,
+    BettingState,
+    Card,
+    Deal,
+    Game,
+    Position,
+    betting_start,
+    raise_to,
+)
 from engine.errors import quoted
 from engine.holdem import is_holdem
+from engine.ranges import HOLDINGS, are_free, holding_number, shares_against
+from logs.variance.shares import PotRow, Shares, shares_refusal
+from protocol import format_action
 
-__all__ = ["ActionSets", "RangeOfPolicy", "Told", "local_refusal"]
+__all__ = ["ActionSets", "LbrBot", "RangeOfPolicy", "StatePolicy", "every_holding", "local_refusal"]
+
+_BOTH = 0b11
+
+
+class EveryHolding(Protocol):
+    """The holdings of one game for two players."""
+
+    @property
+    def cards(self) -> Sequence[tuple[Card, ...]]:
+        """The cards of each holding."""
+        ...
+
+    def number(self, cards: Sequence[Card]) -> int:
+        """The number of a holding, its cards in any order."""
+        ...
+
+    def are_free(self, cards: Iterable[Card]) -> NDArray[np.bool_]:
+        """Which holdings have none of some cards."""
+        ...
+
+    def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
+        """The expected share of the pot of a hand at a showdown against each holding; 0 where it cannot be."""
+        ...
+
+
+@cache
+def every_holding(game: Game) -> EveryHolding:
+    """The holdings of a game.
+
+    Raises:
+        GameRefused: they are too many, or there are not two players.
+    """
+    if game.num_players == 2 and is_holdem(game):
+        return _Holdem()
+    if game.num_players == 2 and shares_refusal(game) is None:
+        return _FewCards(game)
+    raise GameRefused(
+        "a range of holdings is followed in hold'em of two players, and in games of two in which every deal can be "
+        "counted; this game is neither"
+    )
+
+
+class _Holdem:
+    cards = HOLDINGS
+
+    def number(self, cards: Sequence[Card]) -> int:
+        return holding_number(*cards)
+
+    def are_free(self, cards: Iterable[Card]) -> NDArray[np.bool_]:
+        return are_free(cards)
+
+    def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
+        return shares_against(hole, board)
+
+
+class _FewCards:
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._shares = Shares(game)
+        self.cards = tuple(combinations(game.deck, game.num_hole_cards))
+        self._numbers = {frozenset(cards): number for number, cards in enumerate(self.cards)}
+        self._known: dict[tuple[tuple[Card, ...], tuple[Card, ...]], NDArray[np.float64]] = {}
+
+    def number(self, cards: Sequence[Card]) -> int:
+        return self._numbers[frozenset(cards)]
+
+    def are_free(self, cards: Iterable[Card]) -> NDArray[np.bool_]:
+        taken = {*cards}
+        return np.array([taken.isdisjoint(one) for one in self.cards])
+
+    def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
+        key = tuple(sorted(hole)), tuple(sorted(board))
+        if (known := self._known.get(key)) is not None:
+            return known
+        found = np.zeros(len(self.cards))
+        there = np.flatnonzero(self.are_free((*hole, *board)))
+        deals = [Deal((tuple(hole), self.cards[at]), tuple(board)) for at in there.tolist()]
+        rows = [PotRow(_BOTH, len(board))] * len(deals)
+        found[there] = self._shares.of(deals, np.arange(len(deals)), rows, [0] * len(deals))[:, 0]
+        found.setflags(write=False)
+        self._known[key] = found
+        return found
+
 
 _Floats = NDArray[np.float64]
-
 _ROUNDS: Final = 4
 _MOST_SIZES: Final = 200
 _KEPT: Final = 64
@@ -119,7 +219,7 @@ class ActionSets:
 
 
 @dataclass(frozen=True)
-class Told:
+class StatePolicy:
     """What a policy does in a state.
 
     Attributes:
@@ -197,8 +297,8 @@ class RangeOfPolicy:
         self.game = game
         self.holdings = every_holding(game)
         self._policy, self._name = policy, name
-        self._told: dict[tuple[BettingState, tuple[Card, ...]], Told] = {}
-        self._told_first: dict[BettingState, Told] = {}
+        self._told: dict[tuple[BettingState, tuple[Card, ...]], StatePolicy] = {}
+        self._told_first: dict[BettingState, StatePolicy] = {}
 
     def forget(self) -> None:
         """Forget what the policy was asked; done between hands, it bounds the memory.
@@ -211,7 +311,7 @@ class RangeOfPolicy:
 
     # ---- the policy
 
-    def told(self, betting: BettingState, board: tuple[Card, ...]) -> Told:
+    def told(self, betting: BettingState, board: tuple[Card, ...]) -> StatePolicy:
         """What the policy does when it is in turn, with every holding; asked once in each state.
 
         Raises:
@@ -219,7 +319,7 @@ class RangeOfPolicy:
         """
         found = self._told.get((betting, board)) if board else self._told_first.get(betting)
         if found is None:
-            found = Told(betting, self._ask(betting, board))
+            found = StatePolicy(betting, self._ask(betting, board))
             if board:
                 self._told[betting, board] = found
             else:
@@ -337,3 +437,112 @@ def _sum(chances: Sequence[float | _Floats]) -> float | _Floats:
     for one in chances:
         total = total + one
     return total
+
+
+class LbrBot(Bot):
+    """Plays local best response against an opponent whose policy it knows.
+
+    Algorithm: `bots.evaluation.local_best_response`. It keeps how likely each holding of the opponent is by the policy
+        of `against`, and takes the action that wins most if nobody bets after it. Where the opponent does what that
+        policy never would, it learns nothing from it.
+
+    Source: V. Lisy & M. Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017, arXiv
+        1612.07547.
+
+    Other games: limit and no-limit hold'em of two players; all others are refused.
+
+    Strength: against the policy that it is told it wins what `arena exploit` finds; against others it has no claim.
+
+    It draws nothing, so a match that is resumed or split between hands plays the same.
+    """
+
+    option_help: ClassVar[Mapping[str, str]] = {
+        "against": "the policy of the opponent: a bot, with ; between its options, or file:PATH, or ask:PROGRAM",
+        "actions": "what it tries on each street, as in `arena exploit --actions`; fcr in limit games and fcpa in "
+        "no-limit games by default",
+        "explain": "whether to send a comment with its share of the pot against the range before each action",
+    }
+
+    def __init__(self, *, against: str = "calling", actions: str = "", explain: bool = False) -> None:
+        """Set the options; `option_help` says what each decides.
+
+        Raises:
+            ValueError: the actions are none.
+        """
+        if actions and not any(_is_readable(actions, is_limit) for is_limit in (True, False)):
+            ActionSets(actions, is_limit=False)
+        self._against, self._actions, self._explains = against.replace(";", ","), actions, explain
+        self._opponent: RangeOfPolicy | None = None
+        self._policy: object = None
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """All but hold'em of two players is refused."""
+        return local_refusal(game)
+
+    def prepare(self, game: Game) -> None:
+        """Load the policy, and what counts the chances.
+
+        Raises:
+            GameRefused: the actions are not for this game.
+            PolicyError: the opponent has no policy here.
+        """
+        from engine.ranges import chances_of_all, shares_against
+
+        self._known(game)
+        board = game.deck[:3]
+        chances_of_all(board)
+        shares_against(game.deck[3:5], board)
+        shares_against(game.deck[3:5], ())
+
+    def hand_started(self, view: View) -> None:
+        """Forget what was asked in the hand before."""
+        if self._opponent is not None:
+            self._opponent.forget()
+
+    def match_finished(self) -> None:
+        """End the program that was asked, if there is one."""
+        if isinstance(self._policy, AskedPolicy):
+            self._policy.close()
+        self._opponent = self._policy = None
+
+    def act(self, view: View) -> Action:
+        """Play the best answer for one action.
+
+        Raises:
+            GameRefused: the game is not hold'em of two players.
+        """
+        action = self._choose(view)
+        if self._explains:
+            opponent = self._known(view.game)
+            weights = opponent.weights(view.betting, view.position, view.hole_cards, view.board)
+            share = opponent.share(weights, view.hole_cards, view.board)
+            view.comment(
+                f"share {share:.3f} of the pot against the range of {self._against} -> {format_action(action)}"
+            )
+        return action
+
+    def policy(self, view: View) -> Mapping[Action, float]:
+        """Probability 1 for the one action."""
+        return {self._choose(view): 1.0}
+
+    def _choose(self, view: View) -> Action:
+        sets = ActionSets(self._actions or ("fcr" if view.game.is_limit else "fcpa"), view.game.is_limit)
+        return self._known(view.game).choose(view.betting, view.hole_cards, view.board, sets)
+
+    def _known(self, game: Game) -> RangeOfPolicy:
+        if self._opponent is None or self._opponent.game != game:
+            self.require_game(game)
+            if self._actions and not _is_readable(self._actions, game.is_limit):
+                raise GameRefused(f"the actions {self._actions} are not for this game")
+            self._policy = policy = parse_policy(self._against, game)
+            self._opponent = RangeOfPolicy(game, policy, self._against)
+        return self._opponent
+
+
+def _is_readable(actions: str, is_limit: bool) -> bool:
+    try:
+        ActionSets(actions, is_limit)
+    except ValueError:
+        return False
+    return True

@@ -25,9 +25,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evaluation.decisions import chips_of
-from bots.evaluation.every_holding import every_holding
-from bots.evaluation.local_best_response import RangeOfPolicy, Told
+from bots.evaluation.hypothetical_hands import chips_of
+from bots.evaluation.local_best_response import RangeOfPolicy, StatePolicy, every_holding
 from engine import Action, ActionKind, BettingState, Card, Game, Position
 
 __all__ = ["Luck", "columns_of", "values_of"]
@@ -91,7 +90,7 @@ class Luck:
         self.terms[column] += betting.pot * change
         self.terms[column + 1] += self._scale * change
 
-    def draw(self, told: Told, board: tuple[Card, ...], action: Action) -> None:
+    def draw(self, told: StatePolicy, board: tuple[Card, ...], action: Action) -> None:
         """The opponent has drawn an action.
 
         Args:
@@ -105,7 +104,6 @@ class Luck:
         total, all_won = float(weights.sum()), float(won.sum())
 
         def follows(one: Action, chance: float | _Floats) -> tuple[float, float]:
-            """The probability of an action, and V after it."""
             if not isinstance(chance, np.ndarray):
                 return chance, self._value(betting, one, all_won / total)
             there = float(weights @ chance)
@@ -128,7 +126,6 @@ class Luck:
         self.terms[column + 2] += scale * (kinds[ActionKind.RAISE] - (action.kind == ActionKind.RAISE))
 
     def _value(self, betting: BettingState, action: Action, share: float) -> float:
-        """V after an action of the opponent."""
         own, opponent = self._position, 1 - self._position
         if action.kind == ActionKind.FOLD:
             return float(betting.spent[opponent])
@@ -138,7 +135,6 @@ class Luck:
         return max(-float(betting.spent[own]), (2 * share - 1) * min(hand_total, betting.game.stacks[own]))
 
     def _after_raises(self, betting: BettingState, hand_totals: _Floats, share: float) -> _Floats:
-        """V after raises, by their sizes."""
         matched = np.minimum(hand_totals, betting.game.stacks[self._position])
         return np.maximum(-float(betting.spent[self._position]), (2 * share - 1) * matched)
 
@@ -153,6 +149,5 @@ def _own_cards(game: Game) -> tuple[_Floats, _Floats]:
 
 
 def _share_of_random(game: Game, cards: tuple[Card, ...]) -> float:
-    """The share of the pot of some cards against random ones."""
     holdings = every_holding(game)
     return float(holdings.shares(cards, ()).sum() / holdings.are_free(cards).sum())

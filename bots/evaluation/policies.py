@@ -236,7 +236,6 @@ class AskedPolicy:
         self._lines.put(b"")
 
     def __enter__(self) -> AskedPolicy:
-        """The policy itself; its program is ended at the end."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,5 +1,8 @@
 """Genetic algorithms over arrays of numbers. Nothing here knows poker, or what a chromosome means.
 
+    >>> from bots.evolution.breeding import Breeding
+    >>> from bots.evolution.evolution import Evolution, StopRule
+    >>> from bots.evolution.genome import Evaluation, Genome
     >>> def evaluate(chromosomes, seeds, opponents):
     ...     return Evaluation(-((chromosomes[:, :, 0] - 0.3) ** 2).sum(axis=1))
     >>> evolution = Evolution(Genome.alike(3, 0, 1), evaluate, Breeding(elite=1), population=50, seed=1)
@@ -15,64 +18,3 @@ and the number of the generation: a run that is stopped and goes on from its che
 Chromosomes are arrays of shape (individuals, genes, values of a gene). Operators deal with genes; the values of one
 gene stay together.
 """
-
-from __future__ import annotations
-
-from bots.evolution.breeding import Breeding
-from bots.evolution.checkpoint import load_checkpoint, save_checkpoint
-from bots.evolution.evaluation import Evaluation, Evaluator
-from bots.evolution.evolution import Evolution, Generation, State, StopReason, StopRule
-from bots.evolution.genome import GeneRange, Genome
-from bots.evolution.operators import (
-    Crossover,
-    HalfOfUsedGenes,
-    Mutation,
-    NewValues,
-    OneOf,
-    OnePoint,
-    RandomGenes,
-    Rank,
-    Roulette,
-    Selection,
-    Shift,
-    SignedRoulette,
-    Tournament,
-    Uniform,
-    UsedGenes,
-)
-from bots.evolution.opposition import Challengers, Fixed, HallOfFame, Opposition, Rivals
-
-__all__ = [
-    "Breeding",
-    "Challengers",
-    "Crossover",
-    "Evaluation",
-    "Evaluator",
-    "Evolution",
-    "Fixed",
-    "GeneRange",
-    "Generation",
-    "Genome",
-    "HalfOfUsedGenes",
-    "HallOfFame",
-    "Mutation",
-    "NewValues",
-    "OneOf",
-    "OnePoint",
-    "Opposition",
-    "RandomGenes",
-    "Rank",
-    "Rivals",
-    "Roulette",
-    "Selection",
-    "Shift",
-    "SignedRoulette",
-    "State",
-    "StopReason",
-    "StopRule",
-    "Tournament",
-    "Uniform",
-    "UsedGenes",
-    "load_checkpoint",
-    "save_checkpoint",
-]

@@ -1,24 +1,341 @@
-"""From one population to the next: selection, crossover, mutation, replacement."""
+"""From one population to the next: selection, crossover, mutation, replacement.
+
+Who becomes a parent: the fitter, the likelier. A child has its own parent's genes except where a mask, shape (pairs,
+genes), says that the pair exchanges them. What an evaluation used of the first parent can guide the choice (`used`, of
+the same shape): where most of a chromosome is never asked, what is exchanged elsewhere changes nothing.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 from bots.evolution.genome import Bools, Chromosomes, Floats, Genome
-from bots.evolution.operators import Crossover, Mutation, NewValues, Selection, Tournament, Uniform
 
-__all__ = ["Breeding", "Brood", "best_first"]
+__all__ = [
+    "Breeding",
+    "Crossover",
+    "HalfOfUsedGenes",
+    "Mutation",
+    "NewValues",
+    "Offspring",
+    "OneOf",
+    "OnePoint",
+    "RandomGenes",
+    "Rank",
+    "Roulette",
+    "Selection",
+    "Shift",
+    "SignedRoulette",
+    "Tournament",
+    "Uniform",
+    "UsedGenes",
+    "best_first",
+]
+
+
+class Selection(Protocol):
+    """Draws parents by fitness."""
+
+    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+        """The indices of `count` parents, drawn with replacement; `fitness` has one number for each individual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """The fittest of some individuals drawn; among equals, the one drawn first.
+
+    Attributes:
+        size: how many are drawn, with replacement; 1 is no selection.
+        floor: who is not fitter than this cannot win; where nobody drawn is, the first of the population does. None
+            lets everybody win.
+    """
+
+    size: int = 3
+    floor: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise EvolutionError(f"a tournament needs at least 1 participant, not {self.size}")
+
+    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+        """See `Selection`."""
+        drawn = random.integers(len(fitness), size=(count, self.size))
+        winners: NDArray[np.intp] = drawn[np.arange(count), np.argmax(fitness[drawn], axis=1)]
+        if self.floor is not None:
+            winners[fitness[winners] <= self.floor] = 0
+        return winners
+
+
+@dataclass(frozen=True, slots=True)
+class Roulette:
+    """In proportion to fitness plus an offset.
+
+    Whoever's sum is not above 0 is not drawn; if nobody's is, all are equally likely.
+
+    Attributes:
+        offset: added to every fitness.
+    """
+
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.offset):
+            raise EvolutionError(f"the offset of a roulette wheel must be a number, not {self.offset}")
+
+    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+        """See `Selection`."""
+        return _spin(np.maximum(fitness + self.offset, 0.0), count, random)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRoulette:
+    """Walks along the fitness of all, negative numbers too, until their sum reaches a drawn part of the whole sum.
+
+    Raises:
+        EvolutionError: when it draws and the whole sum is not above 0: there is nothing to walk along.
+    """
+
+    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+        """See `Selection`."""
+        ends = np.cumsum(fitness)
+        if not ends[-1] > 0:
+            raise EvolutionError(
+                f"a roulette wheel without an offset cannot turn: the fitness of all sums to {ends[-1]:g}, "
+                "and it has to be above 0"
+            )
+        # Where the sum goes down, nobody is found who was not before.
+        drawn: NDArray[np.intp] = np.searchsorted(np.maximum.accumulate(ends), random.random(count) * ends[-1])
+        return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """In proportion to rank: 1 for the least fit, n for the fittest of n; equals in the order in which they stand.
+
+    Attributes:
+        skips_best: the fittest is never drawn; the others keep their ranks.
+    """
+
+    skips_best: bool = False
+
+    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+        """See `Selection`."""
+        ranks = np.empty(len(fitness))
+        order = np.argsort(fitness, kind="stable")
+        ranks[order] = np.arange(1, len(fitness) + 1)
+        if self.skips_best:
+            ranks[order[-1]] = 0
+        return _spin(ranks, count, random)
+
+
+def _spin(weights: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+    ends = np.cumsum(weights if weights.any() else np.ones(len(weights)))
+    # The end of the last interval belongs to nobody, and a rounded product could reach it.
+    points = np.minimum(random.random(count) * ends[-1], np.nextafter(ends[-1], 0))
+    drawn: NDArray[np.intp] = np.searchsorted(ends, points, side="right")
+    return drawn
+
+
+class Crossover(Protocol):
+    """Chooses the genes that pairs of children exchange."""
+
+    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
+        """The mask of the genes exchanged; `used` tells which genes of each pair's first parent were used."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnePoint:
+    """All genes from a drawn point on; at least one gene stays, and at least one goes."""
+
+    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
+        """See `Crossover`."""
+        pairs, genes = used.shape
+        cuts = random.integers(min(1, genes - 1), max(genes, 1), size=(pairs, 1))
+        mask: Bools = np.arange(genes) >= cuts
+        return mask
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Each gene by itself.
+
+    Attributes:
+        share: the chance that it is exchanged.
+    """
+
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise EvolutionError(f"the share of genes exchanged must be 0 to 1, not {self.share}")
+
+    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
+        """See `Crossover`."""
+        mask: Bools = random.random(used.shape) < self.share
+        return mask
+
+
+@dataclass(frozen=True, slots=True)
+class HalfOfUsedGenes:
+    """All genes behind the first half of those that the first parent used; none, if it used none."""
+
+    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
+        """See `Crossover`."""
+        counts = np.cumsum(used, axis=1)
+        mask: Bools = 2 * counts > counts[:, -1:]
+        return mask
+
+
+@dataclass(frozen=True, slots=True)
+class RandomGenes:
+    """Some genes, drawn.
+
+    Attributes:
+        count: how many; all, if there are fewer.
+    """
+
+    count: int
+
+    def __post_init__(self) -> None:
+        _require_count(self.count)
+
+    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
+        """See `Crossover`."""
+        return pick(np.ones_like(used), self.count, random)
+
+
+@dataclass(frozen=True, slots=True)
+class UsedGenes:
+    """Some of the genes that the first parent used, drawn.
+
+    Attributes:
+        count: how many; all that it used, if those are fewer.
+    """
+
+    count: int
+
+    def __post_init__(self) -> None:
+        _require_count(self.count)
+
+    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
+        """See `Crossover`."""
+        return pick(used, self.count, random)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of several, drawn anew for each generation.
+
+    Attributes:
+        operators: one or more.
+    """
+
+    operators: tuple[Crossover, ...]
+
+    def __post_init__(self) -> None:
+        if not self.operators:
+            raise EvolutionError("there is no crossover to choose from")
+
+    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
+        """See `Crossover`."""
+        return self.operators[int(random.integers(len(self.operators)))].exchanged(used, random)
+
+
+def pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
+    """Of each row, `count` of the allowed places, drawn without replacement; all, if those are fewer."""
+    order = np.argsort(random.random(allowed.shape) + ~allowed, axis=1)
+    picked = np.zeros_like(allowed)
+    np.put_along_axis(picked, order[:, :count], True, axis=1)
+    return picked & allowed
+
+
+def _require_count(count: int) -> None:
+    if count < 1:
+        raise EvolutionError(f"at least 1 gene must be exchanged, not {count}")
+
+
+class Mutation(Protocol):
+    """Changes chromosomes."""
+
+    def mutated(
+        self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
+    ) -> Chromosomes:
+        """The chromosomes, changed; `used`, shape (individuals, genes), tells which genes were used by a parent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Some genes go up or down, each of their values by itself, by a part of their range.
+
+    Attributes:
+        genes: how many genes of a chromosome; all that are allowed, if those are fewer.
+        variance: the part of the range, above 0 and at most 1.
+        is_drawn: the step is drawn between nothing and that part, instead of always the whole of it.
+        only_used: only genes that were used in the evaluation.
+    """
+
+    genes: int
+    variance: float = 0.1
+    is_drawn: bool = False
+    only_used: bool = True
+
+    def __post_init__(self) -> None:
+        _require_genes(self.genes)
+        if not 0 < self.variance <= 1:
+            raise EvolutionError(
+                f"the variance of a mutation is a part of the range, above 0 and at most 1, not {self.variance:g}"
+            )
+
+    def mutated(
+        self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
+    ) -> Chromosomes:
+        """See `Mutation`."""
+        picked = pick(used if self.only_used else np.ones_like(used), self.genes, random)
+        steps = random.choice([-1.0, 1.0], size=chromosomes.shape) * self.variance * genome.width
+        if self.is_drawn:
+            steps *= random.random(chromosomes.shape)
+        return genome.fitted(chromosomes + picked[:, :, None] * steps)
+
+
+@dataclass(frozen=True, slots=True)
+class NewValues:
+    """Some genes get new values, each value of their range equally likely.
+
+    Attributes:
+        genes: how many genes of a chromosome.
+        only_used: only genes that were used in the evaluation.
+    """
+
+    genes: int = 1
+    only_used: bool = False
+
+    def __post_init__(self) -> None:
+        _require_genes(self.genes)
+
+    def mutated(
+        self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
+    ) -> Chromosomes:
+        """See `Mutation`."""
+        picked = pick(used if self.only_used else np.ones_like(used), self.genes, random)
+        return np.where(picked[:, :, None], genome.random(len(chromosomes), random), chromosomes)
+
+
+def _require_genes(genes: int) -> None:
+    if genes < 1:
+        raise EvolutionError(f"a mutation must change at least 1 gene, not {genes}")
+
 
 _HALF = np.uint64(32)
 
 
-class Brood(NamedTuple):
+class Offspring(NamedTuple):
     """Children that have not been evaluated.
 
     Attributes:
@@ -56,7 +373,6 @@ class Breeding:
     is_unique: bool = False
 
     def __post_init__(self) -> None:
-        """Check."""
         for name, rate in (("crossover", self.crossover_rate), ("mutation", self.mutation_rate)):
             if not 0 <= rate <= 1:
                 raise EvolutionError(f"the {name} rate must be 0 to 1, not {rate:g}")
@@ -82,29 +398,29 @@ class Breeding:
         """How many parents of a population of this size live on, or may."""
         return size if self.keeps_best else self.elite
 
-    def brood(
+    def offspring(
         self, genome: Genome, chromosomes: Chromosomes, used: Bools, fitness: Floats, random: np.random.Generator
-    ) -> Brood:
+    ) -> Offspring:
         """The children of a population; with those of the elite that live on, as many as the population has."""
         wanted = len(chromosomes) - self.elite
         if not self.is_unique:
             return self._children(wanted, genome, chromosomes, used, fitness, random)
         known = chromosomes[best_first(fitness)[: self.elite]] if self.elite else chromosomes[:0]
-        broods: list[Brood] = []
+        parts: list[Offspring] = []
         missing, everything = wanted, wanted + wanted // 4
         count = everything
         while missing:
-            brood = self._children(count, genome, chromosomes, used, fitness, random)
-            kept = np.flatnonzero(_is_new(brood.chromosomes, known))
+            offspring = self._children(count, genome, chromosomes, used, fitness, random)
+            kept = np.flatnonzero(_is_new(offspring.chromosomes, known))
             if not len(kept) and count == everything:
                 kept = np.arange(count)
             kept = kept[:missing]
             missing -= len(kept)
-            broods.append(Brood(brood.chromosomes[kept], brood.used[kept]))
-            known = np.concatenate([known, brood.chromosomes[kept]])
+            parts.append(Offspring(offspring.chromosomes[kept], offspring.used[kept]))
+            known = np.concatenate([known, offspring.chromosomes[kept]])
             # Some of those to come will be equal, too.
             count = min(everything, 2 * missing + 2) if len(kept) else everything
-        return Brood(*map(np.concatenate, zip(*broods, strict=True)))
+        return Offspring(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _children(
         self,
@@ -114,7 +430,7 @@ class Breeding:
         used: Bools,
         fitness: Floats,
         random: np.random.Generator,
-    ) -> Brood:
+    ) -> Offspring:
         pairs = (wanted + 1) // 2
         first, second = self.selection.draw(fitness, 2 * pairs, random).reshape(2, pairs)
         exchanged = self.crossover.exchanged(used[first], random)
@@ -125,7 +441,7 @@ class Breeding:
             of_parent = _crossed(used[first], used[second], exchanged)[:wanted]
         changed = random.random(wanted) < self.mutation_rate
         children[changed] = self.mutation.mutated(children[changed], of_parent[changed], genome, random)
-        return Brood(children, of_parent)
+        return Offspring(children, of_parent)
 
 
 def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArray[Any]:

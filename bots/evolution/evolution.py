@@ -1,21 +1,138 @@
-"""The run of an evolution: generation after generation, until a rule stops it."""
+"""The run of an evolution: generation after generation, until a rule stops it.
+
+An `Opposition` is whom the individuals are measured against, and how those change. A checkpoint is one file
+(`bots.artifact`), whole after any accident.
+"""
 
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 import numpy as np
 
-from bots.errors import EvolutionError
+from bots.artifact import Kind, as_arrays, read_artifact, write_artifact
+from bots.errors import CheckpointError, EvolutionError
 from bots.evolution.breeding import Breeding, best_first
-from bots.evolution.evaluation import Evaluation, Evaluator, Map, evaluate_in_parts, joined
-from bots.evolution.genome import Chromosomes, Floats, Genome
-from bots.evolution.opposition import Fixed, Opposition, Rivals
+from bots.evolution.genome import Chromosomes, Evaluation, Evaluator, Floats, Genome, Map, evaluate_in_parts, joined
 
-__all__ = ["Evolution", "Generation", "State", "StopReason", "StopRule"]
+__all__ = [
+    "Challengers",
+    "Evolution",
+    "Fixed",
+    "Generation",
+    "HallOfFame",
+    "Opposition",
+    "Rivals",
+    "State",
+    "StopReason",
+    "StopRule",
+    "load_checkpoint",
+    "save_checkpoint",
+]
+
+
+class Opposition(Protocol):
+    """Renews the opponents after a generation."""
+
+    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
+        """The opponents of the next generation: the same object if nothing changes.
+
+        Args:
+            opponents: those of this generation, shape (opponents, genes, values).
+            population: the individuals.
+            evaluation: of the individuals against these opponents.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The opponents never change."""
+
+    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
+        """See `Opposition`."""
+        return opponents
+
+
+@dataclass(frozen=True, slots=True)
+class Challengers:
+    """The best individual replaces the worst opponent when it wins, and wins more than the best opponent beside it.
+
+    Opponents are judged by what they got against that individual.
+
+    Attributes:
+        least: what it must exceed.
+    """
+
+    least: float = 0.0
+
+    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
+        """See `Opposition`."""
+        best = int(np.argmax(evaluation.fitness))
+        against = _required(evaluation)[best]
+        if not evaluation.fitness[best] > max(self.least, against.max()):
+            return opponents
+        renewed = opponents.copy()
+        renewed[int(np.argmin(against))] = population[best]
+        return renewed
+
+
+@dataclass(frozen=True, slots=True)
+class HallOfFame:
+    """The best individual of each generation joins the opponents; when they are too many, the earliest leaves.
+
+    Attributes:
+        size: the most opponents, 1 or more.
+    """
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise EvolutionError(f"a hall of fame needs room for at least 1, not {self.size}")
+
+    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
+        """See `Opposition`."""
+        best = population[int(np.argmax(evaluation.fitness))]
+        return np.concatenate([opponents, best[None]])[-self.size :]
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """The opponents are a population of their own, bred as the first one, each as fit as it did on average.
+
+    Attributes:
+        hall: so many of the latest generations, on either side, leave their fittest in a hall of fame, which the other
+            side plays against as well.
+    """
+
+    hall: int = 0
+
+    def __post_init__(self) -> None:
+        if self.hall < 0:
+            raise EvolutionError(f"a hall of fame cannot have room for {self.hall}")
+
+    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
+        """See `Opposition`; the breeding itself is the evolution's."""
+        return opponents
+
+    @staticmethod
+    def fitness(evaluation: Evaluation) -> Floats:
+        """Of each opponent."""
+        if evaluation.totals is not None:
+            return evaluation.totals / len(evaluation.fitness)
+        fitness: Floats = _required(evaluation).mean(axis=0)
+        return fitness
+
+
+def _required(evaluation: Evaluation) -> Floats:
+    if evaluation.against is None:
+        raise EvolutionError("the evaluation does not tell what the opponents got, so they cannot be renewed")
+    return evaluation.against
 
 
 class _Purpose(enum.IntEnum):
@@ -54,7 +171,6 @@ class StopRule:
     diversity: float | None = None
 
     def __post_init__(self) -> None:
-        """Check."""
         for name in ("generations", "patience", "opponents"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -258,7 +374,6 @@ class Evolution:
         return found
 
     def _next(self, state: State, number: int) -> tuple[Chromosomes, Evaluation]:
-        """The next population and what it is worth."""
         breeding, parents = self._breeding, state.evaluation
         renewals = [generation.renewals for generation in state.history[-2:]]
         is_renewed = renewals[-1] > (renewals[0] if len(renewals) > 1 else 0)
@@ -266,7 +381,7 @@ class Evolution:
             parents = self._evaluate(state.population, number, _Purpose.MEASURE_PARENTS)
         random = self._random(number, _Purpose.BREED)
         used = parents.used_genes(self._genome.genes)
-        brood = breeding.brood(self._genome, state.population, used, parents.fitness, random)
+        brood = breeding.offspring(self._genome, state.population, used, parents.fitness, random)
         alive = best_first(parents.fitness)[: breeding.survivors(len(state.population))]
         population = np.concatenate([state.population[alive], brood.chromosomes])
         survivors = parents.of(alive)
@@ -305,7 +420,7 @@ class Evolution:
             used = np.ones(rivals.shape[:2], bool)
             order = best_first(fitness)
             random = self._random(number, _Purpose.BREED_RIVALS)
-            brood = self._breeding.brood(self._genome, rivals, used, fitness, random)
+            brood = self._breeding.offspring(self._genome, rivals, used, fitness, random)
             if self._opposition.hall:
                 hall = np.concatenate([hall, rivals[order[:1]]])[-self._opposition.hall :]
             return np.concatenate([rivals[order[: self._breeding.elite]], brood.chromosomes, hall])
@@ -345,3 +460,62 @@ class Evolution:
             rivals_mean=None if rivals is None else float(rivals.mean()),
         )
         return State(self._seed, population, evaluation, opponents, champions, numbers, (*history, generation))
+
+
+_KIND: Final = Kind(
+    "a checkpoint of acpc-arena's evolution", 2, CheckpointError, "take another folder, or delete it to begin again"
+)
+
+
+def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> None:
+    """Write a state in place of the file; the old file stands until the new one is on the disk.
+
+    Args:
+        path: of the file.
+        state: what to write.
+        about: what else has to be known to go on, such as settings; JSON must be able to say it.
+
+    Raises:
+        CheckpointError: the file cannot be written.
+    """
+    facts = {
+        "about": about,
+        "seed": state.seed,
+        "champion_generations": state.champion_generations,
+        "history": [asdict(generation) for generation in state.history],
+    }
+    arrays = {
+        "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
+        "population": state.population,
+        "opponents": state.opponents,
+        "champions": state.champions,
+        "fitness": state.evaluation.fitness,
+        "used": state.evaluation.used,
+        "against": state.evaluation.against,
+        "totals": state.evaluation.totals,
+    }
+    write_artifact(path, _KIND, *as_arrays(arrays, is_compressed=True))
+
+
+def load_checkpoint(path: str | Path) -> tuple[State, dict[str, Any]]:
+    """The state and what else was written with it.
+
+    Raises:
+        CheckpointError: there is no such file, it is not a checkpoint, of another version, or damaged.
+    """
+    found = read_artifact(path, _KIND)
+    arrays = {name: array.copy() for name, array in found.arrays().items()}
+    with found.parsing():
+        facts = json.loads(arrays["facts"].tobytes())
+        evaluation = Evaluation(arrays["fitness"], arrays.get("used"), arrays.get("against"), arrays.get("totals"))
+        state = State(
+            seed=facts["seed"],
+            population=arrays["population"],
+            evaluation=evaluation,
+            opponents=arrays.get("opponents"),
+            champions=arrays["champions"],
+            champion_generations=tuple(facts["champion_generations"]),
+            history=tuple([Generation(**generation) for generation in facts["history"]]),
+        )
+        about: dict[str, Any] = facts["about"]
+    return state, about

@@ -1,8 +1,10 @@
-"""What chromosomes are made of: how many genes there are, and the range of each."""
+"""What chromosomes are made of, and how good they are, measured here or on other processes and machines."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,11 +13,22 @@ from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 
-__all__ = ["Bools", "Chromosomes", "Floats", "GeneRange", "Genome", "Seeds"]
+__all__ = [
+    "Bools",
+    "Chromosomes",
+    "Evaluation",
+    "Evaluator",
+    "Floats",
+    "GeneRange",
+    "Genome",
+    "Map",
+    "Seeds",
+    "evaluate_in_parts",
+    "joined",
+]
 
 Chromosomes: TypeAlias = NDArray[Any]
 """Shape (individuals, genes, values of a gene)."""
-
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Seeds: TypeAlias = NDArray[np.uint64]
@@ -51,7 +64,6 @@ class Genome:
     values: int = 1
 
     def __post_init__(self) -> None:
-        """Check."""
         if not self.ranges or self.values < 1:
             raise EvolutionError("a chromosome needs at least one gene, and a gene at least one value")
         for number, gene in enumerate(self.ranges):
@@ -123,3 +135,74 @@ class Genome:
             fitted[:, whole] = np.rint(fitted[:, whole])
         of_type: Chromosomes = fitted.astype(self.dtype, copy=False)
         return of_type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """What an evaluation found.
+
+    Attributes:
+        fitness: of each individual; the higher, the better.
+        used: which genes were asked, shape (individuals, genes); None means all.
+        against: what each opponent got against each individual, shape (individuals, opponents); None without opponents.
+        totals: what each opponent got against all individuals together; it is enough for rivals, where `against` would
+            be large.
+    """
+
+    fitness: Floats
+    used: Bools | None = None
+    against: Floats | None = None
+    totals: Floats | None = None
+
+    def used_genes(self, genes: int) -> Bools:
+        """Which of that many genes each individual used, shape (individuals, genes)."""
+        return np.ones((len(self.fitness), genes), bool) if self.used is None else self.used
+
+    def of(self, individuals: Sequence[int]) -> Evaluation:
+        """What was found of some of the individuals, without totals."""
+        chosen = np.array(individuals, np.intp)
+        used = None if self.used is None else self.used[chosen]
+        against = None if self.against is None else self.against[chosen]
+        return Evaluation(self.fitness[chosen], used, against)
+
+
+def joined(*parts: Evaluation) -> Evaluation:
+    """What was found of the individuals of all parts, in order; parts without individuals do not count."""
+    found = [part for part in parts if len(part.fitness)]
+    if len(found) == 1:
+        return found[0]
+    used = [part.used for part in found if part.used is not None]
+    against = [part.against for part in found if part.against is not None]
+    totals = [part.totals for part in found if part.totals is not None]
+    return Evaluation(
+        np.concatenate([part.fitness for part in found]),
+        np.concatenate(used) if used else None,
+        np.concatenate(against) if against else None,
+        np.sum(totals, axis=0) if len(totals) == len(found) else None,
+    )
+
+
+Evaluator: TypeAlias = Callable[[Chromosomes, Seeds, Chromosomes | None], Evaluation]
+"""Evaluates chromosomes.
+
+It is given the chromosomes, a seed for each and the opponents' chromosomes (None where there are none). What it finds
+of one individual may depend on that individual, its seed and the opponents only, so that the work can be divided
+anyhow. It must be picklable where other processes do it.
+"""
+Map: TypeAlias = Callable[..., Sequence[Evaluation]]
+"""Like the built-in ``map``: a function and its arguments, results in order, wherever they are computed."""
+
+
+def evaluate_in_parts(
+    evaluator: Evaluator, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None, parts: int, over: Map
+) -> Evaluation:
+    """Evaluate in `parts` tasks of nearly equal size, which `over` spreads; the result does not depend on either."""
+    bounds = np.linspace(0, len(chromosomes), min(parts, len(chromosomes)) + 1).astype(int)
+    pairs = list(pairwise(bounds.tolist()))
+    done = over(
+        evaluator,
+        [chromosomes[start:end] for start, end in pairs],
+        [seeds[start:end] for start, end in pairs],
+        [opponents] * len(pairs),
+    )
+    return joined(*done)

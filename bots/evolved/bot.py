@@ -161,4 +161,4 @@ class EvolvedBot(Bot):
 
 def _raises(view: View) -> list[int]:
     """The raises of each round so far."""
-    return [sum(action.kind is ActionKind.RAISE for _, action in actions) for actions in view.rounds]
+    return [sum(action.kind is ActionKind.RAISE for _, action in actions) for actions in view.actions_by_round]

@@ -16,9 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from bots.errors import CheckpointError, EvolutionError
-from bots.evolution import State
-from bots.evolution.evaluation import Map
-from bots.evolution.genome import Chromosomes
+from bots.evolution.evolution import State
+from bots.evolution.genome import Chromosomes, Map
 from bots.evolved.training import GENOME, OPPONENTS, TrainingSettings
 from engine.splitmix import MASK_64, mixed
 from logs.whole_file import write_whole

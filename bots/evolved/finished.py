@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bots.errors import CheckpointError, EvolutionError
-from bots.evolution import State, load_checkpoint
+from bots.evolution.evolution import State, load_checkpoint
 from bots.evolution.genome import Chromosomes
 from bots.evolved.checks import Checks, read_checks
 from bots.evolved.chromosome import GENES, Odds

@@ -20,8 +20,8 @@ from bots.evolved.charts import chart, chart_position
 from bots.evolved.chromosome import BETTING_STATES, MOST_RAISES, THRESHOLD
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.draw import draw_cards
+from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import seven_rank
 from engine.starting_hands import starting_hand_table
 
 __all__ = ["LOGGED", "PLAYERS", "deal", "play_table", "preflop", "weigh"]

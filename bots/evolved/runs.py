@@ -25,7 +25,15 @@ import numpy as np
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError, ChromosomeError
-from bots.evolution import Evolution, Generation, State, StopReason, StopRule, load_checkpoint, save_checkpoint
+from bots.evolution.evolution import (
+    Evolution,
+    Generation,
+    State,
+    StopReason,
+    StopRule,
+    load_checkpoint,
+    save_checkpoint,
+)
 from bots.evolution.genome import Chromosomes
 from bots.evolved.checks import Checker, CheckSettings
 from bots.evolved.chromosome import GENES

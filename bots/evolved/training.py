@@ -9,25 +9,18 @@ from typing import Any, Final
 import numpy as np
 
 from bots.errors import EvolutionError
-from bots.evolution import (
+from bots.evolution.breeding import (
     Breeding,
-    Challengers,
-    Evaluation,
-    Evolution,
-    Fixed,
-    Genome,
     HalfOfUsedGenes,
     OneOf,
     OnePoint,
     RandomGenes,
     Shift,
-    State,
-    StopRule,
     Tournament,
     UsedGenes,
 )
-from bots.evolution.evaluation import Map
-from bots.evolution.genome import Chromosomes, Seeds
+from bots.evolution.evolution import Challengers, Evolution, Fixed, State, StopRule
+from bots.evolution.genome import Chromosomes, Evaluation, Genome, Map, Seeds
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from bots.evolved.deals import DealSet, make_deals
 

@@ -64,15 +64,15 @@ def observe(view: View, chance_percent: float | None = None) -> Observation:
         view: the state.
         chance_percent: CHANCE, if needed.
     """
-    own_chips = view.spent[view.position]
+    own_chips = view.hand_committed[view.position]
     return Observation(
         chance_percent=chance_percent,
         pot_chips=view.pot,
         odds=view.pot / own_chips if own_chips else 0.0,
         raise_chips=view.to_call,
-        raise_count=sum(action.kind is ActionKind.RAISE for actions in view.rounds for _, action in actions),
+        raise_count=sum(action.kind is ActionKind.RAISE for actions in view.actions_by_round for _, action in actions),
         player_count=view.num_players,
-        follower_count=len(view.positions_to_act),
+        follower_count=len(view.players_behind),
         round=view.round,
         in_game_count=len(view.active_positions),
         big_blind_chips=view.big_blind,

@@ -84,7 +84,7 @@ def _raise_of(size: str, raises: Raises, choices: Choices, scene: Scene) -> Acti
     if size in _MINIMUM:
         street_total = raises.street_min
     elif size in _ALL_IN:
-        if raises.is_fixed and raises.street_max < scene.view.stack_left + scene.view.street_spent[scene.position]:
+        if raises.is_fixed and raises.street_max < scene.view.stack_left + scene.view.street_committed[scene.position]:
             _refuse("Nobody can go all-in here, the game fixes the size", choices)
         street_total = raises.street_max
     elif _CHIPS.fullmatch(size):

@@ -166,7 +166,7 @@ class Scene:
                 view.max_raise_street_total,
                 view.min_raise_hand_total,
                 view.max_raise_hand_total,
-                max(view.street_spent) == 0,
+                max(view.street_committed) == 0,
                 self.game.is_limit,
             )
         return Choices(view.can_fold, view.to_call, 0 < view.to_call == view.stack_left, raises)

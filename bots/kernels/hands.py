@@ -2,16 +2,18 @@
 
 A deal is played in every rotation of the players over the seats, as there. Chances are kept by deal: the players of
 one seed and number of trials see the same ones, and a deal that is played again asks for none anew.
+They are those of `bots.sdk.chance.Chance`: the same seeds, the same draws, the same numbers.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.kernels.chances import chance_percent, preflop_percent
+from engine.equity import MOST_OPPONENTS, preflop_equity
 from engine.kernels.betting import (
     ABLE,
     CALLED,
@@ -27,25 +29,95 @@ from engine.kernels.betting import (
     pay,
     start,
 )
-from engine.kernels.draw import mixed
+from engine.kernels.draw import count_against_many, mixed
 from engine.kernels.jit import njit
 from engine.kernels.limit_hand import holdem_ranks
+from engine.kernels.unseen import count_against_one
 from engine.splitmix import STEP
+from engine.starting_hands import starting_hand_table
 
 __all__ = [
     "DECISION",
     "DRAWN_DECISION",
     "LEARNER",
     "MFS",
-    "MOST_DECISIONS",
     "NO_CHANCE",
     "RANDOM",
     "RH",
     "SIZED_RAISE",
     "KnownCells",
     "Players",
+    "chance_percent",
+    "chance_seed",
     "play_deals",
+    "preflop_percent",
 ]
+
+_STARTING_HAND = np.array(starting_hand_table(), np.uint8)
+_PREFLOP = np.zeros((169, MOST_OPPONENTS), np.float64)
+for _one in range(52):
+    for _other in range(52):
+        if _one != _other:
+            _PREFLOP[_STARTING_HAND[_one, _other]] = [
+                100 * preflop_equity((_one, _other), opponents).equity for opponents in range(1, MOST_OPPONENTS + 1)
+            ]
+
+_CARD_BITS, _OPPONENT_BITS = np.uint64(6), np.uint64(4)
+_SUM_CORRECTS: Final = sys.version_info >= (3, 12)
+
+
+@njit
+def chance_percent(
+    seed: np.uint64, hand: int, hole: NDArray[np.uint8], board: NDArray[np.uint8], opponents: int, trials: int
+) -> float:
+    """The chance to win after the first round, in per cent.
+
+    Args:
+        seed: of the player, mixed.
+        hand: the hand's number.
+        hole: our two cards.
+        board: three to five cards.
+        opponents: how many have not folded, 1 to 9.
+        trials: showdowns drawn against two or more.
+    """
+    counts = np.zeros(opponents + 2, np.int64)
+    if opponents == 1:
+        count_against_one(hole, board, counts)
+    else:
+        start = chance_seed(seed, hand, hole, board, opponents)
+        count_against_many(hole, board, opponents, trials, mixed(start), counts)
+    # As `engine.equity.equity_of_counts` adds, so that the last bit is the same: with a correction since Python 3.12.
+    total, shares, lost = counts[0], 0.0, 0.0
+    for winners in range(1, opponents + 2):
+        total += counts[winners]
+        part = counts[winners] / winners
+        added = shares + part
+        lost += (shares - added) + part if shares >= part else (part - added) + shares
+        shares = added
+    if _SUM_CORRECTS:
+        shares += lost
+    return float(100 * (shares / total))
+
+
+@njit
+def preflop_percent(one: int, other: int, opponents: int) -> float:
+    """The chance to win before the flop with two cards, in per cent."""
+    return float(_PREFLOP[_STARTING_HAND[one, other], opponents - 1])
+
+
+@njit
+def chance_seed(
+    seed: np.uint64, hand: int, hole: NDArray[np.uint8], board: NDArray[np.uint8], opponents: int
+) -> np.uint64:
+    """The seed of the draws: that of `bots.sdk.chance.chance_seed`, whose seed comes mixed."""
+    state = np.uint64(0)
+    for i in range(2):
+        state = state << _CARD_BITS | np.uint64(hole[i] + 1)
+    for i in range(len(board)):
+        state = state << _CARD_BITS | np.uint64(board[i] + 1)
+    state = state << _OPPONENT_BITS | np.uint64(opponents)
+    return mixed(mixed(seed + np.uint64(hand) * _STEP) + state * _STEP)
+
 
 DECISION: Final = 0
 SIZED_RAISE: Final = 1
@@ -56,13 +128,10 @@ RH: Final = 5
 LEARNER: Final = 6
 """The kinds of players: always the same of the five decisions, a raise by a part of the pot, the drawn actions and the
 drawn decisions of `random`, the two formulas, the learner."""
-
 MOST_DECISIONS: Final = 256
 """Of one player in one hand: four rounds of 64 actions."""
-
 NO_CHANCE: Final = -1.0
 """Stands where a chance has not been asked for."""
-
 _FOLD: Final = 0
 _CALL: Final = 1
 _RAISE: Final = 2
@@ -311,7 +380,6 @@ def _decision_of(value: float) -> int:
 def _chance(
     players: Players, which: int, number: int, round_: int, position: int, opponents: int, cards: NDArray[np.uint8]
 ) -> float:
-    """CHANCE after the first round."""
     hole, board = cards[2 * position : 2 * position + 2], 2 * len(players.kind)
     return chance_percent(
         players.chance_seed[which],
@@ -337,7 +405,6 @@ def _learn(
     value: float,
     big_blind: int,
 ) -> None:
-    """Add the reward of a hand to each of its decisions."""
     reward = np.int64(np.rint(value * 1000 / big_blind))
     for at in range(taken):
         row = cells.row[met[at]]

@@ -13,7 +13,7 @@ from bots.kernels.hands import DECISION, DRAWN_DECISION, LEARNER, MFS, RANDOM, R
 from bots.sdk.registry import describe, make_bot, parse_spec
 from engine.splitmix import MASK_64, mixed
 
-__all__ = ["Eyes", "Seat", "as_players", "chance_kinds", "learner_seat", "simple_seat"]
+__all__ = ["CellGrid", "Seat", "as_players", "chance_kinds", "learner_seat", "simple_seat"]
 
 _DECISIONS = {"calling": Decision.CALL, "folding": Decision.FOLD, "raising": Decision.SMALL_RAISE}
 _ACTIONS = {"fold": Decision.FOLD, "call": Decision.CALL}
@@ -21,7 +21,7 @@ _SIZES = {"pot": 1.0, "allin": -1.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Eyes:
+class CellGrid:
     """How finely a learner looks, and where its cells begin.
 
     Attributes:
@@ -53,7 +53,7 @@ class Seat:
         drawn: decisions.
         seed: of its draws.
         chance: the seed and the trials of its chances.
-        eyes: of a learner.
+        grid: of a learner.
         learns: whether a learner goes on learning.
     """
 
@@ -63,7 +63,7 @@ class Seat:
     drawn: tuple[int, ...] = ()
     seed: int = 0
     chance: tuple[int, int] = (0, 1)
-    eyes: Eyes | None = None
+    grid: CellGrid | None = None
     learns: bool = False
 
 
@@ -114,17 +114,19 @@ def _random(options: Mapping[str, object], seed: int) -> Seat:
     return Seat(DRAWN_DECISION, len(chances), tuple(accumulate(chances.values())), tuple(map(int, chances)), seed)
 
 
-def learner_seat(eyes: Eyes, chance: tuple[int, int], *, explores: float = 0.0, seed: int = 0, learns: bool) -> Seat:
+def learner_seat(
+    grid: CellGrid, chance: tuple[int, int], *, explores: float = 0.0, seed: int = 0, learns: bool
+) -> Seat:
     """A learner.
 
     Args:
-        eyes: how finely it looks.
+        grid: how finely it looks.
         chance: the seed and the trials of its chances.
         explores: which part of its decisions is drawn.
         seed: of these draws.
         learns: whether it remembers what it earns.
     """
-    return Seat(LEARNER, value=(explores,), seed=seed, chance=chance, eyes=eyes, learns=learns)
+    return Seat(LEARNER, value=(explores,), seed=seed, chance=chance, grid=grid, learns=learns)
 
 
 def chance_kinds(seats: Sequence[Seat]) -> tuple[tuple[int, int], ...]:
@@ -141,8 +143,8 @@ def as_players(seats: Sequence[Seat]) -> Players:
     for at, seat in enumerate(seats):
         value[at, : len(seat.value)] = seat.value
         drawn[at, : len(seat.drawn)] = seat.drawn
-        if seat.eyes is not None:
-            interval[at], levels[at] = seat.eyes.intervals, (seat.eyes.big, seat.eyes.little)
+        if seat.grid is not None:
+            interval[at], levels[at] = seat.grid.intervals, (seat.grid.big, seat.grid.little)
     return Players(
         kind=np.array([seat.kind for seat in seats], np.int64),
         number=np.array([seat.number for seat in seats], np.int64),
@@ -154,6 +156,6 @@ def as_players(seats: Sequence[Seat]) -> Players:
         chance_trials=np.array([trials for _, trials in kinds], np.int64),
         interval=interval,
         levels=levels,
-        offset=np.array([seat.eyes.offset if seat.eyes else 0 for seat in seats], np.int64),
+        offset=np.array([seat.grid.offset if seat.grid else 0 for seat in seats], np.int64),
         learns=np.array([seat.learns for seat in seats], np.bool_),
     )

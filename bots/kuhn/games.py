@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from bots.errors import EvolutionError
 
 if TYPE_CHECKING:
-    from bots.solving.sequence_form import SequenceForm
-    from bots.solving.tree import Node, PublicGame
+    from bots.solving.sequence_form import Node, PublicGame, SequenceForm
 
 __all__ = ["CARDS", "Genes", "KuhnGame", "Line", "Variant", "sequence_form_of"]
 
@@ -153,7 +152,7 @@ class KuhnGame:
         """The game as its solvers take it."""
         import numpy as np
 
-        from bots.solving.tree import PublicGame
+        from bots.solving.sequence_form import PublicGame
 
         cards = np.arange(len(CARDS))
         ahead = np.sign(cards[:, None] - cards)
@@ -170,7 +169,7 @@ def sequence_form_of(game: KuhnGame) -> SequenceForm:
 
 
 def _tree(game: KuhnGame) -> Node:
-    from bots.solving.tree import Decision, Leaf
+    from bots.solving.sequence_form import Decision, Leaf
 
     def question(row: str, player: int, no: Node, yes: Node) -> Decision:
         return Decision(row, player, _ANSWERS, (no, yes))
@@ -205,7 +204,7 @@ def _tree(game: KuhnGame) -> Node:
 
 
 def _lines(game: KuhnGame) -> tuple[Line, ...]:
-    from bots.solving.tree import Chance, Decision, Leaf
+    from bots.solving.sequence_form import Chance, Decision, Leaf
 
     found: list[Line] = []
     rows = game.rows

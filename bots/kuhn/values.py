@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
-from bots.solving import plans as of_plans
-from bots.solving.plans import Chances, plan_of
-from bots.solving.sequence_form import Choice, Plan
+from bots.solving import sequence_form as of_plans
+from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
 
 __all__ = ["BestAnswer", "best_answer", "expected_value", "exploitability", "payoffs", "plan_of_genes", "spread"]
 

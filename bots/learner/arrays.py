@@ -12,7 +12,7 @@ from bots.learner.constants import Constants
 from bots.learner.memory import Memory, Results
 
 if TYPE_CHECKING:
-    from bots.kernels.players import Eyes
+    from bots.kernels.players import CellGrid
 
 __all__ = ["MemoryArrays"]
 
@@ -25,20 +25,20 @@ class MemoryArrays:
 
     Attributes:
         known: the arrays.
-        eyes: of the learner.
+        grid: of the learner.
     """
 
     def __init__(self, memory: Memory) -> None:
         from bots.kernels.hands import KnownCells
 
         self._constants = memory.constants
-        self._others: dict[str, Eyes] = {}
+        self._others: dict[str, CellGrid] = {}
         self._other_rows = 0
         nothing = np.zeros(0, np.int64)
         self.known = KnownCells(
             np.zeros(0, np.int32), nothing, np.zeros((0, _DECISIONS, 4), np.int64), np.zeros(1, np.int64)
         )
-        self.eyes = self._add(memory)
+        self.grid = self._add(memory)
         self.grow()
 
     @property
@@ -46,7 +46,7 @@ class MemoryArrays:
         """How many cells the learner has met."""
         return int(self.known.used[0]) - self._other_rows
 
-    def eyes_of(self, name: str, memory: Memory) -> Eyes:
+    def eyes_of(self, name: str, memory: Memory) -> CellGrid:
         """Those of a frozen learner, whose memory is added when its name is new."""
         if name not in self._others:
             self._others[name] = self._add(memory)
@@ -65,7 +65,7 @@ class MemoryArrays:
         """The learner's memory as a value."""
         counts = level_counts(self._constants)
         cells = []
-        for row in np.flatnonzero(self.known.cell[: self.known.used[0]] < self.eyes.cells).tolist():
+        for row in np.flatnonzero(self.known.cell[: self.known.used[0]] < self.grid.cells).tolist():
             rest, levels = int(self.known.cell[row]), []
             for count in reversed(counts):
                 rest, level = divmod(rest, count)
@@ -74,21 +74,21 @@ class MemoryArrays:
             cells.append((Cell(*reversed(levels)), (fold, call, small, medium, large)))
         return Memory(self._constants, hands, tuple(sorted(cells)), training)
 
-    def _add(self, memory: Memory) -> Eyes:
-        from bots.kernels.players import Eyes
+    def _add(self, memory: Memory) -> CellGrid:
+        from bots.kernels.players import CellGrid
 
         *intervals, big, little = astuple(memory.constants)
-        eyes = Eyes(tuple(intervals), big, little, len(self.known.row))
+        grid = CellGrid(tuple(intervals), big, little, len(self.known.row))
         first, count = int(self.known.used[0]), len(memory.cells)
         while first + count > len(self.known.cell):
             self.grow()
-        row = np.concatenate([self.known.row, np.full(eyes.cells, -1, np.int32)])
+        row = np.concatenate([self.known.row, np.full(grid.cells, -1, np.int32)])
         for at, (cell, results) in enumerate(memory.cells, first):
-            number = _number(cell, memory.constants) + eyes.offset
+            number = _number(cell, memory.constants) + grid.offset
             row[number], self.known.cell[at], self.known.results[at] = at, number, results
         self.known.used[0] = first + count
         self.known = self.known._replace(row=row)
-        return eyes
+        return grid
 
 
 def _number(cell: Cell, constants: Constants) -> int:

@@ -144,9 +144,9 @@ class Trainee:
         from bots.kernels.players import learner_seat
 
         style = self.style
-        eyes = self._arrays.eyes
+        grid = self._arrays.grid
         explores = style.explore if learns else 0.0
-        seats = [learner_seat(eyes, (style.seed, style.trials), explores=explores, seed=style.seed, learns=learns)]
+        seats = [learner_seat(grid, (style.seed, style.trials), explores=explores, seed=style.seed, learns=learns)]
         for at, spec in enumerate(specs, 1):
             seat = self._seat(spec, self._seed(spec, at))
             if seat is None:

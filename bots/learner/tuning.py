@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
-from bots.evolution import Breeding, Evaluation, Evolution, GeneRange, Genome, NewValues, StopRule, Tournament, Uniform
+from bots.evolution.breeding import Breeding, NewValues, Tournament, Uniform
+from bots.evolution.evolution import Evolution, StopRule
+from bots.evolution.genome import Evaluation, GeneRange, Genome
 from bots.learner.constants import RANGES, Constants
 from bots.learner.kept import Kept
 from bots.learner.memory import Memory

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from bots.solving.plans import strategy_of
-from bots.solving.sequence_form import Choice, Plan, Plans, SequenceForm
+from bots.solving.sequence_form import Choice, Plan, Plans, SequenceForm, strategy_of
 from engine import STARTING_HANDS
 
 __all__ = ["Chart", "DecisionCounts", "Lines", "charts", "decision_counts", "is_pure"]

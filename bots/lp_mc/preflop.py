@@ -18,10 +18,18 @@ from numpy.typing import NDArray
 
 from bots.errors import SolvingError
 from bots.solving.engine_games import Board, betting_tree
-from bots.solving.linear_program import Equilibrium, LinearProgram, Step
-from bots.solving.plans import Chances, expected_value, plan_of
-from bots.solving.sequence_form import Choice, Plan, Plans, SequenceForm, sequence_form
-from bots.solving.tree import PublicGame
+from bots.solving.equilibria import Equilibrium, LinearProgram, Step
+from bots.solving.sequence_form import (
+    Chances,
+    Choice,
+    Plan,
+    Plans,
+    PublicGame,
+    SequenceForm,
+    expected_value,
+    plan_of,
+    sequence_form,
+)
 from engine import STARTING_HANDS, BettingType, Game, matchups
 from engine.game import DEFAULT_STACK, Position
 

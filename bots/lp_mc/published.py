@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from bots.solving.linear_program import Equilibrium, LinearProgram, Step
+from bots.solving.equilibria import Equilibrium, LinearProgram, Step
 from bots.solving.sequence_form import Plan, SequenceForm
 from engine import STARTING_HANDS
 from engine.cards import RANKS

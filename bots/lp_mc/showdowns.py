@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from engine.batch import rank_hands
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.draw import mixed
+from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import seven_rank
 from engine.splitmix import STEP
 from engine.starting_hands import starting_hand_table
-from engine.tables import preflop
+from engine.tables import MOST_OPPONENTS, load_preflop
 
 __all__ = ["Holdings", "count_shares", "holdings_by_strength"]
 
@@ -80,7 +80,7 @@ def _pairs(cards: int) -> tuple[_Places, _Places]:
 def _strength_before_the_flop() -> NDArray[np.float64]:
     """The chance to win against one random hand, by two cards."""
     share_of_one = 2
-    table = np.array(preflop.load()).reshape(-1, preflop.MOST_OPPONENTS, 3)[:, 0, share_of_one]
+    table = np.array(load_preflop()).reshape(-1, MOST_OPPONENTS, 3)[:, 0, share_of_one]
     strength: NDArray[np.float64] = table[np.array(starting_hand_table())]
     return strength
 

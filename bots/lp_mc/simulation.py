@@ -81,7 +81,7 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
     sizes = batch_sizes(options)
     left_out = model.fold_share(options.weakest, view.round)
     shares, hands, of_hands = _draw(view.hole_cards, view.board, left_out, sizes, mixed(numbers))
-    spent = view.spent[view.position] if options.sunk == WHOLE_HAND else 0
+    spent = view.hand_committed[view.position] if options.sunk == WHOLE_HAND else 0
     values = [
         sum(size * line.sure + line.pot * share / 2 for line, size, share in zip(of, sizes, shares, strict=True))
         / options.trials

@@ -145,7 +145,7 @@ class RembrantBot(Bot):
         if limit_chips is not None and view.betting.max_spent > limit_chips:
             move = rule.cell.passive
         if move is Move.CHECK and view.to_call:
-            completes = view.spent[view.position] > 0 and group <= self._style.complete
+            completes = view.hand_committed[view.position] > 0 and group <= self._style.complete
             move = Move.CALL if completes else Move.FOLD
         return _Decision(f"{hand}, group {group}", None, opponent, rule, (move, move), 1.0)
 
@@ -246,4 +246,4 @@ def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Ac
     if move is Move.RAISE:
         is_large = danger.invites_draws(on_river=style.river_danger)
         return view.raise_by_pot(style.bet_pot_danger if is_large else style.bet_pot)
-    return view.nearest_legal(raise_to(view.to_hand_total(int(style.raise_times * max(view.street_spent)))))
+    return view.nearest_legal(raise_to(view.to_hand_total(int(style.raise_times * max(view.street_committed)))))

@@ -61,7 +61,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _train(bot: Bot, arguments: Mapping[str, str]) -> None:
-    """Give a bot that learns its memory and its journal."""
     from bots.sdk.learning import LearningBot
 
     if not (isinstance(bot, LearningBot) and bot.is_learning):

@@ -35,9 +35,7 @@ from protocol import GameDefinitionError, find_game
 
 __all__ = [
     "CONNECT_TIMEOUT_S",
-    "DEFAULT_GAME",
-    "SILENCE_TIMEOUT_S",
-    "Played",
+    "FinishedMatch",
     "connect",
     "play",
     "play_to_exit_code",
@@ -58,7 +56,7 @@ _RECEIVE_BYTES: Final = 1 << 16
 _USAGE: Final = "HOST PORT [--game GAME]"
 
 
-class Played(NamedTuple):
+class FinishedMatch(NamedTuple):
     """How a match ended for a player who saw it to the end.
 
     Attributes:
@@ -122,7 +120,7 @@ def play(
     *,
     connect_timeout_s: float = CONNECT_TIMEOUT_S,
     silence_timeout_s: float = SILENCE_TIMEOUT_S,
-) -> Played:
+) -> FinishedMatch:
     """Play one match against the dealer at host and port, until it closes the connection.
 
     Args:
@@ -153,7 +151,7 @@ def play(
         if _send(connection, conversation.open()):
             _converse(connection, conversation, silence_timeout_s)
     conversation.receive_eof()
-    return Played(conversation.hands_finished, conversation.hand_number)
+    return FinishedMatch(conversation.hands_finished, conversation.hand_number)
 
 
 def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequence[str]) -> Mapping[str, str]:
@@ -205,7 +203,6 @@ def read_port(text: str) -> int:
 
 
 def _find_game(game: str | Game | None) -> tuple[str, Game]:
-    """The game to play, and what to call it in a message."""
     if isinstance(game, Game):
         return "the given one", game
     asked = game or os.environ.get("ARENA_GAME") or DEFAULT_GAME
@@ -245,7 +242,6 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
 
 
 def _converse(connection: socket.socket, conversation: Conversation, silence_timeout_s: float) -> None:
-    """Pass bytes to and fro until the dealer closes."""
     while True:
         try:
             data = connection.recv(_RECEIVE_BYTES)
@@ -297,7 +293,6 @@ def show_own_failure(error: BaseException) -> None:
 
 
 def _report_failure(error: Exception) -> int:
-    """Show where the bot's own code failed, then what it was looking at."""
     notes = getattr(error, "__notes__", [])
     where = notes.pop() if notes and notes[-1].startswith(NOTE) else "The match was over"
     show_own_failure(error)

@@ -250,13 +250,11 @@ def end_programs_of(server: str) -> int:
 
 
 def _server_bits(server: str) -> int:
-    """The upper bits of the marks of a server's programs."""
     digest = hashlib.blake2b(server.encode("utf-8", "surrogateescape"), digest_size=4).digest()
     return _LEAST_MARK | int.from_bytes(digest) >> 4 << _BOT_BITS
 
 
 def _set_mark(pid: int, mark: int) -> None:
-    """Mark a process and all that it will start, where the system can."""
     if sys.platform == "linux":
         import resource
 
@@ -265,7 +263,6 @@ def _set_mark(pid: int, mark: int) -> None:
 
 
 def _marked(pids: Iterable[int], variable: str, value: str, has_mark: Callable[[int], bool]) -> list[psutil.Process]:
-    """The processes that have a variable in their environment or a mark in their limits."""
     found = []
     for pid in pids:
         with contextlib.suppress(psutil.Error, OSError):
@@ -367,7 +364,6 @@ class RemoteBot(Bot):
             raise
 
     def __enter__(self) -> RemoteBot:
-        """The bot itself; it is closed at the end."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -425,7 +421,7 @@ class RemoteBot(Bot):
 
     def _tell(self, view: View) -> None:
         """Tell every state that the program does not know yet; the last is the view's own."""
-        actions = [action for round_ in view.rounds for _, action in round_]
+        actions = [action for round_ in view.actions_by_round for _, action in round_]
         if view.hand_number != self._hand:
             self._hand = view.hand_number
             self._number = max(self._number + 1, view.hand_number)
@@ -511,6 +507,5 @@ class RemoteBot(Bot):
         return self._fail(BotTimeout(what, timeout_s, self.command, self._program.last_lines()))
 
     def _fail(self, error: RemoteBotError) -> RemoteBotError:
-        """Keep an error: it is the answer to every further call."""
         self._error = error
         return error

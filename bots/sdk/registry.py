@@ -115,7 +115,9 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
     "kuhn-safe": _Entry("bots.kuhn.bots:SafeBot", "bets and calls with its best card only, in Kuhn poker"),
     "kuhn-shy": _Entry("bots.kuhn.bots:ShyBot", "calls with its best card only and never bets, in Kuhn poker"),
     "learner": _Entry("bots.learner.bot:LearnerBot", "plays what has earned most in states like this, and learns on"),
-    "lbr": _Entry("bots.evaluation.exploiter:LbrBot", "knows its opponent's policy, and answers it one action ahead"),
+    "lbr": _Entry(
+        "bots.evaluation.local_best_response:LbrBot", "knows its opponent's policy, and answers it one action ahead"
+    ),
     "lp": _Entry("bots.lp_mc.lp:LpBot", "plays the equilibrium before the flop, in limit hold'em of two players"),
     "lp-mc": _Entry("bots.lp_mc.lp:LpMcBot", "plays the equilibrium before the flop, simulates each hand after it"),
     "mc": _Entry("bots.lp_mc.mc:McBot", "simulates each hand to its end, in limit hold'em of two players"),
@@ -400,7 +402,6 @@ def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
 
 
 def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, object]:
-    """The arguments of a constructor for these options."""
     arguments: dict[str, object] = {}
     for name, default in _parameters(bot).items():
         if fields := getattr(default, "__dataclass_fields__", None):

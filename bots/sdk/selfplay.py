@@ -236,7 +236,6 @@ class BotGroup:
         return Position((seat - seats[0]) % len(seats))
 
     def _view(self, betting: BettingState, position: Position, seen: tuple[tuple[Card, ...], ...]) -> View:
-        """What a position sees, with the board of the present round."""
         if betting.round != self._round:
             self._round = betting.round
             self._board = self._deal.board[: self._board_ends[betting.round]]
@@ -252,7 +251,6 @@ class BotGroup:
         return tuple([() if folded >> p & 1 and p != position else cards for p, cards in enumerate(holes)])
 
     def _keep_comments(self, seat: int, view: View) -> None:
-        """Keep what a bot remarked on a view for its next answer."""
         self._waiting[seat] = (self._waiting[seat] + view.comments)[:MAX_WAITING_COMMENTS]
 
     # ---- bots that fail
@@ -401,8 +399,6 @@ _OPPONENT: Final = "random"
 
 
 class _Timed(Bot):
-    """A bot whose decisions are timed."""
-
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
         self.spent_ms: dict[str, list[float]] = {}

@@ -128,7 +128,6 @@ def _serve(
     deadline: float,
     chunk_bytes: int | None,
 ) -> None:
-    """Play the script with the program, then close."""
     with _accept(listener, process, deadline) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while not _is_done(mock):

@@ -7,7 +7,7 @@ is cheap (two references and a few tuples) and everything else is computed when 
 Two words for the size of a raise, never mixed: a **hand total** is what a player will have put in during this hand
 (what the protocol writes), a **street total** what it will have put in during this betting round (what trackers and
 people say; blinds count for the first round). Amounts without either word mean what their names say: `pot`, `to_call`,
-`spent`.
+`hand_committed`.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class View:
         return ROUND_NAMES[round_] if is_dealt_as_holdem(self.betting.game) else f"round {round_}"
 
     @property
-    def rounds(self) -> tuple[tuple[tuple[Position, Action], ...], ...]:
+    def actions_by_round(self) -> tuple[tuple[tuple[Position, Action], ...], ...]:
         """Every action so far with the position that took it, round by round; raise sizes are hand totals."""
         return self.betting.rounds
 
@@ -205,12 +205,12 @@ class View:
         return to_call / (self.betting.pot + to_call) if to_call else 0.0
 
     @property
-    def spent(self) -> tuple[int, ...]:
+    def hand_committed(self) -> tuple[int, ...]:
         """Chips each position has put in during this hand: its hand total."""
         return self.betting.spent
 
     @property
-    def street_spent(self) -> tuple[int, ...]:
+    def street_committed(self) -> tuple[int, ...]:
         """Chips each position has put in during the present round: its street total."""
         return tuple([now - before for now, before in zip(self.betting.spent, self._base(), strict=True)])
 
@@ -244,7 +244,7 @@ class View:
         return tuple([Position(p) for p in range(self.betting.game.num_players) if folded >> p & 1])
 
     @property
-    def positions_to_act(self) -> tuple[Position, ...]:
+    def players_behind(self) -> tuple[Position, ...]:
         """Positions that will still act in this round after the one whose turn it is, in order, if nobody raises."""
         betting = self.betting
         round_ = betting.round

@@ -2,10 +2,13 @@
 
 `betting_tree` walks the betting of any game; what its cards are is a `Cards`. `small_game` deals every card of a game
 that is small enough, such as Kuhn's and Leduc: there each holding is a class of its own.
+`rank_game` is a small game in which suits make no difference, without them, or the coarser one in which some cards are
+one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations, product
 from math import comb, prod
@@ -15,17 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import SolvingError
-from bots.solving.tree import Chance, Decision, Leaf, Node, PublicGame
+from bots.solving.sequence_form import Chance, Decision, Leaf, Node, PublicGame
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, betting_start, format_cards
 from engine.actions import raise_to
 from engine.evaluator import rank_hand
 from engine.showdown import showdown_values
 
-__all__ = ["MOST_LEAVES", "Board", "Cards", "Turn", "betting_tree", "small_game", "turns_of"]
+__all__ = ["Board", "Cards", "Turn", "betting_tree", "has_flushes", "rank_game", "small_game", "turns_of"]
 
 MOST_LEAVES: Final = 20_000
 """A larger tree is refused: Leduc has 274 leaves for each of its deals of hole cards."""
-
 Board = tuple[Card, ...]
 
 
@@ -176,12 +178,10 @@ class _AllCards:
             self._dealt[classes] = len({card for at in classes for card in self._holdings[at]}) == held * players
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
-        """All boards of a round."""
         rest = sorted(self._game.deck_set.difference(board))
         return [board + dealt for dealt in combinations(rest, self._game.num_board_cards[round_])]
 
     def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
-        """The matrix and the chips of an end."""
         seen = tuple(sorted(board))
         if len(spent) > 2:
             key = (tuple(spent), frozenset(folded), seen)
@@ -236,7 +236,72 @@ _MOST_ENTRIES: Final = 20_000_000
 
 
 def _letter(action: Action) -> str:
-    """An action as in a match state."""
     return "fcr"[action.kind] + (
         str(action.hand_total) if action.kind is ActionKind.RAISE and action.hand_total else ""
     )
+
+
+_CARD: Final = re.compile(r"(.)[cdhs]")
+_FLUSH: Final = 5
+
+
+def has_flushes(game: Game) -> bool:
+    """Whether suits can decide a showdown: of four cards and fewer they cannot."""
+    return game.num_hole_cards + sum(game.num_board_cards) >= _FLUSH
+
+
+def rank_game(game: Game) -> PublicGame:
+    """`bots.solving.engine_games.small_game`, of players who do not look at suits: they lose nothing by it.
+
+    Classes and boards are called by their ranks, as in ``crc/Qr``.
+
+    Raises:
+        SolvingError: suits matter in the game, or it is too large.
+    """
+    if has_flushes(game):
+        raise SolvingError(f"suits matter where a player sees {_FLUSH} cards")
+    return coarse(small_game(game), _ranks, _without_suits(game))
+
+
+def _ranks(cards: str) -> str:
+    return _CARD.sub(r"\1", cards)
+
+
+def _without_suits(game: Game) -> Callable[[str], str]:
+    def renamed(name: str) -> str:
+        first, *rounds = name.split("/")
+        dealt = zip(game.num_board_cards[1:], rounds, strict=False)
+        return "/".join([first, *(_ranks(text[: 2 * cards]) + text[2 * cards :] for cards, text in dealt)])
+
+    return renamed
+
+
+def coarse(game: PublicGame, class_name: Callable[[str], str], decision_name: Callable[[str], str]) -> PublicGame:
+    """The same game for players to whom what has the same name is the same.
+
+    Where it makes no difference, as with suits in a game without flushes, the game is only smaller: an equilibrium of
+    it is one of the whole game, when each player plays all that has one name alike.
+
+    Args:
+        game: the whole game.
+        class_name: what a class is called.
+        decision_name: what a decision is called; decisions of one player that have the same name become one.
+    """
+    names = [tuple(dict.fromkeys(map(class_name, classes))) for classes in game.classes]
+    matrices = game.matrices
+    first_axis = matrices.ndim - game.players
+    for player, (whole, merged) in enumerate(zip(game.classes, names, strict=True)):
+        belongs = np.array([[class_name(one) == name for one in whole] for name in merged], float)
+        axis = first_axis + player
+        matrices = np.moveaxis(np.tensordot(belongs, matrices, (1, axis)), 0, axis)
+
+    def renamed(node: Node) -> Node:
+        match node:
+            case Leaf():
+                return node
+            case Chance(children):
+                return Chance(tuple(map(renamed, children)))
+            case Decision(name, player, actions, children):
+                return Decision(decision_name(name), player, actions, tuple(map(renamed, children)))
+
+    return PublicGame(renamed(game.root), tuple(names), np.ascontiguousarray(matrices))

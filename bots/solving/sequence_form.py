@@ -1,4 +1,20 @@
-"""The sequence form of a game (Koller, Megiddo & von Stengel 1996): linear in the size of the tree.
+"""A zero-sum game as its solvers see it, its sequence form, and what plans are worth.
+
+What everybody sees is a tree, what one player sees is a class.
+
+The private classes are dealt first, with a joint probability for each combination: it covers cards that two players
+cannot both hold. Everything after that is public. A chance node deals public cards, and the matrix of a leaf holds, for
+each pair of classes, the probability of the pair and of all public cards on the way there, times what one chip is
+worth:
+
+    probability                     where a player has folded and loses its chips
+    probability * (wins - losses)   where the cards decide
+
+So the expected payoff of a leaf is chips * sum(matrix[i, j] * p0(i) * p1(j)) with each player's own probabilities of
+playing to it, and no solver needs to know which cards there were. Of two players one wins what the other loses; with
+more of them, a leaf has such a matrix, with an axis for each player, for the payoffs of every one.
+
+The sequence form of a game (Koller, Megiddo & von Stengel 1996): linear in the size of the tree.
 
 A *sequence* is what one player has done on the way to a node; sequence 0 is the empty one. A *plan* holds the
 probability that a player contributes to each sequence, for each of its classes: an array of shape (sequences, classes)
@@ -11,7 +27,7 @@ sequence s of class c is number 1 + n * c + (s - 1). Information sets are number
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -20,10 +36,125 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import SolvingError
-from bots.solving.tree import Chance, Decision, Leaf, Node, PublicGame
 from engine.errors import quoted
 
-__all__ = ["Choice", "End", "EndsOfMatrix", "Entries", "Level", "Plan", "Plans", "SequenceForm", "sequence_form"]
+__all__ = [
+    "Chance",
+    "Chances",
+    "Choice",
+    "Decision",
+    "End",
+    "Entries",
+    "Leaf",
+    "Level",
+    "Node",
+    "Plan",
+    "Plans",
+    "PublicGame",
+    "SequenceForm",
+    "best_response",
+    "completed",
+    "expected_value",
+    "expected_values",
+    "exploitability",
+    "nash_conv",
+    "others_of",
+    "plan_of",
+    "sequence_form",
+    "sequence_values",
+    "strategy_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The end of the game.
+
+    Attributes:
+        name: what was done and seen, such as ``crf``.
+        matrix: the number of its matrix.
+        chips: what the entries of the matrix are multiplied by to be payoffs, in chips.
+    """
+
+    name: str
+    matrix: int
+    chips: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A player's turn, the same for all its classes.
+
+    Attributes:
+        name: what was done and seen, such as ``cr``. Decisions of one player that have the same name are one to it: it
+            cannot tell them apart.
+        player: whose turn it is, 0 for the first.
+        actions: the names of the actions.
+        children: what follows each action.
+    """
+
+    name: str
+    player: int
+    actions: tuple[str, ...]
+    children: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Public cards are dealt.
+
+    Attributes:
+        children: what follows each outcome; its probability is part of the matrices of its leaves.
+    """
+
+    children: tuple[Node, ...]
+
+
+Node: TypeAlias = Leaf | Decision | Chance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublicGame:
+    """A whole game.
+
+    Attributes:
+        root: where it starts.
+        classes: the names of each player's private classes.
+        matrices: of shape (matrices, classes of player 0, classes of player 1), the payoffs of player 0; with more
+            players of shape (matrices, players, classes of player 0, classes of player 1, ...). Made read-only.
+    """
+
+    root: Node
+    classes: tuple[tuple[str, ...], ...]
+    matrices: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self.matrices.flags.writeable = False
+
+    @property
+    def players(self) -> int:
+        """How many there are."""
+        return len(self.classes)
+
+    def payoffs(self, matrix: int, player: int) -> NDArray[np.float64]:
+        """What one chip of a matrix is worth to a player, with an axis for each player."""
+        payoffs: NDArray[np.float64] = self.matrices[matrix]
+        if self.players > 2:
+            payoffs = payoffs[player]
+        elif player == 1:
+            payoffs = -payoffs
+        return payoffs
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, PublicGame)
+            and (self.classes, self.root) == (other.classes, other.root)
+            and np.array_equal(self.matrices, other.matrices)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.classes, self.root))
+
 
 Plan: TypeAlias = NDArray[np.float64]
 Plans: TypeAlias = tuple[Plan, ...]
@@ -259,3 +390,127 @@ def _levels(choices: Sequence[Choice]) -> tuple[Level, ...]:
         )
         for (_, actions), group in sorted(groups.items())
     )
+
+
+Chances: TypeAlias = NDArray[np.float64]
+"""The probabilities of the actions of one choice, of shape (actions, classes)."""
+
+
+class BestResponse(NamedTuple):
+    """The best that a player can do against the plans of the others.
+
+    Attributes:
+        value: what it wins on average, in chips.
+        plan: how; of several best actions the first.
+    """
+
+    value: float
+    plan: Plan
+
+
+def sequence_values(form: SequenceForm, player: int, *others: Plan) -> NDArray[np.float64]:
+    """What each of a player's sequences wins at the leaves it ends in, in chips: of the shape of its plan.
+
+    The sum of the products with the player's plan is its expected value.
+
+    Args:
+        form: the game.
+        player: whose sequences.
+        others: the plans of all other players, in order.
+    """
+    values = np.zeros(form.plan_shape(player))
+    for number, chips, sequences in form.ends_by_matrix:
+        payoffs = np.moveaxis(form.game.payoffs(number, player), player, -1)
+        of_others = [plan[at] for plan, at in zip(others, np.delete(sequences, player, 0), strict=True)]
+        won = of_others[0] @ payoffs if len(others) == 1 else _contracted(payoffs, of_others)
+        np.add.at(values, sequences[player], chips * won)
+    return values
+
+
+def _contracted(payoffs: NDArray[np.float64], weights: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """For each leaf and class of the last axis, the sum of payoffs times the weights of all other axes."""
+    won = np.tensordot(weights[0], payoffs, 1)
+    for of_class in weights[1:]:
+        won = np.einsum("lc,lc...->l...", of_class, won)
+    return won
+
+
+def others_of(plans: Plans, player: int) -> Plans:
+    """All plans but that of one player."""
+    return plans[:player] + plans[player + 1 :]
+
+
+def expected_value(form: SequenceForm, plans: Plans, player: int = 0) -> float:
+    """What a player wins on average, in chips."""
+    return float((sequence_values(form, player, *others_of(plans, player)) * plans[player]).sum())
+
+
+def expected_values(form: SequenceForm, plans: Plans) -> tuple[float, ...]:
+    """What each player wins on average, in chips."""
+    return tuple(expected_value(form, plans, player) for player in range(form.game.players))
+
+
+def best_response(form: SequenceForm, player: int, *others: Plan) -> BestResponse:
+    """The best answer of a player to the plans of all other players, in order."""
+    values = sequence_values(form, player, *others)
+    best: dict[str, NDArray[np.intp]] = {}
+    for choice in reversed(form.choices[player]):
+        of_actions = values[choice.sequences]
+        values[choice.parent] += of_actions.max(0)
+        best[choice.name] = of_actions.argmax(0)
+    plan = plan_of(form, player, lambda choice: _pure(choice, best[choice.name]))
+    return BestResponse(float(values[0].sum()), plan)
+
+
+def nash_conv(form: SequenceForm, plans: Plans) -> float:
+    """What all players together would win more by their best answers, in chips; 0 in an equilibrium, else above."""
+    total = 0.0
+    for player in range(form.game.players):
+        values = sequence_values(form, player, *others_of(plans, player))
+        for parents, sequences in reversed(form.levels[player]):
+            np.add.at(values, parents, values[sequences].max(0))
+        total += float(values[0].sum())
+    # What they win together without that is 0.
+    return total
+
+
+def exploitability(form: SequenceForm, plans: Plans) -> float:
+    """What a player loses to best answers on average over all seats, in chips per game: `nash_conv` by the players."""
+    return nash_conv(form, plans) / form.game.players
+
+
+def plan_of(form: SequenceForm, player: int, strategy: Callable[[Choice], Chances]) -> Plan:
+    """The plan of a player that takes the actions of each choice with these probabilities."""
+    plan = np.ones(form.plan_shape(player))
+    for choice in form.choices[player]:
+        plan[choice.sequences] = plan[choice.parent] * strategy(choice)
+    return plan
+
+
+def strategy_of(form: SequenceForm, player: int, plan: Plan) -> dict[str, Chances]:
+    """The probabilities of the actions of each choice, by its name; nan for classes that never get there."""
+    strategy = {}
+    for choice in form.choices[player]:
+        of_actions = plan[choice.sequences]
+        total = of_actions.sum(0)
+        strategy[choice.name] = np.divide(of_actions, total, out=np.full(of_actions.shape, np.nan), where=total > 0)
+    return strategy
+
+
+def completed(form: SequenceForm, player: int, plans: Plans) -> dict[str, Chances]:
+    """The probabilities of the actions of each choice, by its name, also for classes that never get there.
+
+    A class that its plan keeps from a choice plays its best answer there to the plans of the others.
+    """
+    strategy = strategy_of(form, player, plans[player])
+    values = sequence_values(form, player, *others_of(plans, player))
+    for choice in reversed(form.choices[player]):
+        chances, of_actions = strategy[choice.name], values[choice.sequences]
+        chances[:] = np.where(np.isnan(chances), _pure(choice, of_actions.argmax(0)), chances)
+        values[choice.parent] += (chances * of_actions).sum(0)
+    return strategy
+
+
+def _pure(choice: Choice, actions: NDArray[np.intp]) -> Chances:
+    chances: Chances = (np.arange(len(choice.actions))[:, None] == actions).astype(np.float64)
+    return chances

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bots.errors import SpecError
 from bots.sdk.registry import BotDescription, describe, describe_all
-from dealer.cli.console import Terminal, abort
+from dealer.cli.console import Terminal
 
 __all__ = ["bots"]
 
@@ -23,10 +22,7 @@ def bots(
     """List the bots that have a name, built in or from installed packages; or what the options of one bot decide."""
     terminal = context.ensure_object(Terminal)
     if name is not None:
-        try:
-            bot = describe(name)
-        except SpecError as error:
-            abort(str(error))
+        bot = describe(name)
         terminal.sentence(f"{bot.name}: {bot.summary}{f' ({bot.origin})' if bot.origin else ''}")
         if bot.options:
             terminal.table(["option", "default", "type", "what it decides"], _options(bot), left=(0, 1, 2), texts=(3,))

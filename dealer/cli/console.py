@@ -12,6 +12,7 @@ code.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import textwrap
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from rich.console import Console, RenderableType
 from rich.text import Text
 from typer.core import TyperGroup
@@ -78,6 +79,12 @@ class Terminal:
     def print(self, text: str = "", *, style: str | None = None, end: str = "\n") -> None:
         """Print a line of a result, exactly as it is."""
         self.out.print(text, markup=False, soft_wrap=True, style=style, end=end)
+
+    def json(self, value: BaseModel | dict[str, Any] | list[Any], *, indent: int | None = 2) -> None:
+        """Print a result as JSON: a model, or plain data; on one line where `indent` is None."""
+        self.print(
+            value.model_dump_json(indent=indent) if isinstance(value, BaseModel) else json.dumps(value, indent=indent)
+        )
 
     def sentence(self, text: str) -> None:
         """Print a result in words; in a window, lines end between words."""

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["doctor"]
 
-_EXAMINATION = "Examination"
-_TCP = "A client that somebody else starts"
-_OUTPUT = "Output"
+_examination = partial(typer.Option, rich_help_panel="Examination")
+_tcp = partial(typer.Option, rich_help_panel="A client that somebody else starts")
 _WIDTH = 100
 """Longer lines are hard to read."""
 _START_TIMEOUT_S = 30.0
@@ -44,75 +43,43 @@ _MOST_SHOWN = 2000
 class DoctorOptions:
     """The options of the doctor."""
 
-    game: Annotated[
-        str,
-        typer.Option("--game", "-g", help="A game (see 'arena games') or a .game file.", rich_help_panel=_EXAMINATION),
-    ] = "limit"
+    game: Annotated[str, _examination("--game", "-g", help="A game (see 'arena games') or a .game file.")] = "limit"
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="SITUATION",
-            help="Try only this situation; may be given more than once.",
-            rich_help_panel=_EXAMINATION,
-        ),
+        _examination("--only", metavar="SITUATION", help="Try only this situation; may be given more than once."),
     ] = None
-    lists: Annotated[
-        bool, typer.Option("--list", help="List the situations and stop.", rich_help_panel=_EXAMINATION)
-    ] = False
+    lists: Annotated[bool, _examination("--list", help="List the situations and stop.")] = False
     timeout: Annotated[
         float,
-        typer.Option(
-            min=0.001,
-            max=1e6,
-            help="Seconds for one answer, and for the bot to end after the dealer has closed.",
-            rich_help_panel=_EXAMINATION,
+        _examination(
+            min=0.001, max=1e6, help="Seconds for one answer, and for the bot to end after the dealer has closed."
         ),
     ] = 10.0
-    wait: Annotated[
-        float,
-        typer.Option(
-            min=0.0, max=1e6, help="Seconds of silence in the situation 'long-wait'.", rich_help_panel=_EXAMINATION
-        ),
-    ] = 2.0
+    wait: Annotated[float, _examination(min=0.0, max=1e6, help="Seconds of silence in the situation 'long-wait'.")] = (
+        2.0
+    )
     start_timeout: Annotated[
         float | None,
-        typer.Option(
+        _examination(
             min=0,
             max=1e9,
             help="Seconds for the bot to connect and name the version; 0 waits forever.",
             show_default="30; tcp: 300",
-            rich_help_panel=_EXAMINATION,
         ),
     ] = None
     seed: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=2**32 - 1,
-            help="Seed of the cards, of the opponents and of a built-in bot.",
-            rich_help_panel=_EXAMINATION,
-        ),
+        int, _examination(min=0, max=2**32 - 1, help="Seed of the cards, of the opponents and of a built-in bot.")
     ] = 0
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with code 1 for warnings, too.", rich_help_panel=_EXAMINATION)
-    ] = False
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines.", rich_help_panel=_TCP)
-    ] = "127.0.0.1"
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", rich_help_panel=_TCP)
-    ] = 0
+    strict: Annotated[bool, _examination("--strict", help="Exit with code 1 for warnings, too.")] = False
+    host: Annotated[str, _tcp(help="Address to listen on; 0.0.0.0 admits other machines.")] = "127.0.0.1"
+    port: Annotated[int, _tcp(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0
     reconnect: Annotated[
         bool,
-        typer.Option(
-            "--reconnect",
-            help="Wait for the client to reconnect if a situation needs a connection of its own.",
-            rich_help_panel=_TCP,
-        ),
+        _tcp("--reconnect", help="Wait for the client to reconnect if a situation needs a connection of its own."),
     ] = False
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show every line sent and received.", rich_help_panel=_OUTPUT)
+        bool,
+        typer.Option("--verbose", "-v", help="Show every line sent and received.", rich_help_panel="Output"),
     ] = False
     quiet: Quiet = False
     as_json: JsonOutput = False
@@ -138,8 +105,7 @@ def doctor(
 
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
-    from dealer.doctor.display import list_table
-    from dealer.doctor.report import junit_of
+    from dealer.doctor.report import junit_of, list_table
     from dealer.doctor.situations import SITUATIONS
 
     terminal = context.ensure_object(Terminal)
@@ -163,11 +129,6 @@ def doctor(
 
 
 def _setup(game: Game, player: Player, options: DoctorOptions) -> ExaminationSetup:
-    """What is examined.
-
-    Raises:
-        ValueError: an option makes no sense.
-    """
     from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
 
     if not options.host:
@@ -212,10 +173,10 @@ def _examine(
 
 
 def _show(terminal: Terminal, report: DoctorReport, options: DoctorOptions) -> None:
-    from dealer.doctor.display import finding_view, situations_table
+    from dealer.doctor.report import finding_view, situations_table
 
     if options.as_json:
-        terminal.print(report.model_dump_json(indent=2))
+        terminal.json(report)
         return
     if not options.quiet:
         terminal.table(*situations_table(report), texts=(5,), widest=_WIDTH)
@@ -230,7 +191,7 @@ def _show_view(terminal: Terminal, view: RenderableType) -> None:
 
 
 def _say_line(terminal: Terminal, is_bots: bool, line: bytes) -> None:
-    from dealer.doctor.display import printable
+    from dealer.doctor.report import printable
 
     text = printable(line[:_MOST_SHOWN]).removesuffix(r"\r\n")
     terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{'...' if len(line) > _MOST_SHOWN else ''}")

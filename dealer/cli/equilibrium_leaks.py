@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 from dealer.results.sentences import count_of
 
 if TYPE_CHECKING:
-    from bots.equilibrium.departures import Departures, Played, Situation
+    from bots.equilibrium.deviations import ChosenAction, Deviations, Situation
     from bots.findings import Report
 
-__all__ = ["report_of_departures"]
+__all__ = ["report_of_deviations"]
 
 _MOST_NAMED: Final = 20
 
 
-def report_of_departures(found: Departures) -> Report:
+def report_of_deviations(found: Deviations) -> Report:
     """What was given away, the most expensive decisions first."""
     from bots.findings import Report, Section, TableView
 
@@ -42,7 +42,7 @@ def report_of_departures(found: Departures) -> Report:
     return Report(f"What {found.player} gives away", _sentences(found, costly), facts, sections)
 
 
-def _sentences(found: Departures, costly: list[Situation]) -> tuple[str, ...]:
+def _sentences(found: Deviations, costly: list[Situation]) -> tuple[str, ...]:
     if not costly:
         said = [f"Nothing that {found.player} did in these hands costs anything against an equilibrium."]
     else:
@@ -68,7 +68,6 @@ def _rate(one: Situation) -> str:
     return f"{one.per_100_hands:,.1f}{half}"
 
 
-def _told(played: Played) -> str:
-    """What was done, how often, and what it costs."""
+def _told(played: ChosenAction) -> str:
     cost = f"costs {played.cost:,.4g}" if played.cost else "costs nothing"
     return f"{played.did} {played.times:,} times ({100 * played.chance:.0f} % in an equilibrium, {cost})"

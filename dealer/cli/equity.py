@@ -129,7 +129,6 @@ def _class_named(word: str, one: str, other: str, ending: str) -> _Field:
 
 
 def _cards(text: str, option: str = "") -> tuple[Card, ...]:
-    """Cards that were typed."""
     try:
         return parse_cards(text)
     except CardError as error:
@@ -137,7 +136,6 @@ def _cards(text: str, option: str = "") -> tuple[Card, ...]:
 
 
 def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], found: Chances, seed: int) -> None:
-    """Print the chances; with suits and colours on a terminal."""
     ink = ink_of(terminal.out)
 
     def shown(cards: Sequence[Card]) -> str:

@@ -126,12 +126,16 @@ def _estimates(
     with contextlib.ExitStack() as stack:
 
         def corrections(of: Game) -> HandCorrections:
-            from bots.evaluation.action_terms import ActionTerms
-            from bots.evaluation.imaginary_hands import MOST_HOLDINGS, ImaginaryHands, number_of_holdings
+            from bots.evaluation.hypothetical_hands import (
+                MOST_HOLDINGS,
+                ActionTerms,
+                HypotheticalHands,
+                number_of_holdings,
+            )
 
             known = {name: _policy(stack, name, text, of) for name, text in policies.items()}
             imagined = [
-                ImaginaryHands(of, {name: known[name] for name in names})
+                HypotheticalHands(of, {name: known[name] for name in names})
                 for number in range(1, len(known) + 1)
                 for names in combinations(known, number)
                 if over_ranges and number_of_holdings(of, number) <= MOST_HOLDINGS

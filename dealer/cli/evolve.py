@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.evolution import StopRule
+from bots.evolution.evolution import StopRule
 from bots.evolved.checks import CheckSettings
 from bots.evolved.runs import CHECKS, Progress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.evolution import Generation
+from bots.evolution.evolution import Generation
 from bots.kuhn.evolution.results import KuhnResult, format_genes, read_genes
 from bots.kuhn.evolution.runs import Progress, SeedsDone, evolve_seeds, exploitability_of
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind

@@ -83,8 +83,7 @@ class _Bot:
         str, typer.Option("--version", help="The bot's version; another one has results of its own.")
     ] = "1"
     games: Annotated[
-        str,
-        typer.Option("--games", help=f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's."),
+        str, typer.Option("--games", help=f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's.")
     ] = "limit"
     at_once: Annotated[int, typer.Option("--at-once", min=1, max=1000, help="Contests to play at a time.")] = 1
     ladder: Annotated[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.equilibrium_leaks import report_of_departures
+from dealer.cli.equilibrium_leaks import report_of_deviations
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
 from dealer.cli.working import working
@@ -69,8 +69,8 @@ def leaks(
         everything = deals if first is None else chain([first], deals)
         if beside is not None and first is not None:
             from bots.errors import PolicyError, SpecError
-            from bots.evaluation.beside import leaks_beside
             from bots.evaluation.policies import parse_policy
+            from bots.evaluation.policy_comparison import leaks_beside
 
             try:
                 found = leaks_beside(everything, player, parse_policy(beside, first[0][1].game), beside)
@@ -79,10 +79,10 @@ def leaks(
             report, data = _report(found, sources, beside=beside), _as_json(found, sources)
             whole = _report(found, sources, is_whole=True, beside=beside)
         elif first is not None and not is_holdem(first[0][1].game):
-            from bots.equilibrium.departures import departures_of
+            from bots.equilibrium.deviations import deviations_of
 
-            departures = departures_of(everything, player)
-            report, data = report_of_departures(departures), dataclasses.asdict(departures)
+            departures = deviations_of(everything, player)
+            report, data = report_of_deviations(departures), dataclasses.asdict(departures)
             whole = report
         else:
             found = leaks_of(everything, player, worst=worst)

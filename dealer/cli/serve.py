@@ -42,8 +42,7 @@ class _ServeGroup(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_ServeGroup,
-    help="Run a server: programs connect and have matches played against its bots; everything is kept.",
+    cls=_ServeGroup, help="Run a server: programs connect and have matches played against its bots; everything is kept."
 )
 _Data: TypeAlias = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")]
 _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Of the user.")]

@@ -41,13 +41,13 @@ def equities(
     Exit code 1 says that they differ.
     """
     terminal = context.ensure_object(Terminal)
-    from engine.generators.matchups import boards_from, compile_kernels, count_wins
+    from engine.generators import boards_from, compile_matchups, count_wins
     from engine.matchups import counts, counts_of_wins
 
     shipped = counts()
     began_s = time.perf_counter()
     with terminal.err.status("compiling") if terminal.err.is_terminal else nullcontext():
-        compile_kernels()
+        compile_matchups()
     compiled_s, used_s = time.perf_counter(), time.process_time()
     boards = boards_from()
     with working(terminal, "counting") as progress:

@@ -19,7 +19,7 @@ from dealer.cli.working import working
 if TYPE_CHECKING:
     from bots.lp_mc.charts import Chart
     from bots.lp_mc.preflop import PreflopRules
-    from bots.solving.linear_program import Equilibrium
+    from bots.solving.equilibria import Equilibrium
     from bots.solving.sequence_form import Plans, SequenceForm
 
 __all__ = ["preflop"]
@@ -96,7 +96,7 @@ def _two_numbers(blinds: str) -> tuple[int, int]:
 
 def _write_mps(form: SequenceForm, path: Path, *, as_published: bool) -> None:
     from bots.lp_mc.published import published_program
-    from bots.solving.linear_program import LinearProgram
+    from bots.solving.equilibria import LinearProgram
 
     program = published_program(form) if as_published else LinearProgram(form)
     try:
@@ -140,11 +140,9 @@ def _solutions(
 
 
 def _by_regret(form: SequenceForm, until: float, show: Callable[[float], None]) -> Equilibrium:
-    """Iterate until the average plans are good enough."""
     from bots.lp_mc.preflop import without_free_folds
-    from bots.solving.linear_program import Equilibrium
-    from bots.solving.plans import expected_value, exploitability
-    from bots.solving.regret_matching import cfr_plus
+    from bots.solving.equilibria import Equilibrium, cfr_plus
+    from bots.solving.sequence_form import expected_value, exploitability
 
     averages = islice(cfr_plus(form), _CHECK_EVERY - 1, None, _CHECK_EVERY)
     while True:
@@ -166,7 +164,7 @@ def _result(
     from bots.lp_mc.charts import charts, decision_counts
     from bots.lp_mc.preflop import OPPONENTS, PreflopRules, balance
     from bots.lp_mc.published import BALANCES
-    from bots.solving.plans import expected_value, exploitability, strategy_of
+    from bots.solving.sequence_form import expected_value, exploitability, strategy_of
     from engine import STARTING_HANDS
 
     (name, (objective, plans)), *_ = solutions.items()
@@ -251,7 +249,6 @@ def _show(terminal: Terminal, result: Mapping[str, Any], form: SequenceForm, pla
 
 
 def _mixed(view: Chart) -> list[str]:
-    """The hands that mix, each with its lines."""
     from bots.lp_mc.charts import is_pure
     from engine import STARTING_HANDS
 

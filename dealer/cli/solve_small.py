@@ -18,7 +18,7 @@ from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.cli.working import working
 
 if TYPE_CHECKING:
-    from bots.solving.regret_matching import Convergence, Reached
+    from bots.solving.equilibria import Convergence, Reached
     from bots.solving.sequence_form import Plans, SequenceForm
 
 __all__ = ["game", "kuhn", "kuhn3", "leduc"]
@@ -167,8 +167,7 @@ def game(
 
 
 def _solve_named(context: typer.Context, name: str, title: str, wanted: _Wanted) -> None:
-    from bots.solving.engine_games import small_game
-    from bots.solving.ranks import has_flushes, rank_game
+    from bots.solving.engine_games import has_flushes, rank_game, small_game
     from bots.solving.sequence_form import sequence_form
     from protocol import find_game
 
@@ -215,7 +214,7 @@ def _solve(context: typer.Context, asked: _Asked, wanted: _Wanted) -> None:
 
 def _by_linear_program(terminal: Terminal, form: SequenceForm) -> Plans:
     from bots.errors import SolvingError
-    from bots.solving.linear_program import LinearProgram
+    from bots.solving.equilibria import LinearProgram
 
     try:
         with working(terminal, "solving the linear program") as show:
@@ -225,7 +224,7 @@ def _by_linear_program(terminal: Terminal, form: SequenceForm) -> Plans:
 
 
 def _by_regret(terminal: Terminal, form: SequenceForm, algorithm: Algorithm, iterations: int) -> Convergence:
-    from bots.solving.regret_matching import cfr, cfr_plus, converge
+    from bots.solving.equilibria import cfr, cfr_plus, converge
 
     averages = cfr(form) if algorithm is Algorithm.CFR else cfr_plus(form)
     players = form.game.players
@@ -253,8 +252,8 @@ def _picture(steps: tuple[Reached, ...], players: int, title: str, format_: str)
 
 def _result(asked: _Asked, algorithm: Algorithm, plans: Plans, steps: tuple[Reached, ...]) -> dict[str, Any]:
     """Everything as JSON has it."""
-    from bots.solving.plans import expected_values, nash_conv, strategy_of
-    from bots.solving.regret_matching import reachable
+    from bots.solving.equilibria import reachable
+    from bots.solving.sequence_form import expected_values, nash_conv, strategy_of
 
     form = asked.form
     players = range(form.game.players)

@@ -112,7 +112,6 @@ def learner(
 
 
 def _line(progress: Progress) -> str:
-    """How a training stands, the most important first."""
     last = progress.blocks[-1]
     speed = "" if progress.hands_per_s is None else f", {progress.hands_per_s:,.0f} hands/s"
     left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"

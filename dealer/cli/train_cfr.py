@@ -84,7 +84,7 @@ def cfr(
     plays as cfr?strategy=FILE.
     """
     terminal = context.ensure_object(Terminal)
-    from bots.cfr.training import Extent, plan_training, train
+    from bots.cfr.training import TrainingLimit, plan_training, train
     from bots.errors import SolvingError
 
     if hours is not None and minutes is not None:
@@ -107,7 +107,7 @@ def cfr(
         trained = train(
             plan,
             folder,
-            Extent(iterations, seconds),
+            TrainingLimit(iterations, seconds),
             threads=threads,
             check_boards=check_boards,
             workers=helpers,
@@ -140,7 +140,6 @@ def _unit(plan: Plan) -> tuple[float, str]:
 
 
 def _line(plan: Plan, progress: Progress) -> str:
-    """How a training stands, the most important first."""
     factor, unit = _unit(plan)
     left = duration(progress.seconds / progress.part - progress.seconds) if progress.part else "?"
     exploited = ""

@@ -108,7 +108,6 @@ def _prepares(bot: Bot) -> bool:
 
 
 def _prepare(bot: Bot) -> None:
-    """Have a bot prepare itself for the first of our games that it plays."""
     from protocol import find_game, shipped_games
 
     games = (find_game(name)[1] for name in ("limit", *shipped_games()))
@@ -118,7 +117,6 @@ def _prepare(bot: Bot) -> None:
 
 @contextlib.contextmanager
 def _alone(terminal: Terminal, root: Path) -> Iterator[None]:
-    """Wait until no other process compiles or clears, and keep others out."""
     lock = None
     with _live(terminal) as show:
         while lock is None:
@@ -135,7 +133,6 @@ def _alone(terminal: Terminal, root: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _live(terminal: Terminal) -> Iterator[Callable[[str], None]]:
-    """A line that says what is going on, on a terminal; nothing elsewhere."""
     if not terminal.err.is_terminal:
         yield lambda _: None
         return

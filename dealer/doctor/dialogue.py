@@ -1,6 +1,11 @@
-"""The dealer's side of one connection to a bot under examination: sends states, asks, judges the replies.
+"""The dealer's side of one connection to a bot under examination: waits for it, sends states, asks, judges the replies.
 
-A dealer would wait until time is up; the doctor goes on at once if a line was plainly meant as the answer: it plays
+All sockets, processes and clocks of the doctor are in `BotHost` and `Connection`. Each bot that we start gets a
+listener of its own, so that a bot that connects twice is not taken for the next one. A client that somebody else starts
+finds the same port each time, and is the first to begin with a version line; everybody else is turned away and
+reported, as in a match. The beginning of the line is enough: whatever is wrong with the rest of it is a finding.
+
+A dealer would wait until time is up; a `Dialogue` continues at once if a line was plainly meant as the answer: it plays
 what was meant, or a call, and finds more in less time. A bot may send anything: nothing, binary noise, ten megabytes
 without a line end, endless comments. Beyond the current line at most what one read returns is kept, the beginning of an
 overlong line is judged once, and too much for one question is a flood.
@@ -8,14 +13,19 @@ overlong line is judged once, and too much for one question is a flood.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import enum
 import math
 import random
-from collections import Counter
+import socket
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypeAlias
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
 
-from dealer.doctor.connections import Connection
 from dealer.doctor.judge import (
     Kind,
     Outcome,
@@ -32,20 +42,249 @@ from dealer.doctor.judge import (
 from dealer.doctor.report import Finding, Findings
 from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, HandPlan, Situation, Turn
 from dealer.errors import ConversationError
-from engine import Action, ActionKind, BettingState, Deal, betting_start, deals, rank_hand
+from dealer.match.events import StrayConnection
+from dealer.match.faults import StrayProblem
+from dealer.table.door import Door
+from dealer.table.launcher import BotProcess
+from dealer.table.loop import new_event_loop
+from dealer.table.players import Player, PlayerKind
+from engine import Action, ActionKind, BettingState, Deal, Seat, betting_start, deals, rank_hand
 from protocol.betting_nodes import node_of
 from protocol.framing import MAX_LINE_BYTES, LineReader
 from protocol.hand_lines import HandLines
 
-__all__ = ["MOST_BYTES", "MOST_LINES", "Dialogue", "Ending", "Inbox", "OnLine"]
+__all__ = [
+    "MOST_BYTES",
+    "MOST_LINES",
+    "Absence",
+    "BotHost",
+    "Connection",
+    "Dialogue",
+    "Ending",
+    "Exit",
+    "Inbox",
+    "OnLine",
+]
+
+_POLL_S: Final = 0.1
+"""The longest time without a look at the keyboard and the bot's process."""
+_RECEIVE_BYTES: Final = 1 << 16
+_SEND_TIMEOUT_S: Final = 5.0
+"""A bot that reads nothing is given up after this time, once the system buffers no more for it."""
+_BEGINNING: Final = b"VERSION"
+
+
+class Exit(NamedTuple):
+    """How a bot ended.
+
+    Attributes:
+        code: its exit code, negative for a signal; None if it is still running or is not our process.
+        last_lines: the last lines it wrote.
+    """
+
+    code: int | None
+    last_lines: tuple[str, ...] = ()
+
+
+class Absence(NamedTuple):
+    """The bot did not connect.
+
+    Attributes:
+        exit: how it ended, if it did.
+        waited_s: how long the doctor waited, in seconds.
+        strays: how many others connected and were turned away.
+    """
+
+    exit: Exit
+    waited_s: float
+    strays: int = 0
+
+
+@dataclass(slots=True)
+class Connection:
+    """One connection of the bot, over TCP; of our process, or of somebody else's."""
+
+    socket: socket.socket
+    process: BotProcess | None
+    said: bytes = b""
+    takes_no_more: bool = False
+
+    def send(self, data: bytes) -> None:
+        """Send bytes as a segment of their own; a bot that takes no more is given up."""
+        if self.takes_no_more:
+            return
+        self.socket.settimeout(_SEND_TIMEOUT_S)
+        try:
+            self.socket.sendall(data)
+        except OSError:
+            # A bot that has gone, or reads nothing, is noticed while its answer is awaited.
+            self.takes_no_more = True
+
+    def receive(self, deadline_s: float) -> bytes | None:
+        """Received bytes, at most 64 KiB; empty when the bot has closed, None when the deadline passes."""
+        if self.said:
+            said, self.said = self.said, b""
+            return said
+        while True:
+            left_s = deadline_s - self.now_s()
+            self.socket.settimeout(max(0.0, min(_POLL_S, left_s)))
+            try:
+                return self.socket.recv(_RECEIVE_BYTES)
+            except (TimeoutError, BlockingIOError):
+                if left_s <= 0:
+                    return None
+            except OSError:
+                return b""
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass."""
+        time.sleep(seconds)
+
+    def now_s(self) -> float:
+        """The monotonic clock, in seconds."""
+        return time.monotonic()
+
+    def hang_up(self) -> None:
+        """Close the dealer's side; what the bot still sends can be read."""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
+
+    def wait_for_exit(self, timeout_s: float) -> Exit:
+        """How the bot ended, once it has or `timeout_s` seconds have passed."""
+        return _exit_of(self.process, timeout_s)
+
+    def close(self) -> None:
+        """Close the connection and end the process, if it is ours."""
+        self.socket.close()
+        if self.process is not None:
+            self.process.stop()
+
+
+@dataclass(slots=True)
+class BotHost:
+    """Receives the bot that a `Player` describes; use it in a ``with`` block.
+
+    Attributes:
+        player: the bot.
+        setup: how long to wait for the connection, and the seed of a built-in bot's random decisions.
+        game_name: the name of the game that the bot is given.
+        folder: folder for the bot's output.
+        address: host and port to listen on; port 0 takes a free one.
+        on_waiting: called with address and port when the doctor waits for a client that somebody else starts.
+        on_stray: told of everybody else who connects meanwhile.
+    """
+
+    player: Player
+    setup: ExaminationSetup
+    game_name: str
+    folder: Path
+    address: tuple[str, int]
+    on_waiting: Callable[[str, int], None]
+    on_stray: Callable[[StrayConnection], None] = lambda stray: None
+    _loop: asyncio.AbstractEventLoop = field(default_factory=new_event_loop)
+    _door: Door | None = None
+    _arrived: deque[tuple[socket.socket, bytes]] = field(default_factory=deque)
+    _strays: int = 0
+    _connections: list[Connection] = field(default_factory=list)
+
+    def __enter__(self) -> BotHost:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close_door()
+        self._loop.close()
+        for connection in self._connections:
+            connection.close()
+
+    @property
+    def can_start(self) -> bool:
+        """Whether the process is ours: it connects again whenever we like, and its end can be observed."""
+        return self.player.kind is not PlayerKind.TCP
+
+    def receive_bot(self) -> Connection | Absence:
+        """Start the bot if it is ours to start, and wait for it.
+
+        Raises:
+            LaunchError: it cannot be started.
+            ListenError: the address cannot be listened on.
+        """
+        door = self._door = self._door or self._open_door()
+        process: BotProcess | None = None
+        try:
+            if self.can_start:
+                process = BotProcess(
+                    self.player,
+                    host=door.hosts[0],
+                    port=door.port,
+                    game=self.game_name,
+                    seed=self.setup.seed,
+                    output_path=self.folder / f"bot{len(self._connections)}.out",
+                )
+            else:
+                self.on_waiting(door.hosts[0], door.port)
+            found = self._await_bot(process)
+        except BaseException:
+            if process is not None:
+                process.stop()
+            raise
+        finally:
+            if self.can_start:
+                self._close_door()
+        if isinstance(found, Connection):
+            self._connections.append(found)
+        elif process is not None:
+            process.stop()
+        return found
+
+    def _open_door(self) -> Door:
+        # Nobody else is given the port of a bot that we start: it is the first to connect.
+        is_version = None if self.can_start else lambda line: line[: len(_BEGINNING)].upper() == _BEGINNING
+        door = Door(*self.address, Seat(0), is_version=is_version, is_unfinished=_is_unfinished)
+        door.watch(self._loop, lambda sock, _, said: self._arrived.append((sock, said)), self._turn_away)
+        return door
+
+    def _close_door(self) -> None:
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+        while self._arrived:
+            self._arrived.popleft()[0].close()
+
+    def _turn_away(self, host: str, problem: StrayProblem, line: bytes) -> None:
+        self._strays += 1
+        self.on_stray(StrayConnection(Seat(0), host, problem, line))
+
+    def _await_bot(self, process: BotProcess | None) -> Connection | Absence:
+        start_s, limit_s = time.monotonic(), self.setup.start_timeout_s
+        self._strays = 0
+        while True:
+            # Asked before looking: a bot that ends right after connecting is still let in here.
+            has_ended = process is not None and process.exit_code is not None
+            self._loop.run_until_complete(asyncio.sleep(0 if has_ended else _POLL_S / 10))
+            if self._arrived:
+                sock, said = self._arrived.popleft()
+                return Connection(sock, process, said)
+            waited_s = time.monotonic() - start_s
+            if has_ended or waited_s > (math.inf if limit_s is None else limit_s):
+                return Absence(_exit_of(process, 0.0), waited_s, self._strays)
+
+
+def _is_unfinished(said: bytes) -> bool:
+    return len(said) < len(_BEGINNING) and _BEGINNING.startswith(said.upper())
+
+
+def _exit_of(process: BotProcess | None, timeout_s: float) -> Exit:
+    if process is None:
+        return Exit(None)
+    code = process.wait(timeout_s)
+    return Exit(code, tuple(process.last_lines()))
+
 
 OnLine: TypeAlias = Callable[[bool, bytes], None]
 """Called with every line: whether the bot sent it, and its bytes."""
-
 MOST_LINES: Final = 1000
 MOST_BYTES: Final = 1 << 20
 """At most so many lines and bytes may arrive for one question."""
-
 _STRADDLE_BYTES, _FIRST_LINES = 7, 4
 """How long the pieces of straddled lines are; how many lines are sent slowly, as a bot is slow just after its start."""
 _PIECE_PAUSE_S, _LINE_PAUSE_S, _FIRST_PAUSE_S, _LAST_PIECE_PAUSE_S = 0.0005, 0.001, 0.02, 0.05
@@ -113,7 +352,6 @@ class Inbox:
         return b"" if start < 0 else b"".join(self._last[start:].partition(b"\n")[:2])
 
     def _receive(self, deadline_s: float) -> bool:
-        """Take what arrives; False when nothing does in time."""
         data = self._wire.receive(deadline_s)
         if data is None:
             return False
@@ -198,7 +436,6 @@ class Dialogue:
             self._flush()
 
     def _play_hand(self, plan: HandPlan, lines: HandLines, number: int, position: int, betting: BettingState) -> bool:
-        """Play one hand; returns False if the dealer closes in the middle of it."""
         chance = random.Random(f"{self._setup.seed}/{self.situation.name}/{number}")
         while not betting.finished:
             asks = betting.acting_position == position
@@ -219,7 +456,6 @@ class Dialogue:
         self._line_count = 0
 
     def _send(self, text: bytes, role: Role, hand: int, betting: BettingState) -> SentState:
-        """Send a state; lines that travel together are held until the next question or the end of the situation."""
         state = SentState(text, hand, self.situation.name, role, betting)
         self._sent[text] = self.latest = state
         if self.situation.delivery in (Delivery.JOINED, Delivery.STRADDLED):
@@ -229,7 +465,6 @@ class Dialogue:
         return state
 
     def _flush(self) -> None:
-        """Send the lines that are held."""
         lines = [state.text + b"\r\n" for state in self._held]
         self._held.clear()
         for line in lines:
@@ -267,7 +502,6 @@ class Dialogue:
             self._wire.send(line)
 
     def _send_pieces(self, state: SentState, pieces: list[bytes], pause_s: float) -> None:
-        """Send a line in pieces; an answer before the last piece is a finding."""
         for piece in pieces[:-1]:
             self._wire.send(piece)
             self._wire.pause(pause_s)
@@ -354,7 +588,6 @@ class Dialogue:
                 self._find_repeat(line, verdict.about)
 
     def _hear(self, line: bytes, asked: SentState | None) -> Verdict:
-        """Judge a line and record what is wrong with it."""
         self._on_line(True, line)
         if self._is_refused and line.startswith(b"VERSION:"):
             # That the version line is late has been reported.
@@ -410,7 +643,6 @@ class Dialogue:
         self._add(Problem(Kind.TWICE, byte, wrong, "nothing: the answer had been taken", advice), line, known)
 
     def _find_silence(self, state: SentState, repeats: list[tuple[bytes, SentState]]) -> None:
-        """Time is up: report why, as far as can be seen."""
         rest, limit = self._inbox.take_rest(), f"{self._setup.timeout_s:g} s"
         if rest:
             self._on_line(True, rest)
@@ -433,7 +665,6 @@ class Dialogue:
 
 
 def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:
-    """The next cards; for a plan with strong cards the bot gets the best hole cards of several deals."""
     deal = next(cards)
     if not plan.is_strong:
         return deal

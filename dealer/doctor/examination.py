@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from dealer.doctor.connections import Absence, BotHost, Connection, Exit
-from dealer.doctor.dialogue import MOST_BYTES, MOST_LINES, Dialogue, Ending, OnLine
+from dealer.doctor.dialogue import MOST_BYTES, MOST_LINES, Absence, BotHost, Connection, Dialogue, Ending, Exit, OnLine
 from dealer.doctor.judge import Kind, Problem, Severity
 from dealer.doctor.report import (
     DoctorReport,
@@ -115,7 +114,6 @@ class Examination:
         )
 
     def _matches(self) -> list[list[Situation]]:
-        """The situations, grouped by connection."""
         shared: list[Situation] = []
         alone: list[list[Situation]] = []
         for row, situation in zip(self.rows, self._setup.situations, strict=True):
@@ -131,7 +129,6 @@ class Examination:
         return [shared, *alone] if wants_shared else alone
 
     def _sit(self, situations: Sequence[Situation]) -> None:
-        """Try situations that share a connection; connect again where the bot drops out."""
         left = deque(situations)
         while not self._stopped:
             if self._connections and not (self._host.can_start or self._setup.comes_again):
@@ -157,7 +154,6 @@ class Examination:
                 return
 
     def _play(self, connection: Connection, situations: Sequence[Situation]) -> Situation | None:
-        """Use one connection; returns the situation in which the bot dropped out, or None."""
         dialogue = Dialogue(connection, self._setup, self.findings, self._on_line)
         try:
             self._begin(HANDSHAKE)
@@ -182,7 +178,6 @@ class Examination:
                 row.raises += answers[ActionKind.RAISE]
 
     def _begin(self, situation: Situation) -> None:
-        """Enter a situation; it counts as passed unless something is found in it."""
         self._on_situation(situation)
         self._current = next((row for row in self.rows if row.name == situation.name), None)
         if self._current is not None:
@@ -191,7 +186,6 @@ class Examination:
     # ---- the end of a match
 
     def _close(self, connection: Connection, dialogue: Dialogue, situations: Sequence[Situation]) -> None:
-        """Close as a dealer does, and check that the bot ends by itself."""
         last = situations[-1] if situations else END_OF_MATCH
         if not last.needs_connection:
             last = END_OF_MATCH
@@ -297,7 +291,7 @@ def examine_bot(
     """
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        BotHost(player, setup, game_name, Path(folder), address, on_waiting, on_stray) as host,
+        BotHost(player, setup, game_name, Path(folder), address, on_waiting=on_waiting, on_stray=on_stray) as host,
     ):
         examination = Examination(setup, host, on_situation=on_situation, on_line=on_line)
         examination.run()

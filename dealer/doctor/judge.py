@@ -330,7 +330,6 @@ def _judge_body(
 
 
 def _judge_stale(known: SentState) -> Verdict:
-    """The echo of a state that is not the present one."""
     if known.is_given_up:
         return Verdict(Outcome.OTHER, (), known)
     if known.role is Role.ASKS:
@@ -352,7 +351,6 @@ def _judge_stale(known: SentState) -> Verdict:
 
 
 def _judge_after_echo(body: bytes, end: int, expected: str) -> Problem:
-    """The present state was echoed, but no ':' follows at its end."""
     rest = body[end:]
     if rest.startswith(b"\r"):
         wrong = "the echo holds the CR of the dealer's line; a dealer finds no action after the state and plays a call"
@@ -367,7 +365,6 @@ def _judge_after_echo(body: bytes, end: int, expected: str) -> Problem:
 
 
 def _judge_other_echo(body: bytes, asked: SentState, expected: str, game: Game) -> Verdict:
-    """Neither the present state nor any other, byte for byte."""
     session = DealerSession(game)
     session.receive_data(VERSION_LINE)
     session.next_event()
@@ -406,7 +403,6 @@ def _judge_other_echo(body: bytes, asked: SentState, expected: str, game: Game) 
 
 
 def _judge_stray(body: bytes, about: SentState | None, expected: str) -> Problem:
-    """A line that replies to nothing."""
     cut = None if about is None else _judge_cut(body, about, expected)
     if cut is not None:
         return cut
@@ -419,7 +415,6 @@ def _judge_stray(body: bytes, about: SentState | None, expected: str) -> Problem
 
 
 def _judge_cut(body: bytes, about: SentState, expected: str) -> Problem | None:
-    """The echo of a part of a state, as a bot sends that takes what one read returns for a line."""
     head, _, action = body.rpartition(b":")
     if len(body) >= _LEAST_PART and (about.text.startswith(body) or not _BARE_ACTION.fullmatch(action)):
         head = body
@@ -434,7 +429,6 @@ def _judge_cut(body: bytes, about: SentState, expected: str) -> Problem | None:
 
 
 def _attempted_action(body: bytes, betting: BettingState) -> Action:
-    """What a bot meant whose line a dealer would not read: its action, where it is legal, else a call."""
     text = body.rpartition(b":")[2].strip().decode("latin-1")
     scanned = scan_action(text, 0, betting.game.is_limit)
     action = None if scanned is None else scanned[0]
@@ -523,7 +517,6 @@ def _unknown_letter(text: str, start: int, expected: str) -> Problem:
 
 
 def _judge_size_text(text: str, start: int, end: int, action: Action, expected: str) -> list[Problem]:
-    """What is unusual about the text of a no-limit size."""
     size = text[1:]
     if _PLAIN_SIZE.fullmatch(size) and int(size) <= _MOST_CHIPS:
         return []
@@ -554,7 +547,6 @@ def _judge_rest(text: str, start: int, action: Action, expected: str) -> Problem
 def _judge_by_the_rules(
     action: Action, start: int, betting: BettingState, expected: str
 ) -> tuple[Action, tuple[Problem, ...]]:
-    """What is played for a readable action, and which rules it breaks."""
     try:
         betting.check(action)
     except IllegalAction as error:
@@ -579,7 +571,6 @@ def _judge_by_the_rules(
 
 
 def _guess_meaning(size: int, betting: BettingState) -> str:
-    """The hand total of a size that is too small, had the bot meant one of the usual other things."""
     legal = betting.legal_actions()
     before = betting.spent_before_round[betting.acting_position]
     meanings = [(betting.max_spent + size, "was to come on top of the bet to call")]

@@ -105,7 +105,6 @@ def shove_in_round(round_: int) -> Policy:
 
 
 def _short_stack_all_in(turn: Turn) -> Action:
-    """The opponent with the fewest chips goes all-in; the others call and bet on in later rounds."""
     betting = turn.betting
     stacks = betting.game.stacks
     others = [position for position in range(len(stacks)) if position != turn.bot_position]
@@ -223,7 +222,6 @@ def _few(policy: Policy, most: int = _FEW) -> Plans:
 
 
 def _all_in_in_every_round(game: Game) -> Sequence[HandPlan]:
-    """All-in in the first, the second and the last round, in two positions each; the bot gets strong cards."""
     rounds = sorted({0, min(1, game.num_rounds - 1), game.num_rounds - 1})
     return [HandPlan(shove_in_round(round_), is_strong=True) for round_ in rounds for _ in range(2)]
 
@@ -272,13 +270,11 @@ def middle_of_a_long_hand(game: Game) -> BettingState:
 
 
 def _framed(name: str, what: str, delivery: Delivery, how: str, plans: Plans) -> Situation:
-    """A situation in which segments are not lines."""
     advice = f"In this situation {how}: collect bytes until LF, and take lines from what you have collected."
     return Situation(name, what, plans, delivery, advice)
 
 
 def _alone(name: str, what: str, plans: Plans = lambda game: [], advice: str = "", **other: object) -> Situation:
-    """A situation with a connection of its own."""
     advice = advice and f"In this situation {advice}."
     return Situation(name, what, plans, advice=advice, needs_connection=True, **other)  # type: ignore[arg-type]
 

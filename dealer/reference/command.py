@@ -62,7 +62,6 @@ class _Output:
         self._fd = -1 if stream is None else stream.fileno()
 
     def write(self, data: bytes) -> None:
-        """Write all of it, or nothing from now on."""
         try:
             while data and self.is_open:
                 data = data[os.write(self._fd, data) :]
@@ -70,7 +69,6 @@ class _Output:
             self.is_open = False
 
     def print(self, text: str) -> None:
-        """Write a text; bytes that came as surrogate escapes are written as they were."""
         self.write(text.encode("utf-8", "surrogateescape"))
 
 
@@ -153,7 +151,6 @@ def _open(path: str, complaint: str, append: bool) -> LineFile:
 
 
 def _read_transactions(path: str, game: Game) -> list[Transaction]:
-    """The actions of the earlier run."""
     reader = LineReader()
     try:
         with open(path, "rb") as file:

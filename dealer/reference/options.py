@@ -85,7 +85,6 @@ def parse_options(arguments: Sequence[str], program: str) -> Options:
 
 
 def _split(arguments: Sequence[str], positionals: list[str], program: str) -> Iterator[tuple[str, str]]:
-    """Yield options with their values in order and collect the other arguments."""
     rest = iter(arguments)
     for argument in rest:
         if argument == "--":
@@ -163,7 +162,6 @@ def _integer(text: str, complaint: str) -> int:
 
 
 def _microseconds(text: str, complaint: str) -> int:
-    """Milliseconds as unsigned 64-bit microseconds: a negative time is a very long one."""
     scanned = scan_unsigned(text)
     if scanned is None:
         raise UsageError(f"{complaint}{text}\n")

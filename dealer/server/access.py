@@ -1,9 +1,9 @@
 """Who may see what of jobs, runs and tables: the one place that decides it, whatever the way in to the server.
 
-Results are everybody's. Secret is what tells cards that are still to be played: the seed, the hands, what players said
-of them. From the seed of one run, and with some work from a few of its cards, those of the job's other runs can be
+Results are everybody's. Secret is what reveals cards that are still to be played: the seed, the hands, what players
+sent. From the seed of one run, and with some work from a few of its cards, those of the job's other runs can be
 found. So nobody is shown either before nothing of the job is left to play, not even an admin; except who has known the
-seed all along: the user who chose it, or was told it in the answer to a request on the text port, which is played in
+seed all along: the user who chose it, or got it in the answer to a request on the text port, which is played in
 one seating and never counts. Who sits at a table sees the own cards, and hands that are over.
 
 What a bot sent or wrote is less public than that: its faulty lines are for its owner and for the user who had the run
@@ -104,11 +104,11 @@ class Access:
 
     @property
     def reads_output(self) -> bool:
-        """Whether what bots of the server wrote on their standard error may be read: it may tell cards."""
+        """Whether what bots of the server wrote on their standard error may be read: it may reveal cards."""
         return self.is_managed and self.sees_cards
 
     def is_own(self, player: str) -> bool:
-        """Whether a player is the user's bot, of which one may be told where it loses."""
+        """Whether a player is the user's bot, of which one may learn where it loses."""
         return self.own is None or player in self.own
 
     def reads_faults_of(self, player: str) -> bool:

@@ -38,6 +38,7 @@ __all__ = [
     "User",
     "add_token",
     "add_user",
+    "hash_of",
     "revoke_token",
     "revoke_tokens",
     "set_password",
@@ -93,7 +94,7 @@ def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = _US
     token = secrets.token_urlsafe(24)
     db.execute(
         "INSERT INTO tokens (user, hash, created_s, scopes, label) VALUES (?, ?, ?, ?, ?)",
-        (user, _hash_of(token), time.time(), " ".join(sorted(scopes)), label),
+        (user, hash_of(token), time.time(), " ".join(sorted(scopes)), label),
     )
     return token
 
@@ -131,9 +132,9 @@ def revoke_tokens(db: sqlite3.Connection, name: str) -> int:
     return found.rowcount
 
 
-def _hash_of(token: str) -> bytes:
-    # As random as the hash itself is: a slow hash would protect nothing, and slow everybody.
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+def hash_of(secret: str) -> bytes:
+    """The hash as which a random secret is kept; a slow one would protect nothing, and slow everybody."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
 class Accounts:
@@ -161,7 +162,7 @@ class Accounts:
 
     def find_token(self, text: str) -> Token | None:
         """The token with this text, unless it has been revoked."""
-        rows = self._store.read(_TOKENS + "AND tokens.hash = ?", _hash_of(text))
+        rows = self._store.read(_TOKENS + "AND tokens.hash = ?", hash_of(text))
         return _token_of(rows[0]) if rows else None
 
 
@@ -341,7 +342,7 @@ class Passwords:
             name,
         )
         row = rows[0] if rows else None
-        # The time of the answer does not tell whether there is such a user, or one with a password.
+        # The time of the answer does not reveal whether there is such a user, or one with a password.
         salt, cost = (row["salt"], _Cost(row["n"], row["r"], row["p"])) if row else (bytes(16), _COST)
         given = await self._hash(secret, salt, cost)
         if row is None or not hmac.compare_digest(given, row["hash"]):

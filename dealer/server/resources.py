@@ -1,10 +1,10 @@
 """The server's folder: closed to others, with room on its disk, and without logs that are too old.
 
 A disk that is full would fail one run of the queue after the other within seconds. So no run is begun and no request
-taken while less than a bound is free, and a run that has failed meanwhile is gone on with when there is room again.
+taken while less than a bound is free, and a run that has failed meanwhile is resumed when there is room again.
 Logs of a run that ended `keep_days` ago are removed; its result stays, in its folder and in the database.
 
-How many files and connections may be open at a time: all that the system admits, and said where that is too few.
+How many files and connections may be open at a time: all that the system admits, reported where that is too few.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Disk:
 
     @property
     def has_room(self) -> bool:
-        """Whether enough is free; where it is not, somebody is told to look again soon."""
+        """Whether enough is free; where it is not, a look is due again soon."""
         now_s = time.monotonic()
         if self._least_bytes and now_s - self._looked_s >= _LOOKS_LAST_S:
             self._looked_s = now_s
@@ -111,7 +111,7 @@ class Disk:
         self._on_room()
 
     def close(self) -> None:
-        """Tell nobody any more."""
+        """Look no more."""
         if self._again is not None:
             self._again.cancel()
 
@@ -188,7 +188,7 @@ def raise_limit() -> int | None:
 
 
 def has_too_few(settings: ServerSettings, limit: int | None) -> str:
-    """What to tell where a limit is less than what the settings admit; empty where it is not."""
+    """A sentence where a limit is less than what the settings admit; empty where it is not."""
     needed = settings.max_connections + settings.web.max_connections + _OTHERS
     if limit is None or limit >= needed:
         return ""
@@ -199,7 +199,7 @@ def has_too_few(settings: ServerSettings, limit: int | None) -> str:
 
 
 def without_flood() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """An exception handler for a loop: when no connection can be had any more that is one sentence a minute."""
+    """An exception handler for a loop: running out of connections is one sentence a minute."""
     next_s = 0.0
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -50,7 +50,7 @@ def is_reserved(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What there is to say when a server has started.
+    """What is reported when a server has started.
 
     Attributes:
         addresses: where it listens: addresses and ports.
@@ -94,7 +94,7 @@ async def serve(
     guesses: GuessLimit | None = None,
     web: WebFace | None = None,
 ) -> None:
-    """Serve until cancelled; what goes on then is gone on with at the next start.
+    """Serve until cancelled; what is being played then is resumed at the next start.
 
     Needs a loop of `dealer.table.loop.new_event_loop`.
 
@@ -105,8 +105,8 @@ async def serve(
         web: the pages and the HTTP interface, started and ended with the rest.
 
     Raises:
-        ServerError: another server runs in the folder, or the database cannot be had.
-        StartError: the port cannot be had, or the folder not be written.
+        ServerError: another server runs in the folder, or the database cannot be opened.
+        StartError: the port is not free, or the folder cannot be written.
     """
     _make_private(settings, folder)
     asyncio.get_running_loop().set_exception_handler(without_flood())

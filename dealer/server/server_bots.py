@@ -73,7 +73,7 @@ def confine_again(settings: ServerSettings, folder: Path, store: Store) -> None:
             config = validated(read_config(path), str(path))
             bots = list(config.bots)
             for seat, player in enumerate(json.loads(row["players"])[: len(bots)]):
-                if player != OWN_SEAT and (bot := game.bot(player)) is not None:
+                if (bot := game.bot(player)) is not None:
                     (now,) = process_settings(settings, [bot], environment)
                     changes = {name: getattr(now, name) for name in (*_LIMITS, "environment")}
                     bots[seat] = bots[seat].model_copy(update=changes)
@@ -106,19 +106,18 @@ def run_config(
     Args:
         players: by seat, names of the server's own bots, of users' bots, or `OWN_SEAT`.
         terms: how it is played; the seed in it does not count.
-        key: what has to be said for the seats of users' bots.
+        key: what has to be sent for the seats of users' bots.
         addresses: by player that the server does not start, from where it has to come; None, or left out, for anywhere.
         environment: variables that the processes of the server's own bots get.
 
     Raises:
-        ConfigError: a setting cannot be had.
+        ConfigError: a setting is not valid.
     """
-    own = (bot for player in players if player != OWN_SEAT and (bot := game.bot(player)) is not None)
-    started = iter(process_settings(settings, list(own), environment or {}))
-    is_here = all(player == OWN_SEAT or game.bot(player) is not None for player in players)
+    own = [bot for player in players if (bot := game.bot(player)) is not None]
+    started = iter(process_settings(settings, own, environment or {}))
     bots = []
     for player in players:
-        if player != OWN_SEAT and game.bot(player) is not None:
+        if game.bot(player) is not None:
             bots.append(next(started))
             continue
         name = player_name(user if player == OWN_SEAT else player)
@@ -133,7 +132,7 @@ def run_config(
             "seating": terms.seating,
             "stop": terms.stop,
             "workers": 1,
-            "coalesce_ms": None if is_here else _COALESCE_MS,
+            "coalesce_ms": _COALESCE_MS if game.users_bots(players) else None,
             "on_fault": terms.on_fault,
             "t_response_s": settings.t_response_s,
             "t_hand_s": settings.t_hand_s,

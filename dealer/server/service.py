@@ -1,7 +1,7 @@
 """The server without its ports: takes jobs, plays their runs by `dealer.library`, keeps results, notifies the clients.
 
-Everything a client is told has been written before. A run is entered, played in its own folder by the runner of
-`arena play`, and counted in one change; what was going on when the server ended is gone on with when it starts again,
+Everything a client learns has been written before. A run is entered, played in its own folder by the runner of
+`arena play`, and counted in one change; what was being played when the server ended is resumed when it starts again,
 from the last whole hand, or from the first if there is none. Bots that a killed server has left behind are ended first.
 
 Bots of users play where they are; a job waits as long as one of its bots is away or busy.
@@ -24,17 +24,7 @@ from dealer.errors import RefusedError, StoreError
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_bots, owner_of
-from dealer.server.db.records import (
-    Job,
-    JobKind,
-    JobRequest,
-    JobState,
-    Run,
-    RunState,
-    new_job,
-    open_jobs,
-    runs_of,
-)
+from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Run, RunState, new_job, open_jobs, runs_of
 from dealer.server.db.runs import (
     RunReport,
     add_job,
@@ -50,15 +40,7 @@ from dealer.server.queue.adjusting import Adjusting
 from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots, TableSeats
 from dealer.server.queue.fair_queue import Forecast, Slot, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
-from dealer.server.queue.jobs import (
-    ActiveJob,
-    Client,
-    JobEnded,
-    RunEnded,
-    check_contest,
-    check_request,
-    forecasts,
-)
+from dealer.server.queue.jobs import ActiveJob, Client, JobEnded, RunEnded, check_contest, check_request, forecasts
 from dealer.server.queue.ladder import LADDER_USER, Ladder, Standings, most_runs
 from dealer.server.queue.playing import PlayContext, Watchers, hosts_of, play_run
 from dealer.server.resources import Disk, remove_old_logs
@@ -118,7 +100,7 @@ class Service:
     # ---- the life of the service
 
     async def run(self) -> None:
-        """Start runs whenever some can start, until cancelled; then interrupt what goes on, to be gone on with."""
+        """Start runs whenever some can start, until cancelled; then interrupt what is being played, to be resumed."""
         left = await asyncio.to_thread(end_programs_of, self._mark)
         if left:
             _log.info("%d processes of an earlier start were ended", left)
@@ -271,9 +253,9 @@ class Service:
                 if report.duplicates:
                     self._adjusting.note(job.row.game, run.id, run.folder)
                 for host in hosts_of(job, self.connected_bots):
-                    host.tell(ended)
+                    host.notify(ended)
                 if job.client is not None:
-                    job.client.tell(ended)
+                    job.client.notify(ended)
                 return
 
     async def _end(self, job: ActiveJob) -> None:
@@ -287,7 +269,7 @@ class Service:
             _log.error("job %d cannot be closed: %s", job.row.id, error)
         self.feed.publish(JobChanged(job.row.id, job.row.user.name, job.row.game, state))
         if job.client is not None:
-            job.client.tell(JobEnded(job.row, state, job.end))
+            job.client.notify(JobEnded(job.row, state, job.end))
 
     def _lose_patience(self) -> None:
         for job in list(self._jobs.values()):
@@ -309,7 +291,7 @@ class Service:
         """Take a request; it is on disk when this returns. Returns it, and when it will start if that is known.
 
         Args:
-            client: is told what becomes of it; needed where an agent of the client's own plays.
+            client: is notified of what becomes of it; needed where an agent of the client's own plays.
             note: writes more in the same change, given the number of the job.
 
         Raises:
@@ -333,7 +315,7 @@ class Service:
         self.feed.publish(JobChanged(number, user.name, game.name, row.state))
         if not row.runs:
             if client is not None:
-                client.tell(JobEnded(row, row.state, ""))
+                client.notify(JobEnded(row, row.state, ""))
             return row, None
         self._jobs[number] = ActiveJob(row, game, client)
         self._changes.notify()

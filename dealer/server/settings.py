@@ -148,8 +148,12 @@ class ServerGame:
     max_running: int = 0
 
     def bot(self, name: str) -> ServerBot | None:
-        """The bot of this name."""
+        """The server's bot of this name, which is never `OWN_SEAT`."""
         return next((bot for bot in self.bots if bot.name == name), None)
+
+    def users_bots(self, players: Sequence[str]) -> frozenset[str]:
+        """The bots of users among players."""
+        return frozenset(player for player in players if player != OWN_SEAT and self.bot(player) is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +325,7 @@ def most_hands(game: ServerGame, terms: ContestTerms) -> int:
     """The most deals of a run: as many as were asked for, or as the stop rule or the game allows.
 
     Raises:
-        StopRuleError: the rule is none.
+        StopRuleError: the rule is not valid.
     """
     if terms.hands is not None:
         return terms.hands
@@ -340,7 +344,7 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
         at_once: how many matches of it sit at tables at a time.
         is_idle: whether it is played only while no request waits.
     """
-    bots = tuple(player for player in players if player != OWN_SEAT and game.bot(player) is not None)
+    bots = tuple(player for player in players if game.bot(player) is not None)
     return Slot(user, game.name, bots * at_once, is_idle)
 
 
@@ -444,7 +448,9 @@ def _game(written: GameSettings, folder: Path) -> ServerGame:
             raise ConfigError(SettingProblem("bots", f"{name} has two bots called {bot_name}; NAME=BOT gives a name"))
     most_hands = max(written.max_hands, written.hands)
     running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
-    return ServerGame(name, full, game, written.hands, written.max_runs, bots, most_hands, running)
+    return ServerGame(
+        name, full, game, written.hands, written.max_runs, bots, most_hands=most_hands, max_running=running
+    )
 
 
 def _bot(settings: BotSettings, folder: Path) -> ServerBot:

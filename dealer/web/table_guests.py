@@ -7,7 +7,6 @@ from dealer.run.settings import BotSettings
 from dealer.seat.sitting import Sitting
 from dealer.server.db import records
 from dealer.server.db.tables import TAG, TableRow
-from dealer.server.queue.jobs import users_bots
 from dealer.server.queue.playing import seat_notifier
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, player_name
@@ -66,7 +65,7 @@ class TableGuests:
             versions=[seat.version for seat in run.seats],
             key=keys[0],
         )
-        self._seated[table.id] = users_bots(game, players)
+        self._seated[table.id] = game.users_bots(players)
         self._parts.service.table_seats.take(self._seated[table.id])
 
     def leave(self, table: TableRow) -> None:

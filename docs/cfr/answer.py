@@ -16,12 +16,13 @@ from typing import Final, NamedTuple
 
 from rows import PAGE, between, read_rows, write_rows
 
-from bots.cfr.abstraction import all_strengths, card_abstraction
+from bots.cfr.abstraction import card_abstraction
 from bots.cfr.bot import SHIPPED
 from bots.cfr.deals import DrawnBoards
 from bots.cfr.files import read_strategy
-from bots.cfr.measure import exploitability
 from bots.cfr.settings import TrainingSettings
+from bots.cfr.solver import exploitability
+from bots.cfr.strengths import all_strengths
 from bots.cfr.training import plan_training
 
 HERE: Final = Path(__file__).resolve().parent

@@ -12,8 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.arrays import Deal, TreeArrays
-from bots.cfr.deals import Boards
+from bots.cfr.deals import Boards, Deal, TreeArrays
 from bots.cfr.solver import TRAINING_STREAM, normalised, size_of
 from engine.kernels.jit import njit
 from engine.splitmix import STEP, mixed

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from rows import PAGE, between, read_rows, write_rows
 
-from bots.cfr.abstraction import all_strengths, card_abstraction
-from bots.cfr.arrays import TreeArrays, new_work
+from bots.cfr.abstraction import card_abstraction
 from bots.cfr.bot import SHIPPED
-from bots.cfr.deals import DrawnBoards
+from bots.cfr.deals import DrawnBoards, TreeArrays, new_work
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import TrainingSettings
-from bots.cfr.training import STRATEGY, Extent, plan_training, train
+from bots.cfr.strengths import all_strengths
+from bots.cfr.training import STRATEGY, TrainingLimit, plan_training, train
 from bots.cfr.tree import BettingTree
 from bots.cfr.walk import walk
 from engine import ActionKind
@@ -116,7 +116,13 @@ def main(folder: Path, threads: int = 1) -> None:
         kept = folder / f"raising-{name}.csv"
         if not kept.exists():
             if not path.exists():
-                train(plan_training(OWN), path.parent, Extent(iterations=int(name)), threads=threads, check_boards=0)
+                train(
+                    plan_training(OWN),
+                    path.parent,
+                    TrainingLimit(iterations=int(name)),
+                    threads=threads,
+                    check_boards=0,
+                )
             write_rows(kept, Row, [measured(name, path, threads)])
         rows += read_rows(kept, Row)
         print(*rows[-1], flush=True)

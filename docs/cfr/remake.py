@@ -25,7 +25,7 @@ import numpy as np
 from bots.cfr.bot import SHIPPED
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import TrainingSettings
-from bots.cfr.training import STRATEGY, Extent, plan_training, train
+from bots.cfr.training import STRATEGY, TrainingLimit, plan_training, train
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from dealer.cli.working import duration
@@ -111,7 +111,7 @@ def own_strategy(folder: Path, count: int = 1, iterations: int = OWN_ITERATIONS)
     """The strategy from nothing; from the folder, if it has been trained."""
     path = folder / f"own-{iterations}" / STRATEGY
     if not path.exists():
-        train(plan_training(OWN), path.parent, Extent(iterations=iterations), threads=count)
+        train(plan_training(OWN), path.parent, TrainingLimit(iterations=iterations), threads=count)
     return path
 
 

@@ -26,8 +26,7 @@ from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
 from bots.cfr.files import StrategyFile, read_strategy
 from bots.cfr.hands import all_buckets
 from bots.cfr.rivers import OWN_SPREAD, RIVER_SIZES, SPREAD, Rivers
-from bots.cfr.sizes import read_sizes
-from bots.cfr.tree import betting_tree
+from bots.cfr.tree import betting_tree, read_sizes
 from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, lower_bounds, play_part
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play

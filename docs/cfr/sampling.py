@@ -21,11 +21,10 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.abstraction import all_strengths, card_abstraction
-from bots.cfr.arrays import TreeArrays
-from bots.cfr.deals import DrawnBoards
-from bots.cfr.measure import exploitability
-from bots.cfr.solver import Discounts, Solver, tree_arrays
+from bots.cfr.abstraction import card_abstraction
+from bots.cfr.deals import DrawnBoards, TreeArrays
+from bots.cfr.solver import Discounts, Solver, exploitability, tree_arrays
+from bots.cfr.strengths import all_strengths
 from bots.cfr.tree import betting_tree
 from protocol import find_game
 

@@ -20,8 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bots.evaluation.action_terms import ActionTerms
-from bots.evaluation.imaginary_hands import ImaginaryHands
+from bots.evaluation.hypothetical_hands import ActionTerms, HypotheticalHands
 from bots.evaluation.policies import parse_policy
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
@@ -139,7 +138,7 @@ def over_ranges() -> list[Row]:
         lambda rules: ActionTerms(
             rules,
             {"1": parse_policy(policy, rules)},
-            imagined=[ImaginaryHands(rules, {"1": parse_policy(policy, rules)})],
+            imagined=[HypotheticalHands(rules, {"1": parse_policy(policy, rules)})],
         )
     )
     for record in hands_of(game, players, hands):

@@ -15,19 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels.cards import BITS, FLUSHES, KEYS, RANK_KEYS, START
+from engine.kernels.evaluation import FIVE_SLOTS, five_slot, plain_seven_rank, seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import FIVE_SLOTS, five_slot, plain_seven_rank, seven_rank
 
 __all__ = ["count_boards", "count_rank_patterns"]
 
 
 def _key(ranks: Iterable[int]) -> int:
-    """The sum of the rank keys."""
     return sum(int(RANK_KEYS[rank]) for rank in ranks)
 
 
 def _suited_cases() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The boards on which a flush is possible: the ranks in its suit, five, four or three, and those of the others."""
     for number in (5, 4, 3):
         for suited in combinations(range(13), number):
             for others in combinations_with_replacement(range(13), 5 - number):

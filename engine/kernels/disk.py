@@ -106,7 +106,7 @@ def cache_folder() -> Path:
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
-    """All files of a package; `rglob` would silently leave out what cannot be listed."""
+    # `rglob` would silently leave out what cannot be listed.
     for path in folder.iterdir():
         if path.is_dir():
             yield from _files_of(path)

@@ -1,6 +1,7 @@
-"""Kernels that rank many hands. They validate nothing: `engine.batch` does, and is what to call.
+"""The ranks of hands, compiled: of one, from keys and sets of cards, and of many, from their cards. Validates nothing.
 
-`engine.kernels.cards` explains their keys, sets and tables, `engine.kernels.jit` what makes them quick.
+The ranks are those of `engine.evaluator.rank_hand`. `engine.kernels.cards` explains keys, sets and tables,
+`engine.kernels.jit` what makes the kernels quick; many hands are ranked through `engine.batch`, which validates.
 """
 
 from __future__ import annotations
@@ -8,9 +9,83 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.kernels.cards import BITS, FLUSH, KEYS, RANK_KEYS, RANKS_ONLY, START
+from engine.kernels.cards import (
+    BITS,
+    FLUSH,
+    FLUSHES,
+    KEYS,
+    OFFSETS,
+    RANK_KEYS,
+    RANKS_ONLY,
+    ROW_BITS,
+    START,
+    SUIT_MASK,
+    THIRTEEN,
+    VALUES,
+)
 from engine.kernels.jit import njit
-from engine.kernels.rank import five_rank, flush_rank, plain_seven_rank
+
+__all__ = [
+    "FIVE_SLOTS",
+    "five_rank",
+    "five_slot",
+    "flush_rank",
+    "plain_seven_rank",
+    "rank_few",
+    "rank_five",
+    "rank_many",
+    "rank_seven",
+    "seven_rank",
+]
+
+_OFFSETS_5, _VALUES_5, _BITS_5 = OFFSETS[4], VALUES[4], ROW_BITS[4]
+_OFFSETS_7, _VALUES_7, _BITS_7 = OFFSETS[6], VALUES[6], ROW_BITS[6]
+_ROW_5 = np.uint64(len(_OFFSETS_5) - 1)
+_ROW_7 = np.uint64(len(_OFFSETS_7) - 1)
+FIVE_SLOTS = len(_VALUES_5)
+"""How many slots five cards may have."""
+
+
+@njit
+def flush_rank(cards: np.uint64) -> np.uint16:
+    """Return the rank of the best flush in a set of cards; 0 if there is none."""
+    rank = FLUSHES[cards & SUIT_MASK]
+    for _ in range(3):
+        cards >>= THIRTEEN
+        rank = max(rank, FLUSHES[cards & SUIT_MASK])
+    return np.uint16(rank)
+
+
+@njit
+def five_slot(ranks_key: np.uint64) -> np.uint64:
+    """Return a number below `FIVE_SLOTS` that differs for any other five ranks."""
+    return np.uint64((ranks_key >> _BITS_5) + np.uint64(_OFFSETS_5[ranks_key & _ROW_5]))
+
+
+@njit
+def five_rank(ranks_key: np.uint64) -> np.uint16:
+    """Return the rank of five cards by the sum of their rank keys, flushes aside."""
+    return np.uint16(_VALUES_5[five_slot(ranks_key)])
+
+
+@njit
+def plain_seven_rank(ranks_key: np.uint64) -> np.uint16:
+    """Return the rank of seven cards by the sum of their rank keys, flushes aside."""
+    return np.uint16(_VALUES_7[(ranks_key >> _BITS_7) + np.uint64(_OFFSETS_7[ranks_key & _ROW_7])])
+
+
+@njit
+def seven_rank(key: np.uint64, cards: np.uint64) -> np.uint16:
+    """Return the rank of seven cards.
+
+    Args:
+        key: `START` and the sum of their keys.
+        cards: the same cards as a set.
+    """
+    if key & FLUSH:
+        return flush_rank(cards)
+    return plain_seven_rank(key & RANKS_ONLY)
+
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -89,27 +164,27 @@ def rank_many(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
             thrice |= twice & bit
             twice |= seen & bit
             seen |= bit
-        key = best_five_key(seen, twice, thrice, four)
+        key = _best_five_key(seen, twice, thrice, four)
         ranks[i] = max(five_rank(key), flush_rank(cards))
 
 
 @njit
-def best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: np.uint64) -> np.uint64:
+def _best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: np.uint64) -> np.uint64:
     """Return the sum of the rank keys of the best five ranks of at least eight cards, flushes aside.
 
     The masks hold the ranks of which there are at least one, two, three, four cards.
     """
     key = _ZERO
     if four:
-        quads = highest(four)
-        key += _FOUR * RANK_KEYS[quads] + RANK_KEYS[highest(seen & ~(_ONE << quads))]
+        quads = _highest(four)
+        key += _FOUR * RANK_KEYS[quads] + RANK_KEYS[_highest(seen & ~(_ONE << quads))]
         return np.uint64(key)
-    trips = highest(thrice)
+    trips = _highest(thrice)
     pairs = twice
     if thrice:
         pairs &= ~(_ONE << trips)
         if pairs:
-            key += _THREE * RANK_KEYS[trips] + _TWO * RANK_KEYS[highest(pairs)]
+            key += _THREE * RANK_KEYS[trips] + _TWO * RANK_KEYS[_highest(pairs)]
             return np.uint64(key)
     for lowest in range(8, -1, -1):
         run = _LOWEST_RUN << np.uint64(lowest)
@@ -128,21 +203,20 @@ def best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: np
     else:
         for _ in range(2):
             if pairs:
-                pair = highest(pairs)
+                pair = _highest(pairs)
                 key += _TWO * RANK_KEYS[pair]
                 pairs &= ~(_ONE << pair)
                 seen &= ~(_ONE << pair)
                 wanted -= 2
     for _ in range(wanted):
-        high = highest(seen)
+        high = _highest(seen)
         key += RANK_KEYS[high]
         seen &= ~(_ONE << high)
     return np.uint64(key)
 
 
 @njit
-def highest(mask: np.uint64) -> np.uint64:
-    """Return the number of the highest bit set in a mask of at most 13 bits (0 if none is)."""
+def _highest(mask: np.uint64) -> np.uint64:
     bit = _ZERO
     while mask >> _ONE:
         mask >>= _ONE

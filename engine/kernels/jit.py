@@ -88,7 +88,6 @@ class _KernelsOnDisk:
         return str(disk.cache_folder())
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """The kernel for these types of arguments; None where it must be compiled."""
         global _read
         if _filling is not None or (contents := disk.read_kernel(self._file_name(signature))) is None:
             _report_compiling()
@@ -99,7 +98,6 @@ class _KernelsOnDisk:
         return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a kernel, where this process fills a cache or shares, and the code can be used by another process."""
         if compiled.library.has_dynamic_globals:
             return
         if _filling is not None:
@@ -123,7 +121,6 @@ class _KernelsOnDisk:
 
 @cache
 def _report_compiling() -> None:
-    """Write once, in the process of a bot, why it connects late: our dealer reads it."""
     if "ARENA_BOT" in os.environ:
         with suppress(OSError):
             os.write(2, f"bot: {disk.COMPILING}\n".encode())

@@ -12,7 +12,7 @@ given the rank of each position's hand and gives chips. So it plays any limit ga
     play(limit_rules(game), context, ranks, values)
 
 RULES. They are those of `engine.betting` for stacks that nobody can put in entirely: no side pots, no all-in. What a
-policy may not do becomes the nearest legal action, as in `engine.legality`: a fold where there is nothing to fold to
+policy may not do becomes the nearest legal action, as in `engine.betting`: a fold where there is nothing to fold to
 is a check, a raise where none is left is a call.
 """
 
@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from engine.game import MAX_ACTIONS_PER_ROUND, Game
 from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import seven_rank
 
 __all__ = ["LimitRules", "holdem_ranks", "limit_hand", "limit_rules"]
 
@@ -85,7 +85,6 @@ def limit_hand(policy: Policy, *, free_folds: bool = False) -> Play:
 
     @njit
     def play(rules: LimitRules, context: Any, ranks: NDArray[np.int64], values: NDArray[np.float64]) -> int:
-        """Play one hand; see `limit_hand` for the arrays."""
         blinds, raise_sizes, first_players, max_raises = rules
         players = len(blinds)
         pot = max_spent = 0

@@ -1,4 +1,4 @@
-"""Every showdown between every two holdings before the flop, counted; for `engine.generators.matchups`.
+"""Every showdown between every two holdings before the flop, counted; for `engine.generators`.
 
 The kernels validate nothing. They deal each board once and count from below:
 
@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels.cards import FLUSHES, RANK_KEYS
+from engine.kernels.evaluation import plain_seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import plain_seven_rank
 from engine.starting_hands import starting_hand_table
 
 __all__ = ["CLASSES", "COLUMNS", "LANES", "canonical_boards", "count_weaker", "ways_to_name"]
@@ -104,7 +104,6 @@ def ways_to_name(suits: NDArray[np.int64]) -> int:
 
 @njit
 def _hold_plain(is_left: NDArray[np.int32], held: NDArray[np.int32]) -> None:
-    """Count the holdings of each class by the suits of their cards, as if there were no flushes."""
     for low in range(13):
         for high in range(low + 1, 13):
             suited, offsuit = 13 * high + low, 13 * low + high

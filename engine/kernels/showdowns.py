@@ -138,14 +138,12 @@ _SUITED_BOARDS: Final = ((0, 0), *[(suit, number) for suit in range(4) for numbe
 
 
 def _ways_of_two(left: _Ints) -> _Ints:
-    """In how many ways each set of two ranks can be drawn, shape (n, 91), from what is left of each, shape (n, 13)."""
     ways: _Ints = left.take(_LOW, axis=1) * left.take(_HIGH, axis=1)
     ways[:, _PAIRS] = left * (left - 1) // 2
     return ways
 
 
 def _compare(ours: NDArray[np.uint16], theirs: NDArray[np.uint16], ways: _Ints, counts: Counts) -> None:
-    """Add showdowns to counts; the shapes go together."""
     won, tied = int((ways * (ours > theirs)).sum()), int((ways * (ours == theirs)).sum())
     counts[:3] += (int(ways.sum()) - won - tied, won, tied)
 
@@ -213,7 +211,6 @@ def count_sampled_shares(
 def _sampled_ranks(
     holes: Cards, board: Cards, unseen: Cards, opponents: int, first: int, trials: int, start: int
 ) -> NDArray[np.uint16]:
-    """The ranks of known and drawn holdings, shape (known + opponents, trials), from trial number `first` on."""
     to_come, known = _BOARD_CARDS - len(board), len(holes)
     drawn = _draw(unseen, to_come + 2 * opponents, first, trials, start)
     keys = _KEYS.take(drawn)
@@ -225,7 +222,6 @@ def _sampled_ranks(
     hole_bits = _BITS[holes].sum(axis=1)
 
     def bits_of(which: NDArray[np.intp]) -> NDArray[np.int64]:
-        """The cards of the hands so numbered: the first known player's in every trial, then the next one's..."""
         player, trial = np.divmod(which, trials)
         place = to_come + 2 * np.maximum(player - known, 0)
         bits = _BITS[drawn[:to_come, trial]].sum(axis=0) + _BITS[board].sum()
@@ -239,7 +235,6 @@ def _sampled_ranks(
 
 
 def _draw(unseen: Cards, draws: int, first: int, trials: int, start: int) -> NDArray[np.int64]:
-    """The cards drawn, shape (draws, trials), in the trials from number `first` on."""
     words = (draws + 1) // 2
     numbers = np.arange(first * words + 1, (first + trials) * words + 1, dtype=np.uint64)
     word = _mix(numbers * _STEP + np.uint64(start)).reshape(trials, words).T
@@ -262,7 +257,6 @@ def _draw(unseen: Cards, draws: int, first: int, trials: int, start: int) -> NDA
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's mixing."""
     words = (words ^ words >> _SHIFTS[0]) * _FACTORS[0]
     words = (words ^ words >> _SHIFTS[1]) * _FACTORS[1]
     return words ^ words >> _SHIFTS[2]
@@ -334,7 +328,6 @@ def _add_winners(
     ways: NDArray[np.float64],
     outcomes: _Outcomes,
 ) -> None:
-    """Add the ways to the outcomes of each pot, which are numbered by the set of its winners."""
     for pot, of_pot in zip(pots, outcomes, strict=True):
         best = np.maximum.reduce(np.broadcast_arrays(*[ranks[player] for player in pot]))
         winners = np.zeros(best.shape, np.int64)
@@ -345,7 +338,6 @@ def _add_winners(
 
 
 def _add_shares(outcomes: _Outcomes, counts: Counts) -> None:
-    """Add to each player's counts the outcomes in which it wins."""
     for pot, winners in np.argwhere(outcomes).tolist():
         for player in range(counts.shape[1]):
             if winners >> player & 1:
@@ -370,7 +362,6 @@ class _SuitedBoards(NamedTuple):
 
 @cache
 def _board_patterns() -> tuple[_Ints, _Ints, list[_SuitedBoards]]:
-    """The ranks that a board may have as `_places`, the sum of their keys, ascending, and the suited boards."""
     ranks = np.array([five for five in combinations_with_replacement(range(13), 5) if five[0] != five[4]]).T
     ranks = ranks[:, _RANK_KEYS[ranks].sum(axis=0).argsort()]
     keys = _RANK_KEYS[ranks].sum(axis=0)
@@ -385,7 +376,6 @@ def _board_patterns() -> tuple[_Ints, _Ints, list[_SuitedBoards]]:
 
 
 def _places(ranks: _Ints) -> _Ints:
-    """Where the factors of `_ways` stand for ascending ranks, shape (cards, n): 13 * copies + rank, once for each."""
     copies = (ranks[:, np.newaxis] == ranks).sum(axis=1)
     copies[1:][ranks[1:] == ranks[:-1]] = 0
     places: _Ints = 13 * copies + ranks
@@ -393,7 +383,6 @@ def _places(ranks: _Ints) -> _Ints:
 
 
 def _ways(left: _Ints, places: _Ints) -> NDArray[np.float64]:
-    """In how many ways sets of ranks can be drawn from what is left of each rank."""
     factors = [np.ones(13), left, left * (left - 1) / 2, left * (left - 1) * (left - 2) / 6, left == 4]
     ways: NDArray[np.float64] = np.concatenate(factors).take(places).prod(axis=0)
     return ways
@@ -403,7 +392,6 @@ def _ways(left: _Ints, places: _Ints) -> NDArray[np.float64]:
 
 
 def _plain_ranks(keys: _Ints) -> NDArray[np.uint16]:
-    """The ranks by the sums of rank keys, flushes aside."""
     return _VALUES.take((keys >> _ROW_BITS) + _OFFSETS.take(keys & _ROW), mode="clip")
 
 
@@ -427,7 +415,6 @@ def rank_sevens(
 
 @lru_cache(maxsize=8)
 def _subsets(unseen: int, size: int) -> NDArray[np.intp]:
-    """All choices of `size` places out of 0..unseen-1, in order, shape (size, choices)."""
     rows: list[NDArray[np.intp]] = []
     for _ in range(size):
         # Every choice so far goes on with each place behind its last one.

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels.cards import FLUSHES, RANK_KEYS
+from engine.kernels.evaluation import plain_seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import plain_seven_rank
 
 __all__ = ["count_against_one"]
 

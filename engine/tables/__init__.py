@@ -1,6 +1,10 @@
-"""The numbers the hand evaluators look up, and how they are laid out in their file.
+"""The tables of numbers that come with the package: the checks of all, the layout of two.
 
-`hand_ranks.bin` is written by `engine.generators.hand_ranks` and read here, without numpy: the pure Python evaluator
+`checked` refuses a file that is damaged or of another version. `engine.duels` and `engine.matchups` read the tables
+that they are about.
+
+**The hand evaluators' numbers.**
+`hand_ranks.bin` is written by `engine.generators` and read here, without numpy: the pure Python evaluator
 and the batch kernels share it. Everything in it is little-endian:
 
     8 bytes     magic
@@ -18,6 +22,16 @@ short and alike; rows taken from the high bits pack 1.8 times as large.
 
 A hand rank is a uint16 above 0: the category in the top four bits, below it the order within the category. It depends
 on the best five cards alone, not on how many they were picked from.
+
+**The chances of hole cards before the flop.** `preflop_equity.bin` is written by `engine.generators` and read here,
+without numpy:
+
+    8 bytes               magic
+    169 * 9 * 3 doubles   by class of hole cards, by opponents (1 to 9): win, tie and equity of `engine.equity.Equity`
+
+The classes are those of `engine.starting_hands`, in their order. Against one opponent the numbers are exact: all its
+hands with all boards. Against more they are sampled, `TRIALS` showdowns each, so that the standard error is at most
+0.0005.
 """
 
 from __future__ import annotations
@@ -26,6 +40,7 @@ import hashlib
 import struct
 import sys
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os.path import dirname, join
 
@@ -42,6 +57,16 @@ CATEGORY_SHIFT = 12
 HASHED_CARDS = 7
 """The hash covers hands of 1 to this many cards."""
 
+MOST_OPPONENTS = 9
+TRIALS = 1_000_000
+"""Showdowns behind each number before the flop against two or more opponents."""
+
+PREFLOP_PATH = join(dirname(__file__), "preflop_equity.bin")
+PREFLOP_SHA256 = "445f733c15a3a32fa0feb96a1369606d8b063372536e3c9242c63d2342c315dc"
+"""Checksum of the file."""
+
+_PREFLOP_MAGIC = b"ACPCPE01"
+_PREFLOP_LAYOUT = struct.Struct(f"<{169 * MOST_OPPONENTS * 3}d")
 _HEADER = struct.Struct("<8s13I7I7I")
 _FLUSH_MASKS = 1 << 13
 
@@ -104,9 +129,49 @@ def read_tables(data: bytes) -> RankTables:
 
 
 def _little_endian(words: array[int]) -> array[int]:
-    """Return the words as they are in the file (or, from the file, as this machine has them)."""
     if sys.byteorder == "little":
         return words
     swapped = words[:]
     swapped.byteswap()
     return swapped
+
+
+def checked(data: bytes, sha256: str, what: str) -> bytes:
+    """The bytes themselves, if they are the file of this checksum.
+
+    Args:
+        data: what a file holds.
+        sha256: the checksum.
+        what: a noun phrase for the message.
+
+    Raises:
+        TableError: these bytes are not the file that belongs to this version.
+    """
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise TableError(f"the table of {what} before the flop is damaged or of another version; reinstall it")
+    return data
+
+
+def write_preflop(numbers: Sequence[float]) -> bytes:
+    """The bytes of the file for these numbers: class by class, opponents by opponents, win, tie, equity."""
+    return _PREFLOP_MAGIC + _PREFLOP_LAYOUT.pack(*numbers)
+
+
+def load_preflop() -> tuple[float, ...]:
+    """Read the packaged file (37 KB, 0.2 ms).
+
+    Raises:
+        OSError: the file is missing from the installation.
+        TableError: the file is not the one that belongs to this version.
+    """
+    with open(PREFLOP_PATH, "rb") as file:
+        return read_preflop(file.read())
+
+
+def read_preflop(data: bytes) -> tuple[float, ...]:
+    """The numbers written by `write_preflop`; those of class c against n opponents begin at ``3 * (9 * c + n - 1)``.
+
+    Raises:
+        TableError: these bytes are not the file that belongs to this version.
+    """
+    return _PREFLOP_LAYOUT.unpack_from(checked(data, PREFLOP_SHA256, "chances"), len(_PREFLOP_MAGIC))

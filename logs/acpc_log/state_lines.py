@@ -9,7 +9,7 @@ been full, a betting text is remembered only when it comes for the second time: 
 keeping them would save nothing and cost time in the garbage collector. Read too are lines of older servers and of
 others who wrote this format:
 
-- betting with blinds and amounts, ``b50b100r300c300/`` (see `protocol.legacy`);
+- betting with blinds and amounts, ``b50b100r300c300/`` (see `protocol.match_state`);
 - the order of fields before ``STATE:`` came up, ``Ann|Bob:0:crc/...:cards:values``;
 - the time behind the names, `` # 1479132064.35509``;
 - no hole cards for a position that never had to show any.
@@ -25,8 +25,7 @@ from engine.actions import ActionKind
 from engine.hand import hand_values
 from logs.acpc_log.writer import format_value
 from protocol import FormatError
-from protocol.legacy import parse_legacy_state
-from protocol.match_state import betting_after
+from protocol.match_state import betting_after, parse_legacy_state
 
 __all__ = ["StateLine", "StateLines"]
 

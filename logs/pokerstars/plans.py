@@ -16,10 +16,9 @@ from typing import Final, NamedTuple
 
 from engine import BettingState, Game, Position, Seat
 from engine.actions import Move
-from engine.betting import RoundActions
+from engine.betting import RoundActions, Step
 from engine.holdem import Blinds
-from engine.pots import Pot, side_pots, uncalled
-from engine.steps import Step
+from engine.showdown import Pot, side_pots, uncalled
 from logs.errors import LogsError
 from logs.holdem import shown_stacks
 from logs.money import shares, split

@@ -31,7 +31,7 @@ from engine.actions import raise_to
 from engine.game import BettingType
 from engine.hand import hand_values
 from engine.holdem import NO_CAP, holdem_game
-from engine.pots import Pot, side_pots, uncalled
+from engine.showdown import Pot, side_pots, uncalled
 from logs.errors import HandError, LogError, LogsError, ProblemKind, ProblemReporter
 from logs.formats import HandReader
 from logs.money import Scale

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from engine import BettingState, Card, Deal, Game
 from engine.equity import boards_to_come, compile_kernels, expected_values, is_tabled, odds_by_pot
 from engine.kernels import disk
-from engine.pots import side_pots
+from engine.showdown import side_pots
 
 __all__ = ["AllInExpectations"]
 

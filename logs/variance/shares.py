@@ -1,7 +1,7 @@
 """What each player may expect of a pot before the board is complete, all hole cards known: for many hands at once.
 
 In hold'em compiled code counts all boards from the flop on; before it two players are looked up in a table, and for
-more of them some boards are drawn (`engine.kernels.shares`). In other games every board is counted, which takes small
+more of them some boards are drawn (`engine.kernels.ranges`). In other games every board is counted, which takes small
 decks: what was counted is remembered.
 """
 
@@ -86,7 +86,7 @@ class Shares:
         self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]
     ) -> NDArray[np.float64]:
         from engine.duels import duel_counts
-        from engine.kernels.shares import find_shares
+        from engine.kernels.ranges import find_shares
 
         players, whole = self._game.num_players, self._game.board_cards_by_round[-1]
         padding = (0,) * whole

@@ -159,7 +159,7 @@ class _ChartBot(RandomBot):
         """The chart's action, or a drawn one."""
         if view.board:
             return super().act(view)
-        raises = sum(action.kind is ActionKind.RAISE for _, action in view.rounds[0])
+        raises = sum(action.kind is ActionKind.RAISE for _, action in view.actions_by_round[0])
         position = chart_position(view.position, view.num_players)
         kind = chart()[position][starting_hand(view.hole_cards)][min(raises, 3)]
         if kind == 2 and view.can_raise:

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from bots.artifact import Kind, artifact_bytes, as_arrays, locked_run, read_artifact, write_artifact, write_file
-from bots.cfr import checkpoint as cfr_checkpoint
 from bots.cfr import files as cfr_files
+from bots.cfr import training as cfr_training
 from bots.cfr.bot import SHIPPED
 from bots.errors import BotFileError, CheckpointError, StrategyError
-from bots.evolution import checkpoint as evolution_checkpoint
+from bots.evolution import evolution as evolution_run
 from bots.evolved import files as evolved_files
 from bots.learner import files as learner_files
 from engine.errors import quoted
@@ -155,8 +155,8 @@ def test_contents_that_are_not_the_arrays_of_the_header_are_refused(
 
 KINDS: dict[str, tuple[Kind, Callable[[str], object]]] = {
     "strategy": (cfr_files._KIND, cfr_files.read_strategy),
-    "training": (cfr_checkpoint._KIND, lambda path: cfr_checkpoint.load_checkpoint(Path(path))),
-    "evolution": (evolution_checkpoint._KIND, evolution_checkpoint.load_checkpoint),
+    "training": (cfr_training._KIND, lambda path: cfr_training.load_checkpoint(Path(path))),
+    "evolution": (evolution_run._KIND, evolution_run.load_checkpoint),
     "chromosome": (evolved_files._KIND, evolved_files.read_chromosome),
     "memory": (learner_files._KIND, learner_files.read_memory),
 }

@@ -7,7 +7,7 @@ import pytest
 
 from engine.batch import rank_hands
 from engine.evaluator import rank_hand
-from engine.kernels import evaluation, rank
+from engine.kernels import evaluation
 from engine.kernels.cards import BITS, KEYS, OFFSETS, RANK_KEYS, ROW_BITS, START, VALUES
 
 FIVE_CARD_HANDS = [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
@@ -51,7 +51,7 @@ def test_ranks_are_those_of_rank_hand(cards, count):
 
 @pytest.mark.parametrize("cards", range(1, 11))
 def test_kernels_do_the_same_in_python(cards, monkeypatch):
-    for helper in ("best_five_key", "highest"):
+    for helper in ("_best_five_key", "_highest"):
         monkeypatch.setattr(evaluation, helper, getattr(evaluation, helper).py_func)
     hands = hands_of(cards, 200, seed=cards)
     assert run_in_python(hands).tolist() == [rank_hand(hand) for hand in hands.tolist()]
@@ -61,15 +61,15 @@ def test_kernels_do_the_same_in_python(cards, monkeypatch):
 def test_one_hand_by_its_keys(is_compiled, monkeypatch):
     if not is_compiled:
         for helper in ("flush_rank", "five_rank", "plain_seven_rank", "seven_rank"):
-            monkeypatch.setattr(rank, helper, getattr(rank, helper).py_func)
+            monkeypatch.setattr(evaluation, helper, getattr(evaluation, helper).py_func)
     for hand in hands_of(7, 300, seed=2):
         key, cards = START + KEYS[hand].sum(), np.bitwise_or.reduce(BITS[hand])
-        assert rank.seven_rank(key, cards) == rank_hand(hand.tolist())
+        assert evaluation.seven_rank(key, cards) == rank_hand(hand.tolist())
         five = hand[:5]
         expected = rank_hand(five.tolist())
-        flush = rank.flush_rank(np.bitwise_or.reduce(BITS[five]))
+        flush = evaluation.flush_rank(np.bitwise_or.reduce(BITS[five]))
         assert flush == (expected if len({card & 3 for card in five.tolist()}) == 1 else 0)
-        assert rank.five_rank(RANK_KEYS[five >> 2].sum()) == expected or flush
+        assert evaluation.five_rank(RANK_KEYS[five >> 2].sum()) == expected or flush
 
 
 @pytest.mark.parametrize("cards", [5, 6, 7])

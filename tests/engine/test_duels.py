@@ -13,15 +13,13 @@ import numpy as np
 import pytest
 
 from engine import parse_cards
-from engine.duels import BOARDS, duel, duel_counts
+from engine.duels import BOARDS, DUELS_SHA256, HEADER_BYTES, ROWS, duel, duel_counts, duel_row, load, read, write
 from engine.equity import is_tabled, odds_by_pot
 from engine.errors import TableError
-from engine.generators.duels import form_of, pairs_by_row, rows_of
-from engine.generators.duels import main as generate
+from engine.generators import form_of, main, pairs_by_row, rows_of
 from engine.kernels.showdowns import count_rank_patterns
 from engine.matchups import counts
 from engine.starting_hands import holdings_of, starting_hand
-from engine.tables.duels import DUELS_SHA256, HEADER_BYTES, ROWS, duel_row, load, read, write
 
 HOLDINGS = list(itertools.combinations(range(52), 2))
 
@@ -147,10 +145,9 @@ def test_damaged_files_are_refused():
 
 
 @pytest.mark.slow
-def test_generating_the_table_gives_the_packaged_file(tmp_path, monkeypatch, capsys):
+def test_generating_the_table_gives_the_packaged_file(tmp_path, capsys):
     path = tmp_path / "duels.bin"
-    monkeypatch.setattr("engine.generators.duels.DUELS_PATH", str(path))
-    generate()
+    main("duels", str(path))
     assert path.read_bytes() == load()
     assert DUELS_SHA256 in capsys.readouterr().out
 

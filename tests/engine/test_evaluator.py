@@ -16,7 +16,7 @@ from engine import tables as tables_module
 from engine.cards import CARD_TEXTS, parse_cards
 from engine.errors import TableError
 from engine.evaluator import Category, category, rank_hand
-from engine.generators import hand_ranks
+from engine.generators import hand_rank_tables
 from engine.tables import TABLES_PATH, TABLES_SHA256, load_tables, read_tables, write_tables
 from tests.tables import rows
 
@@ -233,7 +233,7 @@ def test_damaged_table_files_are_refused():
 @pytest.mark.slow
 def test_generating_the_tables_gives_the_packaged_file():
     with open(TABLES_PATH, "rb") as file:
-        assert write_tables(hand_ranks.generate()) == file.read()
+        assert write_tables(hand_rank_tables()) == file.read()
 
 
 def test_a_changed_byte_is_found_when_the_file_is_read(monkeypatch, tmp_path):

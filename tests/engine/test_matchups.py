@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from engine import parse_cards, rank_hand
+from engine.duels import BOARDS
 from engine.equity import preflop_equity, showdown_odds
 from engine.errors import TableError
-from engine.generators.matchups import Boards, boards_from, count_wins
+from engine.generators import Boards, boards_from, count_wins
 from engine.kernels import matchups as kernels
 from engine.kernels.cards import RANK_KEYS
-from engine.matchups import BOARDS, counts, counts_of_wins, equities, pairs
+from engine.matchups import MATCHUPS_PATH, MATCHUPS_SHA256, counts, counts_of_wins, equities, pairs, read, write
 from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
-from engine.tables.matchups import MATCHUPS_PATH, MATCHUPS_SHA256, read, write
 
 CLASSES = len(STARTING_HANDS)
 HOLDINGS = [[hole for hole in itertools.combinations(range(52), 2) if starting_hand(hole) == n] for n in range(CLASSES)]
@@ -171,7 +171,7 @@ BOARDS_OF_EACH_KIND = ("2c5c9cJcKc", "2c3c4c5cTd", "9h9c8h7h7d")
 @pytest.mark.slow
 def test_the_kernel_counts_what_comparing_counts(monkeypatch):
     """In Python, as it is written."""
-    monkeypatch.setattr("engine.generators.matchups.count_weaker", kernels.count_weaker.py_func)
+    monkeypatch.setattr("engine.generators.count_weaker", kernels.count_weaker.py_func)
     boards = boards_of(*BOARDS_OF_EACH_KIND)
     assert (count_wins(boards, threads=1) == naive_wins(boards)).all()
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from engine.pots import side_pots, uncalled
-from engine.showdown import showdown_values
+from engine.showdown import showdown_values, side_pots, uncalled
 
 
 def folded_of(ranks: Sequence[int | None]) -> int:

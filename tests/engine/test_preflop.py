@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from engine import equity as equities
-from engine import parse_cards
+from engine import generators, parse_cards
 from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
 from engine.errors import TableError
-from engine.generators import preflop as generator
 from engine.kernels.showdowns import count_against_one
 from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
-from engine.tables.preflop import MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, read, write
+from engine.tables import MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, read_preflop, write_preflop
 
 CLASSES = len(STARTING_HANDS)
 SHOWDOWNS = math.comb(50, 5) * math.comb(45, 2)
@@ -53,7 +52,7 @@ def test_classes():
 def test_the_file_is_the_one_it_claims_to_be():
     data = data_of_file()
     assert hashlib.sha256(data).hexdigest() == PREFLOP_SHA256
-    assert write(read(data)) == data
+    assert write_preflop(read_preflop(data)) == data
 
 
 def test_damaged_files_are_refused():
@@ -62,7 +61,7 @@ def test_damaged_files_are_refused():
     flipped[5_000] ^= 1
     for damaged in (b"", data[:50], b"x" + data[1:], data[:-8], data + b"\0" * 8, bytes(flipped)):
         with pytest.raises(TableError, match="the table of chances before the flop is damaged"):
-            read(damaged)
+            read_preflop(damaged)
 
 
 def test_exact_entries_are_counts_and_cancel_out():
@@ -112,7 +111,7 @@ def test_sampled_entries_come_out_again(monkeypatch, number, opponents):
     monkeypatch.setattr(equities, "_is_compiled", False)
     compile_kernels()
     hole = cards_of(number)
-    assert generator.sample_against(number, opponents) == preflop_equity(hole, opponents)
+    assert generators.sample_against(number, opponents) == preflop_equity(hole, opponents)
 
 
 @pytest.mark.slow
@@ -133,5 +132,5 @@ def test_exact_entries_are_the_mean_of_all_flops(text):
 def test_generating_the_table_gives_the_packaged_file(monkeypatch):
     monkeypatch.setattr(equities, "_is_compiled", False)
     compile_kernels()
-    numbers = [chance for chances in generator.generate() for chance in chances]
-    assert write(numbers) == data_of_file()
+    numbers = [chance for chances in generators.preflop_chances() for chance in chances]
+    assert write_preflop(numbers) == data_of_file()

@@ -151,6 +151,13 @@ def test_reasons_cannot_end_a_line() -> None:
     assert format_message(SeatOver(1, " one\ntwo\x1b ")) == "# OVER seat=1 reason=one?two?\n"
 
 
+def test_terms_that_are_left_to_the_server_are_not_sent() -> None:
+    words = "CHALLENGE tag=t game=g player=a"
+    assert format_message(Challenge("t", "g", ("a",))) == f"{words}\n"
+    assert format_message(Challenge("t", "g", ("a",), seating="single", hands=5)) == f"{words} hands=5 seating=single\n"
+    assert read_request(words) == Challenge("t", "g", ("a",))
+
+
 def test_the_examples_of_the_protocol() -> None:
     assert read_request("CHALLENGE tag=t game=g player=a player=b hands=5 stop=ci=30") == Challenge(
         "t", "g", ("a", "b"), hands=5, stop="ci=30"

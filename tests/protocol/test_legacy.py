@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine import CALL, FOLD, parse_cards, raise_to
 from protocol import FormatError, MatchState
-from protocol.legacy import LegacyState, parse_legacy_state
+from protocol.match_state import LegacyState, parse_legacy_state
 
 EXAMPLE = "0:13:b1b2r6r18r30c30/r32r96:Ks2d|/5s2s6h"
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
-from bots.evolution import Evaluation
-from bots.evolution.genome import Chromosomes, Floats, Seeds
+from bots.evolution.genome import Chromosomes, Evaluation, Floats, Seeds
 from bots.kuhn.games import CARDS, Genes, KuhnGame
 
 __all__ = ["Mixed", "OfModel", "OfRivals", "contributions", "outlook", "payments"]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import ChromosomeError, EvolutionError
-from bots.evolution import Evolution, Generation, StopRule
+from bots.evolution.evolution import Evolution, Generation, StopRule
 from bots.evolution.genome import Floats
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame

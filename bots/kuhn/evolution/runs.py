@@ -20,13 +20,13 @@ import numpy as np
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError
-from bots.evolution import Evolution, Generation, StopRule, load_checkpoint, save_checkpoint
+from bots.evolution.evolution import Evolution, Generation, StopRule, load_checkpoint, save_checkpoint
 from bots.kuhn.evolution.evaluators import OfRivals
 from bots.kuhn.evolution.results import KuhnResult, Trace, follow, result_of, run_seed, value_against
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import Genes, KuhnGame, sequence_form_of
 from bots.kuhn.values import best_answer
-from bots.solving.linear_program import LinearProgram
+from bots.solving.equilibria import LinearProgram
 from bots.workers import Workers
 from logs.whole_file import write_whole
 

@@ -10,26 +10,20 @@ from typing import Any, Final
 import numpy as np
 
 from bots.errors import EvolutionError
-from bots.evolution import (
+from bots.evolution.breeding import (
     Breeding,
     Crossover,
-    Evaluator,
-    Evolution,
-    Fixed,
-    Genome,
     NewValues,
     OnePoint,
-    Opposition,
     Rank,
-    Rivals,
     Roulette,
     Selection,
     SignedRoulette,
-    State,
     Tournament,
     Uniform,
 )
-from bots.evolution.genome import Chromosomes
+from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
+from bots.evolution.genome import Chromosomes, Evaluator, Genome
 from bots.kuhn.evolution.evaluators import Mixed, OfModel, OfRivals
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
 

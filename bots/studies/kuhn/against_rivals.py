@@ -14,7 +14,7 @@ from bots.kuhn.evolution.runs import exploitability_of, game_value
 from bots.kuhn.games import Genes, KuhnGame, Variant, sequence_form_of
 from bots.kuhn.models import model
 from bots.kuhn.values import best_answer, expected_value, plan_of_genes, spread
-from bots.solving.linear_program import LinearProgram
+from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Entries
 from bots.studies.kuhn.against_models import LUCK, RUN_SPREAD, mean_of, of_runs, symbols
 from bots.studies.kuhn.printed import COEVOLVED, COEVOLVED_GENES, COEVOLVED_SYMBOLS, MIXED, MIXED_GENES, UP_TO, WON

@@ -11,14 +11,7 @@ from dealer.errors import ServerError
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame
 
-__all__ = [
-    "enter_bots",
-    "enter_users_bot",
-    "last_seen",
-    "note_seen",
-    "owner_of",
-    "owner_of_name",
-]
+__all__ = ["enter_bots", "enter_users_bot", "last_seen", "note_seen", "owner_of", "owner_of_name"]
 
 
 def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:

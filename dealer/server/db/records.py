@@ -1,4 +1,4 @@
-"""The things that a server keeps, one frozen model each, and the questions about them: users, bots, jobs, runs, faults.
+"""The things that a server keeps, one frozen model each, and the questions about them: bots, jobs, runs, faults.
 
 A model is read from its row by name, is what pages show, and, as JSON, what programs get (`dealer.web.api`); fields
 that programs do not see are excluded from that, and class docstrings and descriptions are those of the interface.
@@ -59,7 +59,6 @@ __all__ = [
     "runs",
     "runs_by_number",
     "runs_of",
-    "users",
     "versions",
 ]
 
@@ -319,8 +318,8 @@ class Fault(Model):
 
 def model_of(model: type[_M], row: sqlite3.Row, **more: object) -> _M:
     """A model of the columns of its row that are called like its fields, and of `more`."""
-    names = model.model_fields.keys() & set(row.keys())
-    return model(**{**{name: row[name] for name in names}, **more})
+    fields = model.model_fields
+    return model.model_validate({name: row[name] for name in row.keys() if name in fields} | more)  # noqa: SIM118
 
 
 def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
@@ -329,12 +328,7 @@ def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, 
     return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), most)
 
 
-# ---- users and bots
-
-
-def users(store: Store) -> tuple[User, ...]:
-    """All users, in the order in which they came."""
-    return tuple(User(row["id"], row["name"]) for row in store.read("SELECT id, name FROM users ORDER BY id"))
+# ---- bots
 
 
 _VERSIONS = (
@@ -541,12 +535,11 @@ def faults(
     store: Store,
     *,
     run: int | None = None,
-    version: int | None = None,
     owner: int | None = None,
     before: int | None = None,
     most: int = _PAGE,
 ) -> tuple[Fault, ...]:
-    """What players did wrong, the latest first: in a run, of a version of a bot, or of all bots of a user."""
+    """What players did wrong, the latest first: in a run, or of all bots of a user."""
     query = (
         "SELECT faults.*, faults.seat AS player, seats.version "
         "FROM faults JOIN seats ON seats.run = faults.run AND seats.seat = faults.seat "
@@ -554,7 +547,6 @@ def faults(
     of_owner = "seats.version IN (SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.owner = ?)"
     chosen: dict[str, object] = {
         "faults.run = ?": run,
-        "seats.version = ?": version,
         of_owner: owner,
         "faults.id < ?": before,
     }

@@ -1,4 +1,4 @@
-"""Jobs and runs as they come, are played and end: the changes of the store, and what the queue has to know of them.
+"""Jobs and runs as they come, are played and end: the changes of the store, and what the queue needs of them.
 
 A run is entered before it starts and closed once, by the change that also counts it: at no moment is it neither going
 on nor counted.
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _RUNS_REMEMBERED = 20
-"""So many of the last runs of a game say how long the next one will take."""
+"""So many of the last runs of a game tell how long the next one will take."""
 
 
 @dataclass(frozen=True, slots=True)

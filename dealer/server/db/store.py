@@ -1,7 +1,7 @@
 """Where the server keeps everything: one SQLite database, written by one thread, read by anybody at any time.
 
 A change is one transaction (`Store.write`), on disk when it returns, and as a whole or not at all: whatever ends the
-server, what it said it had done is done. The version of the tables is the database's ``user_version``; `MIGRATIONS`
+server, what it has confirmed is done. The version of the tables is the database's ``user_version``; `MIGRATIONS`
 brings an older one up to date, a step per version, each in a transaction of its own.
 """
 
@@ -17,12 +17,7 @@ from typing import Final, TypeVar
 
 from dealer.errors import StoreError
 
-__all__ = [
-    "DATABASE_NAME",
-    "MIGRATIONS",
-    "Store",
-    "back_up",
-]
+__all__ = ["DATABASE_NAME", "MIGRATIONS", "Store", "back_up"]
 
 DATABASE_NAME = "server.sqlite3"
 _BUSY_S = 30.0
@@ -221,7 +216,7 @@ class Store:
         """Open the database, made if it is not there, and bring its tables up to date.
 
         Raises:
-            StoreError: it cannot be had, is not ours, or is of a newer version.
+            StoreError: it cannot be opened, is not ours, or is of a newer version.
         """
         self.path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")

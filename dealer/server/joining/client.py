@@ -3,7 +3,7 @@
     joining = Joining(settings, on_news)
     ending = await joining.run()
 
-It connects out only, to one port of the server: once to be told what happens, and once more for every seat.
+It connects out only, to one port of the server: once to learn what happens, and once more for every seat.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ class Joining:
         self._challenges = {challenge.tag: challenge for challenge in settings.challenges}
         self._open = set(self._challenges)
         self._asked: set[str] = set()
-        self._told: set[tuple[str, int]] = set()
+        self._reported: set[tuple[str, int]] = set()
         self._played = 0
 
     async def run(self) -> JoinEnding:
-        """Join and play until there is nothing left to wait for, or until cancelled; the server is told, then.
+        """Join and play until there is nothing left to wait for, or until cancelled; the server is notified then.
 
         Raises:
             JoinError: the server does not let the client in, or take the bot; or nobody answers at the first try.
@@ -135,9 +135,9 @@ class Joining:
             self._line.close()
             self._line = None
 
-    def _say(self, request: JoiningRequest) -> None:
+    def _send(self, request: JoiningRequest) -> None:
         if self._line is not None:
-            self._line.say(request)
+            self._line.send(request)
 
     # ---- joining
 
@@ -157,11 +157,11 @@ class Joining:
         self._on_news(JoinedServer(joined.bot, games, is_again))
         for number, (seat, _) in self._seats.items():
             if not seat.is_carried:
-                line.say(Again(number))
+                line.send(Again(number))
         for tag in sorted(self._open):
             if tag in self._asked:
-                # What became of it meanwhile was not heard.
-                line.say(AskOutcome(tag))
+                # Its outcome may have been missed meanwhile.
+                line.send(AskOutcome(tag))
             else:
                 self._challenge(tag)
 
@@ -181,15 +181,15 @@ class Joining:
     def _challenge(self, tag: str) -> None:
         wanted = self._challenges[tag]
         self._asked.add(tag)
-        self._say(replace(wanted, game=self._games[wanted.game].stem))
+        self._send(replace(wanted, game=self._games[wanted.game].stem))
 
-    # ---- what the server tells
+    # ---- what the server sends
 
     async def _follow(self) -> None:
         if self._line is None:
             return
-        async for told in self._line.told():
-            await self._note(told)
+        async for message in self._line.messages():
+            await self._note(message)
             if self._is_done:
                 return
 
@@ -202,30 +202,30 @@ class Joining:
             return True
         return bool(settings.challenges) and not self._open
 
-    async def _note(self, told: ServerMessage) -> None:
-        match told:
+    async def _note(self, message: ServerMessage) -> None:
+        match message:
             case SeatOffer():
-                await self._take(told)
+                await self._take(message)
             case SeatOver(number):
                 if number in self._seats:
                     self._seats[number][0].over()
             case RunStands():
-                self._on_news(told)
+                self._on_news(message)
             case RunOver():
-                self._end_run(told)
+                self._end_run(message)
             case ChallengeOver(tag, state):
                 if tag in self._open:
                     self._open.discard(tag)
                     if state == "cancelled":
-                        self._refused(tag, told.reason)
+                        self._refused(tag, message.reason)
             case Refused("JOIN"):
-                raise JoinError(told.reason)
+                raise JoinError(message.reason)
             case Refused("ASK", str() as tag) if tag in self._open:
                 # The connection broke before the server had it.
                 self._challenge(tag)
             case Refused(tag=str() as tag) if tag in self._open:
                 self._open.discard(tag)
-                self._refused(tag, told.reason)
+                self._refused(tag, message.reason)
 
     def _refused(self, tag: str, reason: str) -> None:
         self._ending.refused += 1
@@ -233,10 +233,10 @@ class Joining:
 
     def _end_run(self, run: RunOver) -> None:
         if run.match.partition(".")[2] in self._challenges:
-            # What was told before a break may be told again after it.
-            if (run.match, run.run) in self._told:
+            # What came before a break may come again after it.
+            if (run.match, run.run) in self._reported:
                 return
-            self._told.add((run.match, run.run))
+            self._reported.add((run.match, run.run))
         self._ending.runs[run.state] += 1
         self._played += 1
         self._on_news(run)
@@ -268,9 +268,9 @@ class Joining:
         self._on_news(offer)
 
     def _on_break(self, number: int) -> None:
-        self._say(Again(number))
+        self._send(Again(number))
 
     def _on_failed(self, seat: PlayedSeat) -> None:
         self._ending.failures += 1
-        self._say(GiveUp(seat.offer.seat, f"the bot has left: {seat.problem}"))
+        self._send(GiveUp(seat.offer.seat, f"the bot has left: {seat.problem}"))
         self._on_news(BotFailed(seat.offer.match, seat.problem, seat.last_lines, seat.output_path))

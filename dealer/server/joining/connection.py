@@ -1,4 +1,4 @@
-"""A client's connection to a server: what it asks, what it is told; with its settings, and its news as values."""
+"""A client's connection to a server: what it asks, what it gets; with its settings, and its news as values."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class JoinSettings:
 
 @dataclass(frozen=True, slots=True)
 class JoinedServer:
-    """The server knows the bot; `is_again` after a break."""
+    """The server has taken the bot; `is_again` after a break."""
 
     bot: str
     games: tuple[str, ...]
@@ -175,8 +175,8 @@ class ServerLine:
     """A connection on which a client has logged in.
 
     line = await ServerLine.open(settings)
-    line.say(Join(...))
-    async for told in line.told():
+    line.send(Join(...))
+    async for message in line.messages():
         ...
     """
 
@@ -232,12 +232,12 @@ class ServerLine:
             raise ServerLostError("the server has closed the connection")
         return line.decode("utf-8", "replace")
 
-    def say(self, request: JoiningRequest) -> None:
+    def send(self, request: JoiningRequest) -> None:
         """Ask for something."""
         self._writer.write(format_message(request).encode("utf-8", "surrogateescape"))
 
-    async def told(self) -> AsyncIterator[ServerMessage]:
-        """What the server tells, until the connection ends.
+    async def messages(self) -> AsyncIterator[ServerMessage]:
+        """What the server sends, until the connection ends.
 
         Raises:
             ServerLostError: it has ended.
@@ -260,7 +260,7 @@ class ServerLine:
             raise JoinError(f"{self._settings.address} is a server of another version: {error}") from None
 
     async def answer(self) -> ServerMessage:
-        """The next thing that the server tells, in time.
+        """The next message of the server, in time.
 
         Raises:
             ServerLostError: the connection has ended, or nothing comes.
@@ -272,20 +272,20 @@ class ServerLine:
                 return found
 
     async def joined(self, request: JoiningRequest) -> Joined:
-        """Join; what is told meanwhile is told later.
+        """Join; messages that come meanwhile are kept for later.
 
         Raises:
             JoinError: the server does not take the bot.
             ServerLostError: the connection has ended.
         """
-        self.say(request)
+        self.send(request)
         while True:
-            told = await self.answer()
-            if isinstance(told, Joined):
-                return told
-            if isinstance(told, Refused):
-                raise JoinError(f"{self._settings.address} does not take the bot: {told.reason}")
-            self._early.append(told)
+            message = await self.answer()
+            if isinstance(message, Joined):
+                return message
+            if isinstance(message, Refused):
+                raise JoinError(f"{self._settings.address} does not take the bot: {message.reason}")
+            self._early.append(message)
 
     async def game(self, name: str) -> str | None:
         """The definition of a game; None if the server has none of this name.
@@ -294,21 +294,21 @@ class ServerLine:
             ServerLostError: the connection has ended.
             JoinError: the server is of another kind.
         """
-        self.say(ShowGame(name))
+        self.send(ShowGame(name))
         lines: list[str] = []
         while True:
-            told = await self.answer()
-            if isinstance(told, GameLine):
-                lines.append(told.line)
-                if told.line.upper() == _END_OF_GAME:
+            message = await self.answer()
+            if isinstance(message, GameLine):
+                lines.append(message.line)
+                if message.line.upper() == _END_OF_GAME:
                     return "\n".join(lines) + "\n"
-            elif isinstance(told, Refused):
+            elif isinstance(message, Refused):
                 return None
             else:
-                self._early.append(told)
+                self._early.append(message)
 
     async def quit(self, cancelling: Sequence[str] = ()) -> None:
-        """Cancel the requests with these tags, say that the client leaves, and close."""
+        """Cancel the requests with these tags, leave, and close."""
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(2.0):
                 self._writer.write("".join([*(f"CANCEL {tag}\n" for tag in cancelling), "QUIT\n"]).encode())

@@ -25,9 +25,7 @@ from protocol import RemoteProtocolError
 from protocol.joining import SeatClaim, Seated, SeatOffer, format_message, read_server_message
 from protocol.seat_stream import SeatStream
 
-__all__ = [
-    "PlayedSeat",
-]
+__all__ = ["PlayedSeat"]
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 1 << 14
@@ -64,7 +62,7 @@ class PlayedSeat:
             game: the file of its definition.
             output_path: for what the bot prints.
             seed: for the chance decisions of a Python bot.
-            on_break: told the number of the seat when its connection has broken.
+            on_break: called with the number of the seat when its connection has broken.
             on_failed: called when the bot has left the match, which goes on.
         """
         self.offer = offer
@@ -81,7 +79,7 @@ class PlayedSeat:
         self._bot: asyncio.StreamWriter | None = None
         self._for_bot = bytearray()
         self._carrying: set[asyncio.Task[None]] = set()
-        self._hearing: asyncio.Task[None] | None = None
+        self._forwarding: asyncio.Task[None] | None = None
         self._process: BotProcess | None = None
         self._is_over = False
 
@@ -101,7 +99,7 @@ class PlayedSeat:
         return () if self._process is None else tuple(self._process.last_lines())
 
     async def play(self) -> None:
-        """Start the bot, and carry what it and the match say, until the match is over or the bot has left."""
+        """Start the bot, and carry the lines of both sides, until the match is over or the bot has left."""
         loop = asyncio.get_running_loop()
         door = None
         try:
@@ -135,9 +133,9 @@ class PlayedSeat:
     async def _close(self) -> None:
         self._is_over = True
         if self._carrying and not self.problem:
-            # What the match has said last is still on its way.
+            # The last lines of the match are still on their way.
             await asyncio.wait(self._carrying, timeout=_LAST_LINES_S)
-        for task in (*self._carrying, *([] if self._hearing is None else [self._hearing])):
+        for task in (*self._carrying, *([] if self._forwarding is None else [self._forwarding])):
             task.cancel()
         for writer in (self._server, self._bot):
             if writer is not None:
@@ -153,17 +151,17 @@ class PlayedSeat:
 
     # ---- the bot
 
-    def _admit(self, sock: socket.socket, address: tuple[str, int], said: bytes) -> None:
-        if self._hearing is not None:
+    def _admit(self, sock: socket.socket, address: tuple[str, int], received: bytes) -> None:
+        if self._forwarding is not None:
             sock.close()
             return
-        self._hearing = asyncio.create_task(self._hear(sock, said))
+        self._forwarding = asyncio.create_task(self._forward(sock, received))
 
-    async def _hear(self, sock: socket.socket, said: bytes) -> None:
+    async def _forward(self, sock: socket.socket, received: bytes) -> None:
         reader, self._bot = await asyncio.open_connection(sock=sock)
         self._bot.write(bytes(self._for_bot))
         self._for_bot.clear()
-        data = said
+        data = received
         with contextlib.suppress(OSError):
             while data:
                 self._stream.send(data)
@@ -173,10 +171,10 @@ class PlayedSeat:
                         server.write(data)
                         await server.drain()
                 else:
-                    # Nobody can answer: what the bot says without being asked waits in its socket.
+                    # Nobody can answer: what the bot sends without being asked waits in its socket.
                     await self._changes.wait_for(lambda: self._server is not None or self._is_over)
                 data = await reader.read(_READ_BYTES)
-        # A bot that counts its hands may know that the match is over before we do.
+        # A bot that counts its hands may find the match over before we do.
         if not await self._changes.wait_for(lambda: self._is_over, _DEATH_NOTICE_S):
             code = self._exit_code
             self._fail("it closed its connection" if code is None else f"it ended with exit code {code}")
@@ -243,11 +241,11 @@ class PlayedSeat:
                 self.over()
 
 
-def _turn_away(address: str, problem: StrayProblem, said: bytes) -> None:
+def _turn_away(address: str, problem: StrayProblem, received: bytes) -> None:
     _log.info("a connection from %s was turned away: it %s", address, problem.value)
 
 
 def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
-    """Tell of a process that has ended; nobody needs to know once the loop is closed."""
+    """Report that a process has ended; not once the loop is closed."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(changes.notify)

@@ -24,9 +24,7 @@ from dealer.server.settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
 from logs.tracker.positions import is_holdem
 
-__all__ = [
-    "Adjusting",
-]
+__all__ = ["Adjusting"]
 
 _log = logging.getLogger(__name__)
 _MOST_OF_EARLIER_STARTS = 1000
@@ -74,7 +72,7 @@ class Adjusting:
                 _log.error("run %d: its all-in adjusted winnings cannot be kept: %s", run, error)
 
     async def _counted(self, logs: Sequence[Path]) -> dict[str, tuple[float, float | None]]:
-        """What a process says about logs; nothing if it fails."""
+        """What a process counts in logs; nothing if it fails."""
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "dealer.server.queue.adjusting", *map(str, logs)],
             stdin=subprocess.DEVNULL,

@@ -1,9 +1,9 @@
 """The bots of users that are connected: each plays on its owner's machine and comes when it is called.
 
-A bot is registered by connecting: its owner says what it is called, which version it is and which games it plays. From
+A bot is registered by connecting: with its name, its version and the games that it plays. From
 then on anybody may challenge it while it is connected; one that was there when the server ended may be challenged
-before it has come back, for as long as requests wait for it. Who brings it is a `BotHost`: told that a seat waits, it
-connects the bot there. A bot that connects again takes the place of the connection before it.
+before it has come back, for as long as requests wait for it. The client that brings it is a `BotHost`: notified
+that a seat waits, it connects the bot there. A bot that connects again takes the place of the connection before it.
 
 They also sit at tables with people: each counts as a run of the bot, and the ladder makes room.
 """
@@ -28,16 +28,9 @@ from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
 from dealer.server.settings import ServerSettings
 from dealer.table.players import NAME_RULE
 from protocol.benchmark import OWN_SEAT
-from protocol.joining import Join, RunStands
+from protocol.joining import Join, RunStands, printable
 
-__all__ = [
-    "BotHost",
-    "ConnectedBot",
-    "ConnectedBots",
-    "HostEvent",
-    "Replaced",
-    "TableSeats",
-]
+__all__ = ["BotHost", "ConnectedBot", "ConnectedBots", "HostEvent", "Replaced", "TableSeats"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MOST_LABEL_LETTERS = 64
@@ -57,9 +50,9 @@ HostEvent: TypeAlias = SeatOpen | Replaced | RunStands | RunEnded
 
 
 class BotHost(Protocol):
-    """Who brings a bot, over connections that know the server's key."""
+    """Who brings a bot, over connections that have the server's key."""
 
-    def tell(self, event: HostEvent) -> None:
+    def notify(self, event: HostEvent) -> None:
         """Take note; must not raise, and must not wait."""
 
 
@@ -107,7 +100,7 @@ class ConnectedBots:
         is_awaited = (game, name) in self._awaited and time.monotonic() < self._awaited_until_s
         if is_awaited or self.find(game, name) is not None:
             return ""
-        shown = "".join(char if char.isprintable() else "?" for char in name[:60])
+        shown = printable(name, 60)
         if owner_of(self._store, game, name) is not None:
             return f"{shown} is not connected now"
         return f"{game} has no bot {shown}; GAMES lists those there are"
@@ -126,7 +119,7 @@ class ConnectedBots:
         before = self._bots.pop(offer.bot, None)
         self._bots[offer.bot] = connected
         if before is not None and before.host is not host:
-            before.host.tell(Replaced(offer.bot))
+            before.host.notify(Replaced(offer.bot))
         return connected
 
     def _checked(self, offer: Join) -> tuple[str, ...]:

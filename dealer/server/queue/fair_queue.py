@@ -194,8 +194,8 @@ def forecast(
     """When each job that waits will start: the queue is played out in advance.
 
     Args:
-        seconds_of: how long a run of a job takes; None if nobody knows.
-        left_s: how long a run that goes on still takes; None if nobody knows.
+        seconds_of: how long a run of a job takes; None if unknown.
+        left_s: how long a run that goes on still takes; None if unknown.
         most_starts: no more starts are looked ahead; jobs beyond them are left out.
     """
     jobs = {job.id: job for job in waiting}

@@ -1,11 +1,11 @@
-"""What happens on a server, as numbered events: whoever follows them can leave, come back and miss nothing.
+"""What happens on a server, as numbered events: a follower can leave, come back and miss nothing.
 
     feed.publish(RunEndedEvent(job=3, run=7, ...))
     async for number, event in feed.follow(last):  # last: the number that was seen last; None begins with what comes
         ...
 
 The last events are kept in memory. Numbers grow, also over restarts of the server (they begin at its time of start in
-microseconds), so a follower that comes back after a restart, or too late, is told by `Lost` to read everything anew.
+microseconds), so a follower that comes back after a restart, or too late, gets `Lost` and reads everything once more.
 Nothing secret is in an event: what may be shown to whom is the reader's to decide, from `dealer.server.db.records`.
 """
 
@@ -19,15 +19,7 @@ from typing import TypeAlias
 
 from dealer.table.loop import Changes
 
-__all__ = [
-    "BotChanged",
-    "Feed",
-    "FeedEvent",
-    "JobChanged",
-    "Lost",
-    "RunChanged",
-    "StandingsChanged",
-]
+__all__ = ["BotChanged", "Feed", "FeedEvent", "JobChanged", "Lost", "RunChanged", "StandingsChanged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +54,14 @@ class BotChanged:
 
 @dataclass(frozen=True, slots=True)
 class StandingsChanged:
-    """The ratings of a game were made anew."""
+    """The ratings of a game have been fitted."""
 
     game: str
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Events that a follower has not seen are no longer known: read everything anew."""
+    """Events that a follower has not seen are no longer kept: read everything once more."""
 
 
 FeedEvent: TypeAlias = JobChanged | RunChanged | BotChanged | StandingsChanged | Lost

@@ -1,4 +1,4 @@
-"""Jobs on their way: checked when somebody asks, waiting, going on, and what their clients are told.
+"""Jobs on their way: checked when somebody asks, waiting, being played, and what their clients are notified of.
 
 What can never be played is refused in a sentence; what passes is settled by the very code that plays it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -27,7 +27,7 @@ from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_
 from logs.errors import StopRuleError
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
-from protocol.joining import ContestTerms
+from protocol.joining import ContestTerms, printable
 
 __all__ = [
     "ActiveJob",
@@ -40,7 +40,6 @@ __all__ = [
     "check_request",
     "forecasts",
     "of_text_port",
-    "users_bots",
 ]
 
 _LEAST_LEFT_S = 1.0
@@ -89,7 +88,7 @@ ServiceEvent: TypeAlias = SeatOpen | RunEnded | JobEnded
 
 
 class Client(Protocol):
-    """Somebody who is told what becomes of jobs.
+    """Somebody who is notified of what becomes of jobs.
 
     Attributes:
         address: from which it has connected.
@@ -97,13 +96,8 @@ class Client(Protocol):
 
     address: str
 
-    def tell(self, event: ServiceEvent) -> None:
+    def notify(self, event: ServiceEvent) -> None:
         """Take note; must not raise, and must not wait."""
-
-
-def users_bots(game: ServerGame, players: Sequence[str]) -> frozenset[str]:
-    """The bots of users among the players of a game."""
-    return frozenset(player for player in players if player != OWN_SEAT and game.bot(player) is None)
 
 
 @dataclass(slots=True, eq=False)
@@ -113,7 +107,7 @@ class ActiveJob:
     Attributes:
         row: as it is kept, with the number of runs started.
         game: of the server.
-        client: who is told.
+        client: who is notified.
         going: the run that goes on. run: the same, once it is being played.
         is_resumed: whether `going` is to be resumed, not started.
         skips: see `dealer.server.queue.fair_queue.Job`.
@@ -170,7 +164,7 @@ class ActiveJob:
     @property
     def users_bots(self) -> frozenset[str]:
         """The bots of users that play."""
-        return users_bots(self.game, self.row.players)
+        return self.game.users_bots(self.row.players)
 
     @property
     def slot(self) -> Slot:
@@ -179,7 +173,7 @@ class ActiveJob:
         return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self._at_once, is_idle=is_idle)
 
     def waiting(self, served: int, *, is_ready: bool) -> WaitingJob:
-        """What the queue knows of it.
+        """The same for the queue.
 
         Args:
             served: when its user was last served; 0 for never.
@@ -196,7 +190,7 @@ class ActiveJob:
 
 
 def of_text_port(request: RequestRuns) -> JobRequest:
-    """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is told."""
+    """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is sent."""
     return JobRequest(
         request.game,
         request.players,
@@ -225,7 +219,7 @@ def check_request(
         raise RefusedError(str(error)) from None
     game = settings.game(request.game)
     if game is None:
-        raise RefusedError(f"there is no game {_shown(request.game)}; GAMES lists those there are")
+        raise RefusedError(f"there is no game {printable(request.game, 60)}; GAMES lists those there are")
     if request.runs > game.most_runs:
         raise RefusedError(f"{game.name} is played at most {game.most_runs} times for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
@@ -235,7 +229,7 @@ def check_request(
     if len(players) < seats:
         raise RefusedError(f"{game.name} has {seats} seats, and {len(players)} players are named")
     for player in players:
-        if player != OWN_SEAT and game.bot(player) is None and (why := refusal(game.name, player)):
+        if player in game.users_bots(players) and (why := refusal(game.name, player)):
             raise RefusedError(why)
     if not game.hands:
         raise RefusedError(f"{game.name} is set to be played for 0 hands")
@@ -274,10 +268,6 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
         settle(run_config(settings, game, request.players[: game.game.num_players], request, user="user", seed=1))
     except ConfigError as error:
         raise RefusedError(str(error)) from None
-
-
-def _shown(word: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in word[:60])
 
 
 # ---- when it will be played

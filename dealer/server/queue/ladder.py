@@ -218,7 +218,7 @@ class Standings:
             ratings = await asyncio.to_thread(fit_ratings, tables, score_bounds(game.game))
             await self._store.write(lambda db: write_ratings(db, name, ratings))
         except StoreError as error:
-            # They are made anew after the next run, or at the next start.
+            # They are fitted again after the next run, or at the next start.
             _log.error("the ratings of %s cannot be kept: %s", name, error)
         else:
             self._feed.publish(StandingsChanged(name))

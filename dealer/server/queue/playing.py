@@ -35,7 +35,7 @@ from dealer.server.db.records import Match, RunSeat, RunState
 from dealer.server.db.runs import RunReport
 from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import BotHost, ConnectedBots
-from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen, users_bots
+from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
 from dealer.server.server_bots import listener_host, run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, player_name
 from engine import Seat
@@ -44,14 +44,7 @@ from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import RunStands
 
-__all__ = [
-    "PlayContext",
-    "Watchers",
-    "hosts_of",
-    "play_run",
-    "report_of",
-    "seat_notifier",
-]
+__all__ = ["PlayContext", "Watchers", "hosts_of", "play_run", "report_of", "seat_notifier"]
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +57,7 @@ class PlayContext:
         connected_bots: the bots of users.
         watchers: of its runs.
         environment: variables that the processes of the server's own bots get.
-        key: what has to be said for the seats of users' bots.
+        key: what has to be sent for the seats of users' bots.
     """
 
     settings: ServerSettings
@@ -118,7 +111,7 @@ def _opened(
     path = folder / CONFIG_NAME
     assert row.seed is not None
     if path.is_file() and validated(read_config(path), str(path)).seed != row.seed:
-        # A run that the database does not know: an older copy of it was put in its place.
+        # A run that is not in the database: an older copy of it was put in its place.
         folder.rename(_free_beside(folder))
     if path.is_file():
         if addresses:
@@ -190,7 +183,7 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
         # Without a unit there are no columns, and the seats stay as they are.
         seats = tuple(_seat(plan, number, column) for number, column in enumerate(zip(*units, strict=True))) or seats
     is_kept = is_complete or (is_comparable and bool(units))
-    # Also of what was broken off: whoever did that may have had a reason in the scores.
+    # Also of what was broken off: who did that may have had a reason in the scores.
     scores = tuple(array("d", column) for column in zip(*units, strict=True)) if is_kept else ()
     state, reason = RunState.FINISHED, result.reason
     if not is_complete:
@@ -278,8 +271,8 @@ def seat_notifier(
         client: gives who brings the own agents.
     """
     seats = {name: seat for seat, name in enumerate(run.plan.contests[0].names)}
-    names = sorted(users_bots(game, players))
-    told: frozenset[AwaitedPlayer] = frozenset()
+    names = sorted(game.users_bots(players))
+    reached_before: frozenset[AwaitedPlayer] = frozenset()
 
     def host_of(seat: int) -> Client | BotHost | None:
         if players[seat] == OWN_SEAT:
@@ -287,16 +280,16 @@ def seat_notifier(
         connected = connected_bots.find(game.name, players[seat])
         return connected.host if connected is not None and connected.versions[game.name] == versions[seat] else None
 
-    def tell(progress: Progress) -> None:
-        nonlocal told
+    def notify(progress: Progress) -> None:
+        nonlocal reached_before
         awaited = frozenset(player for player in progress.awaited if player.is_remote)
-        reached = set(told & awaited)
-        for player in sorted(awaited - told, key=lambda player: seats[player.name]):
+        reached = set(reached_before & awaited)
+        for player in sorted(awaited - reached_before, key=lambda player: seats[player.name]):
             name = players[seats[player.name]]
             host = host_of(seats[player.name])
             if host is not None:
                 reached.add(player)
-                host.tell(
+                host.notify(
                     SeatOpen(
                         run=number,
                         match=match,
@@ -309,14 +302,14 @@ def seat_notifier(
                     )
                 )
         # Who is away is called when it is back.
-        told = frozenset(reached)
+        reached_before = frozenset(reached)
         for name in names:
             connected = connected_bots.find(game.name, name)
             if connected is not None:
                 rate = _rate_of(progress.rate, player_name(name))
-                connected.host.tell(RunStands(match, progress.hands, progress.hands_planned, rate))
+                connected.host.notify(RunStands(match, progress.hands, progress.hands_planned, rate))
 
-    return tell
+    return notify
 
 
 class Watchers:
@@ -331,11 +324,11 @@ class Watchers:
         self._open.add(run)
         watchers = self._by_run.setdefault(run, [])
 
-        def tell(event: MatchEvent) -> None:
+        def notify(event: MatchEvent) -> None:
             for watch in tuple(watchers):
                 watch(event)
 
-        return tell
+        return notify
 
     def is_open(self, run: int) -> bool:
         """Whether a run goes on."""

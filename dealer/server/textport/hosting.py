@@ -1,6 +1,6 @@
-"""Clients that bring bots: they join, are told of seats, give some up, leave, and come back after a break.
+"""Clients that bring bots: they join, are offered seats, give some up, leave, and come back after a break.
 
-A client draws a session when it starts and says it whenever it joins. Who joins with the same session is the same
+A client draws a session when it starts and sends it whenever it joins. Who joins with the same session is the same
 client: its seats go on. When its connection ends without a word, its seats wait for a while
 (`ServerSettings.rejoin_timeout_s`); when it leaves, or another client brings the same bot, they are given up at once.
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import hmac
 import logging
 import secrets
@@ -27,7 +26,7 @@ from typing import Protocol
 from dealer.errors import RefusedError, StoreError
 from dealer.server import access
 from dealer.server.access import Person
-from dealer.server.accounts import User
+from dealer.server.accounts import User, hash_of
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState
 from dealer.server.queue.connected_bots import HostEvent, Replaced
@@ -60,12 +59,7 @@ from protocol.joining import (
 )
 from protocol.seat_stream import SeatStream
 
-__all__ = [
-    "HostedSeat",
-    "Hosting",
-    "Line",
-    "Seats",
-]
+__all__ = ["HostedSeat", "Hosting", "Line", "Seats"]
 
 _log = logging.getLogger(__name__)
 _STANDS_EVERY_S = 1.0
@@ -101,7 +95,7 @@ class _Host:
         self._hosting = hosting
         self._stands_s = 0.0
 
-    def tell(self, event: HostEvent) -> None:
+    def notify(self, event: HostEvent) -> None:
         match event:
             case SeatOpen():
                 self._open(event)
@@ -205,7 +199,7 @@ class Hosting:
         return next(((host, host.seats[number]) for host in self._hosts_of(line) if number in host.seats), None)
 
     async def answer(self, user: User, line: Line, request: JoiningRequest) -> None:
-        """Do what a client asks for, and tell it."""
+        """Do what a client asks for, and answer."""
         try:
             match request:
                 case Join():
@@ -219,7 +213,7 @@ class Hosting:
                     if found is not None:
                         found[1].give_up(reason or "its client has given it up")
                 case AskOutcome(tag):
-                    self._tell_outcome(user, line, tag)
+                    self._send_outcome(user, line, tag)
                 case ShowGame(name):
                     self._show_game(line, name)
         except RefusedError as error:
@@ -263,8 +257,8 @@ class Hosting:
             host, seat = found
             host.offer(seat)
 
-    def _tell_outcome(self, user: User, line: Line, tag: str) -> None:
-        """What has become of the latest challenge with a tag; who asks is told from now on what becomes of it."""
+    def _send_outcome(self, user: User, line: Line, tag: str) -> None:
+        """What has become of the latest challenge with a tag; who asks is notified from now on."""
         store = self._service.store
         for active in self._service.active():
             if active.row.user == user and active.row.tag == tag:
@@ -294,7 +288,7 @@ class Hosting:
             line.write(format_message(ChallengeOver(event.job.tag, event.state, event.reason)))
 
     def left(self, line: Line, *, for_good: bool) -> None:
-        """A client has gone: its bots are away; their seats wait for it, unless it has said that it leaves."""
+        """A client has gone: its bots are away; their seats wait for it, unless it has quit."""
         for key, host in list(self._hosts.items()):
             if host.line is not line:
                 continue
@@ -439,15 +433,15 @@ class Seats:
         """A new secret for a seat; an earlier one is good no more."""
         self._drop_old()
         secret = secrets.token_urlsafe(32)
-        self._offers[seat.number] = (_hash_of(secret), self._clock_s() + self.secret_s, seat)
+        self._offers[seat.number] = (hash_of(secret), self._clock_s() + self.secret_s, seat)
         return secret
 
     def claimed(self, claim: SeatClaim) -> HostedSeat | None:
-        """The seat whose secret was said, which is used up; None if there is none."""
+        """The seat of a secret, which is used up; None if there is none."""
         self._drop_old()
-        given = _hash_of(claim.secret)
+        given = hash_of(claim.secret)
         found = None
-        # All are compared, each in constant time: how long it takes tells nothing.
+        # All are compared, each in constant time: how long it takes reveals nothing.
         for digest, _, seat in self._offers.values():
             if hmac.compare_digest(digest, given):
                 found = seat
@@ -460,7 +454,3 @@ class Seats:
         self._offers = {
             number: offer for number, offer in self._offers.items() if offer[1] >= now_s and not offer[2].is_over
         }
-
-
-def _hash_of(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()

@@ -1,9 +1,9 @@
 """The text port: the ACPC's benchmark protocol (`protocol.benchmark`) over TCP, in front of a `Service`.
 
 Every connection has a task of its own and bounds of its own: for a line, for what waits to be read by the client, for
-the time to log in, to read and to say nothing. Nothing that one client does or leaves undone is felt by another: when
-all connections are taken, the oldest that has not logged in makes room for the new one. What the reference does not say
-stands in lines that begin with ``# ``.
+the time to log in, to read and to be silent. Nothing that one client does or leaves undone is felt by another: when
+all connections are taken, the oldest that has not logged in makes room for the new one. What the reference does not
+send stands in lines that begin with ``# ``.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Connection:
 
     Attributes:
         address: from which it has connected.
-        has_quit: whether it has said that it leaves.
+        has_quit: whether it leaves on purpose.
     """
 
     def __init__(
@@ -176,9 +176,9 @@ class _Connection:
         async with asyncio.timeout(self._service.settings.write_timeout_s):
             await self._writer.drain()
 
-    # ---- what the service tells
+    # ---- what comes from the service
 
-    def tell(self, event: ServiceEvent) -> None:
+    def notify(self, event: ServiceEvent) -> None:
         """Hand on what becomes of this client's jobs."""
         if isinstance(event, SeatOpen):
             self.write(run_text(event.match, self._advertised(), event.port))
@@ -197,7 +197,7 @@ class _Connection:
     def _advertised(self) -> str:
         return self._service.settings.advertise or str(self._writer.get_extra_info("sockname")[0])
 
-    # ---- what the client says
+    # ---- what comes from the client
 
     async def _run_errand(self, errand: Errand) -> None:
         if isinstance(errand, RequestRuns):
@@ -391,7 +391,7 @@ class TextPort:
         """Listen.
 
         Raises:
-            ListenError: the port cannot be had.
+            ListenError: the port is not free.
             ConfigError: the certificate cannot be used.
         """
         settings = self._service.settings

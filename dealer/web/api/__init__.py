@@ -1,5 +1,5 @@
 """The interface for programs: JSON under ``/api/v1``, described by ``/api/v1/openapi.json``.
 
 An address is an `operations.Operation`: its path, the scope that it needs, the models of what goes in and comes out.
-The routes and the description are made from the same values, so neither can say what the other does not do.
+The routes and the description are made from the same values, so neither can differ from the other.
 """

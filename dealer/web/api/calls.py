@@ -62,7 +62,7 @@ class Callers:
         """Who calls.
 
         Raises:
-            WebError: nobody who is known, or whose token is good for this, or too often.
+            WebError: the token is missing, unknown or not good for this, or there are too many calls.
         """
         address = visitor_of(request).address
         if wait_s := self._parts.guesses.wait_s(address):

@@ -44,7 +44,7 @@ _CREATED: Final[dict[int | str, dict[str, Any]]] = {
 
 @router.post("/jobs", summary="Have a contest played", status_code=201, responses=_CREATED)
 async def submit(
-    request: Request, caller: Player, parts: Parts, wish: models.NewJob, answer: Response, key: _Key = ""
+    request: Request, caller: Player, parts: Parts, wanted: models.NewJob, answer: Response, key: _Key = ""
 ) -> Job:
     """Enter a job; it is on disk when the answer comes."""
     if len(key) > _MOST_KEY_LETTERS or not key.isprintable():
@@ -52,15 +52,15 @@ async def submit(
     if key:
         locks: _Locks = request.app.state.locks
         async with locks.setdefault((caller.user.id, key), asyncio.Lock()):
-            job = await _once(parts, caller.user, wish, key)
+            job = await _once(parts, caller.user, wanted, key)
     else:
-        job = await _enter(parts, caller.user, wish)
+        job = await _enter(parts, caller.user, wanted)
     answer.headers["location"] = f"{PREFIX}/jobs/{job.id}"
     return shown_job(parts, job, caller)
 
 
-async def _once(parts: ServerParts, user: User, wish: models.NewJob, key: str) -> Job:
-    fingerprint = hashlib.sha256(wish.model_dump_json().encode()).digest()
+async def _once(parts: ServerParts, user: User, wanted: models.NewJob, key: str) -> Job:
+    fingerprint = hashlib.sha256(wanted.model_dump_json().encode()).digest()
 
     def note(db: sqlite3.Connection, job: int) -> None:
         db.execute("INSERT INTO submissions VALUES (?, ?, ?, ?)", (user.id, key, fingerprint, job))
@@ -76,26 +76,21 @@ async def _once(parts: ServerParts, user: User, wish: models.NewJob, key: str) -
         if row["fingerprint"] != fingerprint or job is None:
             raise WebError(422, f"You have sent another request with this {_KEY}.")
         return job
-    return await _enter(parts, user, wish, note)
+    return await _enter(parts, user, wanted, note)
 
 
 async def _enter(
-    parts: ServerParts,
-    user: User,
-    wish: models.NewJob,
-    note: Callable[[sqlite3.Connection, int], None] | None = None,
+    parts: ServerParts, user: User, wanted: models.NewJob, note: Callable[[sqlite3.Connection, int], None] | None = None
 ) -> Job:
     try:
-        job, _ = await parts.service.submit(user, wish.request(), note=note)
+        job, _ = await parts.service.submit(user, wanted.request(), note=note)
     except RefusedError as error:
         raise WebError(422, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
     return job
 
 
 @router.delete(
-    "/jobs/{job:int}",
-    summary="Cancel a job, also what is being played",
-    responses=answers(s404="there is no such job"),
+    "/jobs/{job:int}", summary="Cancel a job, also what is being played", responses=answers(s404="there is no such job")
 )
 async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
     """Cancel a job of one's own, or any as an admin."""

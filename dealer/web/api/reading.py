@@ -5,7 +5,7 @@ the database lists of a run; no word of an address becomes the name of a file. E
 in a folder that is gone when they have been sent.
 
 Events are server-sent (`dealer.server.queue.feed`). A program that comes back names the number of the last event it has
-seen (``Last-Event-ID``) and gets what it has missed; `lost` tells it that something it has missed is no longer known. A
+seen (``Last-Event-ID``) and gets what it has missed; `lost` means that something it has missed is no longer kept. A
 comment now and then keeps proxies from closing the connection, and finds out who has gone.
 """
 
@@ -73,7 +73,7 @@ def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
 
 
 def shown_job(parts: ServerParts, job: Job, caller: Caller) -> Job:
-    """A job as a program sees it: without a seed that would tell of cards to come."""
+    """A job as a program sees it: without a seed that would reveal cards to come."""
     is_told = access.visibility_of(parts.store, job, caller.person) is Visibility.EVERYTHING
     return job if is_told else job.model_copy(update={"seed": None})
 
@@ -102,7 +102,7 @@ def _game(parts: ServerParts, name: str) -> ServerGame:
 
 
 def _full_name(parts: ServerParts, name: str | None) -> str | None:
-    """The name of a game in full; a name that is none stays what it is, and fits nothing."""
+    """The name of a game in full; an unknown name stays what it is, and fits nothing."""
     game = None if name is None else parts.settings.game(name)
     return name if game is None else game.name
 

@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from bots.human import Scene
 from engine import CARD_TEXTS, Card, Game, Move
-from engine.betting import BettingState
+from engine.betting import BettingState, betting_steps
 from engine.holdem import is_holdem
-from engine.steps import betting_steps
 from logs import HandRecord
 
 __all__ = ["action_text", "entry_of", "fields", "is_the_game", "possible", "won"]

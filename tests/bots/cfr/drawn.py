@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bots.cfr.abstraction import CardAbstraction
-from bots.cfr.arrays import Deal
-from bots.cfr.boards import HOLDING_COUNT
-from bots.cfr.deals import AllBoards
+from bots.cfr.abstraction import HOLDING_COUNT, CardAbstraction
+from bots.cfr.deals import AllBoards, Deal
 from engine.splitmix import mixed
 from protocol import find_game
 

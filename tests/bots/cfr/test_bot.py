@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from bots.baseline import RandomBot
-from bots.cfr.boards import HOLDING_CARDS
+from bots.cfr.abstraction import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.files import read_strategy
 from bots.cfr.hands import bucket_of
-from bots.cfr.places import LEFT, Place
-from bots.cfr.play import decided_at
+from bots.cfr.tree_positions import LEFT, TreePosition, decided_at
 from bots.errors import GameRefused
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
@@ -149,7 +148,7 @@ def test_a_call_that_the_tree_never_makes_is_held_against_its_price() -> None:
     strategy = read_strategy(SHIPPED["nolimit"])
     betting = betting_after(NO_LIMIT, "r300c/r20000")
     buckets = np.array([10, 40, 60, 99])
-    left = Place(LEFT, 300, np.ones(4), is_exact=False)
+    left = TreePosition(LEFT, 300, np.ones(4), is_exact=False)
     decided = decided_at(strategy, left, betting, buckets)
     # 19,700 to call for a pot of 40,000 in the end: 49.25 %.
     assert decided[CALL].tolist() == [0, 0, 1, 1]

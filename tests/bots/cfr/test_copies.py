@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.cfr.copies import go_on, mean_strategy
 from bots.cfr.deals import DrawnBoards
 from bots.cfr.files import read_strategy
-from bots.cfr.measure import exploitability
 from bots.cfr.settings import TrainingSettings
-from bots.cfr.solver import Discounts, Solver, tree_arrays
-from bots.cfr.training import Extent, Plan, plan_training, train
+from bots.cfr.solver import Discounts, Solver, exploitability, go_on, mean_strategy, tree_arrays
+from bots.cfr.training import Plan, TrainingLimit, plan_training, train
 from bots.cfr.tree import betting_tree
 from bots.errors import CheckpointError, SolvingError
 from bots.workers import Workers, cluster_workers
@@ -62,7 +60,7 @@ class PicklingThreads(ThreadPoolExecutor):
 def probabilities(plan: Plan, folder: Path, ends: list[int], **how: Any) -> bytes:
     """What a training comes to that is interrupted after some iterations."""
     for end in ends:
-        trained = train(plan, folder, Extent(iterations=end), check_boards=0, **how)
+        trained = train(plan, folder, TrainingLimit(iterations=end), check_boards=0, **how)
         assert trained.iteration == end
     strategy = read_strategy(str(trained.path))
     assert strategy.record["boards"] == 2 * ends[-1]
@@ -80,7 +78,7 @@ def test_workers_and_interruptions_make_no_difference(tmp_path: Path, monkeypatc
         assert probabilities(plan, tmp_path / "elsewhere", [2, 7], workers=workers) == here
     other = plan_training(TrainingSettings(buckets="7/5/6", boards=1, copies=3))
     with pytest.raises(CheckpointError, match="a training with copies 2: give the same"):
-        train(other, tmp_path / "here", Extent(iterations=8))
+        train(other, tmp_path / "here", TrainingLimit(iterations=8))
 
 
 @pytest.mark.slow  # every process counts the showdowns of hold'em

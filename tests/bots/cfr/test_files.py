@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as drawn_arrays
 
 from bots.cfr.bot import SHIPPED, CfrBot
-from bots.cfr.checkpoint import Checkpoint, checkpoint_bytes, load_checkpoint, save_checkpoint
 from bots.cfr.deals import AllBoards
 from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
-from bots.cfr.sizes import read_sizes
 from bots.cfr.solver import tree_arrays
-from bots.cfr.tree import betting_tree
+from bots.cfr.training import Checkpoint, checkpoint_bytes, load_checkpoint, save_checkpoint
+from bots.cfr.tree import betting_tree, read_sizes
 from bots.errors import CheckpointError, StrategyError
 from protocol import find_game
 

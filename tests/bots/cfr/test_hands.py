@@ -5,14 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bots.cfr.abstraction import NO_BUCKET, all_strengths, card_abstraction
-from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, canonical_boards, suit_order
+from bots.cfr.abstraction import (
+    HOLDING_CARDS,
+    HOLDING_COUNT,
+    HOLDING_NUMBERS,
+    NO_BUCKET,
+    canonical_boards,
+    card_abstraction,
+    suit_order,
+)
 from bots.cfr.bot import SHIPPED
 from bots.cfr.files import StrategyFile, read_strategy
 from bots.cfr.hands import all_buckets, bucket_of
 from bots.cfr.strengths import (
     MOST_STANDING,
     NO_STRENGTH,
+    all_strengths,
     canonical,
     deal_board,
     flop_sums,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bots.cfr.measure import exploitability
-from bots.cfr.solver import Discounts, Solver, tree_arrays
+from bots.cfr.solver import Discounts, Solver, exploitability, tree_arrays
 from bots.cfr.tree import betting_tree
 from protocol import find_game
 from tests.bots.cfr.drawn import DrawnLeduc

@@ -9,20 +9,27 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bots.cfr.boards import HOLDING_CARDS
+from bots.cfr.abstraction import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.files import read_strategy
 from bots.cfr.hands import all_buckets
-from bots.cfr.ranges import narrowed, ranges
 from bots.cfr.rivers import OWN_SPREAD, SPREAD, River, Rivers
-from bots.cfr.sizes import read_sizes
-from bots.cfr.translation import lower_chance
-from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
+from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree, read_sizes
+from bots.cfr.tree_positions import lower_chance, narrowed, ranges
 from bots.sdk.view import View
-from bots.solving.linear_program import LinearProgram
-from bots.solving.plans import expected_value, exploitability, plan_of
-from bots.solving.sequence_form import Choice, SequenceForm, sequence_form
-from bots.solving.tree import Decision, Leaf, Node, PublicGame
+from bots.solving.equilibria import LinearProgram
+from bots.solving.sequence_form import (
+    Choice,
+    Decision,
+    Leaf,
+    Node,
+    PublicGame,
+    SequenceForm,
+    expected_value,
+    exploitability,
+    plan_of,
+    sequence_form,
+)
 from engine import CALL, FOLD, Action, ActionKind, BettingState, Card, Game, betting_start, parse_cards, rank_hand
 from engine.actions import raise_to
 from protocol import find_game

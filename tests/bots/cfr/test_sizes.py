@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.cfr.sizes import HOLDEM_SIZES, ROUND_SIZES, read_sizes
-from bots.cfr.tree import DECISION, betting_tree
+from bots.cfr.tree import DECISION, HOLDEM_SIZES, ROUND_SIZES, betting_tree, read_sizes
 from bots.errors import SolvingError
 from engine import ActionKind
 from protocol import find_game

@@ -9,15 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bots.cfr.arrays import Deal, TreeArrays, new_work
-from bots.cfr.deals import AllBoards, DrawnBoards
-from bots.cfr.measure import expected_value, exploitability
-from bots.cfr.sizes import read_sizes
-from bots.cfr.solver import Discounts, Solver, normalised, size_of, tree_arrays
-from bots.cfr.tree import DECISION, FOLDED, BettingTree, Sizes, betting_tree
+from bots.cfr.deals import AllBoards, Deal, DrawnBoards, TreeArrays, new_work
+from bots.cfr.solver import Discounts, Solver, expected_value, exploitability, normalised, size_of, tree_arrays
+from bots.cfr.tree import DECISION, FOLDED, BettingTree, Sizes, betting_tree, read_sizes
 from bots.cfr.walk import walk
 from bots.solving.engine_games import small_game
-from bots.solving.linear_program import LinearProgram
+from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import sequence_form
 from engine import Action, BettingState, Game, rank_hand
 from engine.actions import raise_to

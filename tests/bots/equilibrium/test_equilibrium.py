@@ -6,19 +6,16 @@ from collections import Counter
 
 import pytest
 
-from bots.equilibrium.bot import GAMES, EquilibriumBot
+from bots.equilibrium.bot import CHECKSUMS, GAMES, EquilibriumBot, read, strategy_table, table_path, write
 from bots.equilibrium.generate import equilibrium_table
-from bots.equilibrium.table import CHECKSUMS, read, strategy_table, table_path, write
 from bots.errors import GameRefused, SpecError
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
-from bots.solving.engine_games import small_game
-from bots.solving.linear_program import LinearProgram
-from bots.solving.plans import expected_value, exploitability
-from bots.solving.policies import plan_of_bot
-from bots.solving.ranks import rank_game
-from bots.solving.sequence_form import sequence_form
+from bots.solving.engine_games import rank_game, small_game
+from bots.solving.equilibria import LinearProgram
+from bots.solving.exact import plan_of_bot
+from bots.solving.sequence_form import expected_value, exploitability, sequence_form
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from engine.errors import TableError
 from logs.estimation import RunningMean

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bots.errors import PolicyError
-from bots.evaluation.action_terms import ActionTerms
+from bots.evaluation.hypothetical_hands import ActionTerms
 from bots.evaluation.policies import policy_in
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, betting_start
@@ -72,7 +72,7 @@ def test_a_policy_that_did_not_play_is_found() -> None:
 def test_probabilities_are_checked() -> None:
     record = all_hands(small_game("kuhn"), (uniform, uniform))[0].record
 
-    class Told:
+    class StatePolicy:
         def __init__(self, found: Mapping[Action, float] | None) -> None:
             self.found = found
 
@@ -80,7 +80,9 @@ def test_probabilities_are_checked() -> None:
             return self.found
 
     def ask(found: Mapping[Action, float] | None) -> Mapping[Action, float] | None:
-        return policy_in(Told(found), View(betting_start(record.game), record.betting.rounds[0][0][0], 0, ((), ()), ()))
+        return policy_in(
+            StatePolicy(found), View(betting_start(record.game), record.betting.rounds[0][0][0], 0, ((), ()), ())
+        )
 
     assert ask(None) is None
     assert ask({CALL: 0.5, RAISE: 0.5}) == {CALL: 0.5, RAISE: 0.5}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bots.evaluation.exploiting import played_hand
-from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy, Told
+from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy, StatePolicy
 from bots.evaluation.luck import Luck, columns_of, values_of
 from bots.sdk.registry import make_bot
 from bots.solving.exact import exact_exploitability
@@ -136,7 +136,7 @@ def test_many_raises_at_once_are_each_of_them() -> None:
     for action in (CALL, CALL, raise_to(300)):
         betting = betting.after(action)
     told = opponent.told(betting, tuple(board))
-    by_holding = Told(betting, {one: np.full(1326, chance) for one, chance in told.chances.items()})
+    by_holding = StatePolicy(betting, {one: np.full(1326, chance) for one, chance in told.chances.items()})
     assert told.is_blind
     assert len(told.chances) > 1_000
     for action in (FOLD, CALL, raise_to(900), raise_to(1_500)):

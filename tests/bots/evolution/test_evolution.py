@@ -17,26 +17,21 @@ import pytest
 
 import bots.evolution
 from bots.errors import CheckpointError, EvolutionError
-from bots.evolution import (
-    Breeding,
+from bots.evolution import evolution as evolution_run
+from bots.evolution.breeding import Breeding, NewValues, Shift, Tournament, UsedGenes
+from bots.evolution.evolution import (
     Challengers,
-    Evaluation,
     Evolution,
-    Genome,
     HallOfFame,
-    NewValues,
     Opposition,
     Rivals,
-    Shift,
     State,
     StopReason,
     StopRule,
-    Tournament,
-    UsedGenes,
-    checkpoint,
     load_checkpoint,
     save_checkpoint,
 )
+from bots.evolution.genome import Evaluation, Genome
 
 GENOME = Genome.alike(6, 0, 1)
 
@@ -362,7 +357,7 @@ class TestCheckpoints:
     def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         state = run(make(), 2).state
         assert state is not None
-        monkeypatch.setattr("bots.evolution.checkpoint._KIND", checkpoint._KIND._replace(version=7))
+        monkeypatch.setattr("bots.evolution.evolution._KIND", evolution_run._KIND._replace(version=7))
         save_checkpoint(tmp_path / "x.checkpoint", state, {})
         monkeypatch.undo()
         with pytest.raises(

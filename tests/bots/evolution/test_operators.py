@@ -11,28 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bots.errors import EvolutionError
-from bots.evolution import (
+from bots.evolution.breeding import (
     Breeding,
     Crossover,
-    GeneRange,
-    Genome,
     HalfOfUsedGenes,
-    HallOfFame,
     NewValues,
     OneOf,
     OnePoint,
     RandomGenes,
     Rank,
-    Rivals,
     Roulette,
     Selection,
     Shift,
     SignedRoulette,
-    StopRule,
     Tournament,
     Uniform,
     UsedGenes,
 )
+from bots.evolution.evolution import HallOfFame, Rivals, StopRule
+from bots.evolution.genome import GeneRange, Genome
 
 FITNESS = np.array([3.0, -1.0, 3.0, 0.5, 2.0])
 DRAWS = 200_000
@@ -200,9 +197,9 @@ def test_new_values_reset_as_many_genes_as_asked() -> None:
 def test_children_take_whole_genes_of_their_parents() -> None:
     parents = np.arange(6 * 50 * 2, dtype=np.int16).reshape(6, 50, 2)
     used = generator().random((6, 50)) < 0.5
-    brood = Breeding(mutation_rate=0).brood(WHOLE, parents, used, np.arange(6.0), generator())
-    assert brood.chromosomes.shape == parents.shape
-    for child, of_parent in zip(brood.chromosomes, brood.used, strict=True):
+    children = Breeding(mutation_rate=0).offspring(WHOLE, parents, used, np.arange(6.0), generator())
+    assert children.chromosomes.shape == parents.shape
+    for child, of_parent in zip(children.chromosomes, children.used, strict=True):
         owners = child[:, 0] // 100
         assert (child == parents[owners, np.arange(50)]).all()
         assert (of_parent == used[owners, np.arange(50)]).all()
@@ -217,33 +214,33 @@ def test_rates() -> None:
         breeding = Breeding(
             selection=Tournament(1), crossover_rate=crossover_rate, mutation_rate=mutation_rate, mutation=Shift(50)
         )
-        brood = breeding.brood(WHOLE, parents, used, np.zeros(200), generator())
-        same = np.mean([child.tobytes() in known for child in brood.chromosomes])
+        children = breeding.offspring(WHOLE, parents, used, np.zeros(200), generator())
+        same = np.mean([child.tobytes() in known for child in children.chromosomes])
         assert same == pytest.approx(expected, abs=0.12)
 
 
 def test_unique_children_are_all_different_as_long_as_that_is_possible() -> None:
     parents = Genome.alike(2, 0, 1, is_whole=True).random(40, generator())
     breeding = Breeding(is_unique=True, mutation=NewValues(2))
-    brood = breeding.brood(
+    children = breeding.offspring(
         Genome.alike(2, 0, 1, is_whole=True), parents, np.ones((40, 2), bool), np.zeros(40), generator()
     )
-    assert len(brood.chromosomes) == 40
-    assert len(np.unique(brood.chromosomes[:4], axis=0)) == 4
+    assert len(children.chromosomes) == 40
+    assert len(np.unique(children.chromosomes[:4], axis=0)) == 4
     wide = Genome.alike(2, 0, 10_000, is_whole=True)
     parents = np.repeat(wide.random(1, generator()), 40, axis=0)
-    brood = breeding.brood(wide, parents, np.ones((40, 2), bool), np.zeros(40), generator())
-    assert len(np.unique(brood.chromosomes, axis=0)) == 40
+    children = breeding.offspring(wide, parents, np.ones((40, 2), bool), np.zeros(40), generator())
+    assert len(np.unique(children.chromosomes, axis=0)) == 40
 
 
 def test_unique_children_equal_neither_the_elite_nor_each_other() -> None:
     genome = Genome.alike(2, 0, 12, is_whole=True)
     parents, fitness = genome.random(40, generator()), np.arange(40.0)
     breeding = Breeding(is_unique=True, elite=3, crossover_rate=0.5, mutation_rate=0.1)
-    brood = breeding.brood(genome, parents, np.ones((40, 2), bool), fitness, generator()).chromosomes.tolist()
+    children = breeding.offspring(genome, parents, np.ones((40, 2), bool), fitness, generator()).chromosomes.tolist()
     elite = parents[:-4:-1].tolist()
-    assert len(brood) == 37
-    assert all(child not in (*elite, *brood[:at]) for at, child in enumerate(brood))
+    assert len(children) == 37
+    assert all(child not in (*elite, *children[:at]) for at, child in enumerate(children))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from bots.evolved.charts import chart, chart_position
 from bots.evolved.chromosome import Odds, decision, gene
 from bots.evolved.deals import DealSet
 from engine import Action, ActionKind, Card, Deal, Seat, betting_start, rank_hand
-from engine.legality import nearest_legal
+from engine.betting import nearest_legal
 from engine.starting_hands import starting_hand
 from logs.record import HandRecord
 from protocol import find_game

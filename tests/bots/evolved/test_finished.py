@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from bots.errors import CheckpointError, ChromosomeError
-from bots.evolution import Evaluation, Generation, State, save_checkpoint
+from bots.evolution.evolution import Generation, State, save_checkpoint
+from bots.evolution.genome import Evaluation
 from bots.evolved.chromosome import GENES
 from bots.evolved.files import write_chromosome
 from bots.evolved.finished import read_runs, recorded_settings

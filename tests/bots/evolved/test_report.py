@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bots.errors import EvolutionError
-from bots.evolution import StopRule
+from bots.evolution.evolution import StopRule
 from bots.evolved.finished import FinishedRuns, read_runs
 from bots.evolved.runs import evolve_player, evolve_trainers, run_names
 from bots.evolved.training import TrainingSettings

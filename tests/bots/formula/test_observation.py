@@ -82,7 +82,7 @@ def test_in_random_games_it_agrees_with_the_view(name: str) -> None:
         while not hand.finished:
             view = View.from_hand(hand, hand.acting_position)
             seen = observe(view)
-            own = view.spent[view.position]
+            own = view.hand_committed[view.position]
             assert seen.own_chips == own, "found again from POT and ODDS, without an error of rounding"
             assert seen.raise_count == raises
             assert 0 <= seen.follower_count < seen.in_game_count <= seen.player_count == game.num_players

@@ -19,9 +19,8 @@ from bots.errors import EvolutionError, SolvingError
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, sequence_form_of
 from bots.kuhn.models import CONJECTURED_BLUFFER, MODEL_NAMES, model, models
 from bots.kuhn.values import best_answer, expected_value, exploitability, payoffs, spread
-from bots.solving.linear_program import LinearProgram
-from bots.solving.sequence_form import sequence_form
-from bots.solving.tree import Decision, Leaf, PublicGame
+from bots.solving.equilibria import LinearProgram
+from bots.solving.sequence_form import Decision, Leaf, PublicGame, sequence_form
 from tests.bots.kuhn import naive
 
 EXACT: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("exact.json").read_text("utf-8"))

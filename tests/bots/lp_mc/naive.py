@@ -91,5 +91,5 @@ def simulate_slowly(
                         answer = opponents_action(model, state.round, owes, aggression, options.prior)
                     state = state.after(nearest_legal(answer, state))
                 totals[action] += hand_values(state, deal)[view.position]
-    put_in = 0 if options.sunk == WHOLE_HAND else view.spent[view.position]
+    put_in = 0 if options.sunk == WHOLE_HAND else view.hand_committed[view.position]
     return {action.kind: total / options.trials + put_in for action, total in totals.items()}

@@ -21,10 +21,16 @@ from bots.lp_mc.preflop import (
 )
 from bots.lp_mc.published import AFTER_LIMP, BALANCES, published_program, solve_as_published
 from bots.lp_mc.strategy import preflop_strategy
-from bots.solving.linear_program import Equilibrium
-from bots.solving.plans import best_response, expected_value, exploitability, plan_of, sequence_values, strategy_of
-from bots.solving.regret_matching import cfr_plus
-from bots.solving.sequence_form import SequenceForm
+from bots.solving.equilibria import Equilibrium, cfr_plus
+from bots.solving.sequence_form import (
+    SequenceForm,
+    best_response,
+    expected_value,
+    exploitability,
+    plan_of,
+    sequence_values,
+    strategy_of,
+)
 from engine import STARTING_HANDS
 
 WORK = PreflopRules()

@@ -15,7 +15,7 @@ import pytest
 import bots.sdk.client
 from bots import Action, Bot, ConnectError, DealerError, IllegalReply, View, play, run
 from bots.errors import UsageError
-from bots.sdk.client import Played, play_to_exit_code, read_arguments, read_port
+from bots.sdk.client import FinishedMatch, play_to_exit_code, read_arguments, read_port
 from engine import Game
 from protocol import find_game
 from protocol.mock_dealer import MockDealer
@@ -57,7 +57,7 @@ def _no_game_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_play_to_the_end(thread_dealer: StartDealer) -> None:
     dealer = thread_dealer(one_hand())
-    assert play(Caller(), "127.0.0.1", dealer.port, "kuhn") == Played(hands=1, unfinished_hand=None)
+    assert play(Caller(), "127.0.0.1", dealer.port, "kuhn") == FinishedMatch(hands=1, unfinished_hand=None)
     dealer.join()
     assert dealer.script.replies == ["c"]
 
@@ -96,7 +96,7 @@ def test_the_argument_goes_before_the_environment(thread_dealer: StartDealer, mo
 
 def test_limit_holdem_is_assumed(thread_dealer: StartDealer) -> None:
     script = MockDealer("limit").ask("MATCHSTATE:1:0::|AhKs", "c").tell("MATCHSTATE:1:0:c:|AhKs")
-    assert play(Caller(), "127.0.0.1", thread_dealer(script).port) == Played(hands=0, unfinished_hand=0)
+    assert play(Caller(), "127.0.0.1", thread_dealer(script).port) == FinishedMatch(hands=0, unfinished_hand=0)
 
 
 def test_a_dealer_that_listens_late(thread_dealer: StartDealer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ def test_a_silent_dealer() -> None:
 def test_a_dealer_that_goes_before_the_reply(thread_dealer: StartDealer) -> None:
     """Whether the reply still finds an open connection or not, the end is the same."""
     dealer = thread_dealer(b"MATCHSTATE:0:0::As|\r\n")
-    assert play(Caller(), "127.0.0.1", dealer.port, "kuhn") == Played(hands=0, unfinished_hand=0)
+    assert play(Caller(), "127.0.0.1", dealer.port, "kuhn") == FinishedMatch(hands=0, unfinished_hand=0)
 
 
 def test_illegal_reply_is_not_sent(thread_dealer: StartDealer) -> None:

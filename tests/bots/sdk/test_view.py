@@ -27,18 +27,18 @@ def test_limit_preflop(view_of: ViewOf) -> None:
     assert view.all_hole_cards == ((), parse_cards("AhKs"))
     assert (view.hole_text, view.board_text, view.board) == ("AhKs", "", ())
     assert (view.round, view.round_name) == (0, "preflop")
-    assert view.rounds == (((1, CALL), (0, RAISE)),)
+    assert view.actions_by_round == (((1, CALL), (0, RAISE)),)
     assert view.round_actions == ((1, CALL), (0, RAISE))
     assert view.raises_this_round == 1
     assert (view.pot, view.to_call, view.pot_odds) == (30, 10, 0.25)
-    assert view.spent == view.street_spent == (20, 10)
+    assert view.hand_committed == view.street_committed == (20, 10)
     assert (view.big_blind, view.num_players) == (10, 2)
     assert (view.can_fold, view.can_call, view.can_raise) == (True, True, True)
     assert (view.min_raise_hand_total, view.max_raise_hand_total) == (30, 30)
     assert (view.min_raise_street_total, view.max_raise_street_total) == (30, 30)
     assert view.raise_min() == view.raise_by_pot(3.0) == view.all_in() == RAISE
     assert (view.fold(), view.call(), view.raise_to(30)) == (FOLD, CALL, raise_to(30))
-    assert view.positions_to_act == ()
+    assert view.players_behind == ()
     assert not view.finished
     assert not view.is_showdown
 
@@ -46,8 +46,8 @@ def test_limit_preflop(view_of: ViewOf) -> None:
 def test_limit_flop_has_street_totals_of_its_own(view_of: ViewOf) -> None:
     view = view_of("limit", "MATCHSTATE:1:7:cc/r:|AhKs/2cAd9h")
     assert view.round_name == "flop"
-    assert view.spent == (20, 10)
-    assert view.street_spent == (10, 0)
+    assert view.hand_committed == (20, 10)
+    assert view.street_committed == (10, 0)
     assert view.min_raise_hand_total == 30
     assert view.min_raise_street_total == view.max_raise_street_total == 20
     assert (view.to_street_total(30), view.to_hand_total(20)) == (20, 30)
@@ -76,13 +76,13 @@ def test_nolimit_preflop_sizes(view_of: ViewOf) -> None:
     assert view.nearest_legal(raise_to(1)) == raise_to(200)
     assert (view.stack_left, view.stacks_left) == (19950, (19900, 19950))
     assert view.category is Category.PAIR
-    assert view.positions_to_act == (0,)
+    assert view.players_behind == (0,)
 
 
 def test_nolimit_flop_sizes(view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0:r300c/r750:|KhKd/2c7d9h")
     assert (view.pot, view.to_call, view.pot_odds) == (1050, 450, 0.3)
-    assert view.street_spent == (450, 0)
+    assert view.street_committed == (450, 0)
     assert (view.min_raise_hand_total, view.min_raise_street_total) == (1200, 900)
     assert (view.max_raise_hand_total, view.max_raise_street_total) == (20000, 19700)
     assert view.raise_to_street(900) == raise_to(1200)
@@ -109,23 +109,23 @@ def test_not_my_turn(view_of: ViewOf) -> None:
 
 def test_three_players(view_of: ViewOf) -> None:
     opening = view_of("nolimit3", "MATCHSTATE:2:0::||AsAd")
-    assert opening.positions_to_act == (0, 1)
+    assert opening.players_behind == (0, 1)
     assert opening.active_positions == (0, 1, 2)
-    assert view_of("nolimit3", "MATCHSTATE:0:0:c:AsAd||").positions_to_act == (1,)
-    assert view_of("nolimit3", "MATCHSTATE:1:0:cc:|AsAd|").positions_to_act == ()
+    assert view_of("nolimit3", "MATCHSTATE:0:0:c:AsAd||").players_behind == (1,)
+    assert view_of("nolimit3", "MATCHSTATE:1:0:cc:|AsAd|").players_behind == ()
     facing = view_of("nolimit3", "MATCHSTATE:1:0:r300f:|AsAd|")
     assert (facing.active_positions, facing.folded_positions) == ((1, 2), (0,))
     assert (facing.pot, facing.to_call) == (450, 200)
-    assert facing.positions_to_act == ()
+    assert facing.players_behind == ()
     flop = view_of("nolimit3", "MATCHSTATE:1:0:r300fc/:|AsAd|/2c7d9h")
-    assert flop.positions_to_act == (2,)
-    assert flop.street_spent == (0, 0, 0)
+    assert flop.players_behind == (2,)
+    assert flop.street_committed == (0, 0, 0)
 
 
 def test_six_players_to_act(view_of: ViewOf) -> None:
-    assert view_of("limit6", "MATCHSTATE:2:0::||AsAd|||").positions_to_act == (3, 4, 5, 0, 1)
+    assert view_of("limit6", "MATCHSTATE:2:0::||AsAd|||").players_behind == (3, 4, 5, 0, 1)
     view = view_of("limit6", "MATCHSTATE:5:0:rfc:|||||AsAd")
-    assert view.positions_to_act == (0, 1)
+    assert view.players_behind == (0, 1)
     assert view.folded_positions == (3,)
     assert (view.pot, view.to_call) == (55, 20)
 
@@ -158,7 +158,7 @@ def test_finished_by_fold(view_of: ViewOf) -> None:
     assert not view.is_my_turn
     assert view.value == -100.0
     assert view.acting_position == -1
-    assert view.positions_to_act == ()
+    assert view.players_behind == ()
     with pytest.raises(IllegalAction):
         view.raise_min()
 
@@ -213,7 +213,7 @@ def check_against_text(hand: Hand, position: Position, hand_number: int) -> None
     if hand.finished:
         assert told.value == pytest.approx(hand.values()[position])
     else:
-        assert sum(view.street_spent) <= view.pot
+        assert sum(view.street_committed) <= view.pot
         assert sorted((*view.active_positions, *view.folded_positions)) == list(range(hand.game.num_players))
 
 

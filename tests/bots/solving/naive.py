@@ -7,8 +7,7 @@ from itertools import permutations, product
 
 import numpy as np
 
-from bots.solving.plans import Chances, plan_of
-from bots.solving.sequence_form import Choice, Plan, SequenceForm
+from bots.solving.sequence_form import Chances, Choice, Plan, SequenceForm, plan_of
 from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start, format_cards, rank_hand
 from engine.showdown import showdown_values
 

@@ -10,10 +10,8 @@ import pytest
 
 from bots.errors import SolvingError
 from bots.solving.engine_games import small_game, turns_of
-from bots.solving.linear_program import LinearProgram
-from bots.solving.plans import exploitability
-from bots.solving.sequence_form import SequenceForm, sequence_form
-from bots.solving.tree import PublicGame
+from bots.solving.equilibria import LinearProgram
+from bots.solving.sequence_form import PublicGame, SequenceForm, exploitability, sequence_form
 from engine import format_cards
 from protocol import find_game
 

@@ -15,10 +15,17 @@ import numpy as np
 import pytest
 
 from bots.errors import SolvingError
-from bots.solving.linear_program import LinearProgram
-from bots.solving.plans import expected_value, expected_values, exploitability, nash_conv, strategy_of
-from bots.solving.regret_matching import cfr, cfr_plus
-from bots.solving.sequence_form import Entries, Plans, SequenceForm
+from bots.solving.equilibria import LinearProgram, cfr, cfr_plus
+from bots.solving.sequence_form import (
+    Entries,
+    Plans,
+    SequenceForm,
+    expected_value,
+    expected_values,
+    exploitability,
+    nash_conv,
+    strategy_of,
+)
 from engine import Game
 
 KUHN, LEDUC = -1 / 18, -0.08560642407800047

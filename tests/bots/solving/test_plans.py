@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from bots.solving.plans import (
+from bots.solving.sequence_form import (
+    SequenceForm,
     best_response,
     completed,
     expected_value,
@@ -20,7 +21,6 @@ from bots.solving.plans import (
     plan_of,
     strategy_of,
 )
-from bots.solving.sequence_form import SequenceForm
 from engine import Game
 from protocol import find_game
 from tests.bots.solving import naive

@@ -11,9 +11,8 @@ from bots import Bot, View
 from bots.baseline import CallingBot, RandomBot
 from bots.errors import GameRefused, SolvingError
 from bots.lp_mc.lp import LpBot
-from bots.solving.plans import best_response, expected_values, exploitability, strategy_of
-from bots.solving.policies import plan_of_bot
-from bots.solving.sequence_form import SequenceForm
+from bots.solving.exact import plan_of_bot
+from bots.solving.sequence_form import SequenceForm, best_response, expected_values, exploitability, strategy_of
 from engine import CALL, RAISE, Action, Game
 from protocol import find_game
 from tests.bots.solving import naive

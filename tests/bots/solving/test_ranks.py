@@ -7,10 +7,9 @@ from itertools import islice
 import pytest
 
 from bots.errors import SolvingError
-from bots.solving.plans import nash_conv
-from bots.solving.ranks import rank_game
-from bots.solving.regret_matching import cfr_plus
-from bots.solving.sequence_form import SequenceForm, sequence_form
+from bots.solving.engine_games import rank_game
+from bots.solving.equilibria import cfr_plus
+from bots.solving.sequence_form import SequenceForm, nash_conv, sequence_form
 from protocol import find_game
 
 

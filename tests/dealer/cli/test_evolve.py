@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.evolution import Generation, StopRule, load_checkpoint
+from bots.evolution.evolution import Generation, StopRule, load_checkpoint
 from bots.evolved.checks import read_checks
 from bots.evolved.files import read_chromosome
 from bots.evolved.runs import Progress, run_names

@@ -141,6 +141,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
     [
         (["nothing.toml"], "cannot read nothing.toml: No such file or directory"),
         (["nothing"], "cannot read nothing: No such file or directory"),
+        (["start", "./user"], "cannot read user: No such file or directory"),
         (["bad.toml"], "bad.toml: colour: there is no such setting"),
         (["bad.cfg"], "bad.cfg: line 2: unknown configuration option colour red"),
         (["--host", ""], "--host: an address is needed: .*"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.generators import matchups as generator
+from engine import generators as generator
 from engine.matchups import counts
 from tests.dealer.cli.conftest import Arena
 
@@ -14,7 +14,7 @@ from tests.dealer.cli.conftest import Arena
 def counting(monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     """The wins that are counted: nothing is compiled, and what a test changes in them is what the command finds."""
     wins = counts()[:, :, 0].copy()
-    monkeypatch.setattr(generator, "compile_kernels", lambda: None)
+    monkeypatch.setattr(generator, "compile_matchups", lambda: None)
     monkeypatch.setattr(generator, "boards_from", lambda: generator.Boards(*[np.ones(1, np.int64)] * 3))
     monkeypatch.setattr(generator, "count_wins", lambda boards, threads, progress: wins)
     return wins

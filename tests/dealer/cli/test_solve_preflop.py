@@ -164,7 +164,7 @@ def test_a_damaged_table_is_told_in_a_sentence(
     from engine import matchups
 
     (tmp_path / "matchups.bin").write_bytes(b"ACPCMU01")
-    monkeypatch.setattr("engine.tables.matchups.MATCHUPS_PATH", str(tmp_path / "matchups.bin"))
+    monkeypatch.setattr("engine.matchups.MATCHUPS_PATH", str(tmp_path / "matchups.bin"))
     matchups.counts.cache_clear()
     ran = arena_here("solve", "preflop", *SMALL)
     assert ran.code == 2

@@ -140,7 +140,7 @@ def test_an_interruption_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bots.solving.regret_matching.nash_conv", interrupted)
+    monkeypatch.setattr("bots.solving.equilibria.nash_conv", interrupted)
     ran = arena_here("solve", "kuhn3")
     assert (ran.code, ran.out) == (130, "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from dealer.doctor.connections import Absence, Exit
+from dealer.doctor.dialogue import Absence, Exit
 from dealer.doctor.examination import Examination
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation
 from engine import Game

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.doctor.connections import Absence, BotHost, Connection
+from dealer.doctor.dialogue import Absence, BotHost, Connection
 from dealer.doctor.situations import ExaminationSetup
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
@@ -26,7 +26,8 @@ class Port:
         self.strays: list[StrayConnection] = []
         setup = ExaminationSetup(game("kuhn"), [], start_timeout_s=start_timeout_s)
         player = parse_player("tcp")
-        self.host = BotHost(player, setup, "kuhn", folder, ("127.0.0.1", 0), self._send_clients, self.strays.append)
+        waiting, stray = self._send_clients, self.strays.append
+        self.host = BotHost(player, setup, "kuhn", folder, ("127.0.0.1", 0), on_waiting=waiting, on_stray=stray)
         self.sockets: list[socket.socket] = []
         self._visit: Visit = lambda address: None
 

@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
 from dealer.cli.tables import table_view
-from dealer.doctor.display import finding_view, list_table, mark_byte, printable, situations_table
 from dealer.doctor.judge import Kind, Severity
-from dealer.doctor.report import SCHEMA_VERSION, DoctorReport
+from dealer.doctor.report import (
+    SCHEMA_VERSION,
+    DoctorReport,
+    finding_view,
+    list_table,
+    mark_byte,
+    printable,
+    situations_table,
+)
 from dealer.doctor.situations import SITUATIONS
 from tests.dealer.doctor.local_host import examine
 from tests.dealer.doctor.peers import FAULTS, Peer, WithLf

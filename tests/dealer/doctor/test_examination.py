@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dealer.doctor.connections import Absence, Exit
-from dealer.doctor.dialogue import Dialogue
+from dealer.doctor.dialogue import Absence, Dialogue, Exit
 from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.report import SituationState, junit_of

@@ -56,7 +56,7 @@ class Host:
     playing: set[asyncio.Task[bytes]] = field(default_factory=set)
     is_idle: bool = False
 
-    def tell(self, event: object) -> None:
+    def notify(self, event: object) -> None:
         if isinstance(event, SeatOpen | Replaced):
             self.heard.append(event)
         if isinstance(event, SeatOpen) and not self.is_idle:

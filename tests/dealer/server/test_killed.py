@@ -19,6 +19,7 @@ import pytest
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.match.faults import FaultPolicy
 from dealer.run.schedule import Seating, number_of_seatings
+from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest
 from dealer.server.db.runs import add_job
@@ -137,7 +138,7 @@ def enter_contests(number: int, names: Sequence[str]) -> list[str]:
     """Have contests in the queue of a server that does not run; returns their tags."""
     tags = []
     with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
-        (ann,) = (user for user in records.users(store) if user.name == "player")
+        ann = User(store.read("SELECT id FROM users WHERE name = 'player'")[0]["id"], "player")
         for name in names:
             contest: dict[str, Any] = {"runs": 1} | CONTESTS[name]
             request = JobRequest("kuhn", ("A", "B", "C"), f"{name}.{number}", **{"seating": "single"} | contest)

@@ -40,7 +40,6 @@ def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[
         "a run": lambda: records.run(store, runs // 2),
         "matches of a run": lambda: records.matches(store, runs // 2),
         "faults of a run": lambda: records.faults(store, run=runs // 2),
-        "the last faults of a version": lambda: records.faults(store, version=3),
         "the last faults of a user's bots": lambda: records.faults(store, owner=3),
         "scores of a run": lambda: records.duplicate_scores(store, runs // 2, 0),
         "jobs of a user": lambda: records.jobs(store, user=3),

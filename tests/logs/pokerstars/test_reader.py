@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from engine import BettingType, Game, Move, hand_values, parse_cards
+from engine.betting import betting_steps
 from engine.game import DEFAULT_STACK
-from engine.steps import betting_steps
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind

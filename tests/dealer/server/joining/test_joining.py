@@ -31,6 +31,7 @@ from dealer.table.players import parse_player
 from protocol.joining import Challenge, RunOver, SeatOffer
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import House, running
+from tests.programs import loaded_by
 
 GAMES = """
 port = 0
@@ -520,3 +521,8 @@ def test_encrypted_from_end_to_end(house_folder: Path) -> None:
             await refused(house).ending()
 
     serve(talk, settings)
+
+
+def test_a_client_loads_nothing_of_the_server() -> None:
+    parts = ["sqlite3", *(f"dealer.server.{name}" for name in ("settings", "service", "db", "queue", "textport"))]
+    assert loaded_by("import dealer.server.joining.client", parts) == []

@@ -9,9 +9,8 @@ from itertools import groupby, permutations
 import pytest
 
 from bots import Bot, View
-from bots.equilibrium.bot import EquilibriumBot
-from bots.equilibrium.departures import action_costs, departures_of, is_solved
-from bots.equilibrium.table import state_of
+from bots.equilibrium.bot import EquilibriumBot, state_of
+from bots.equilibrium.deviations import action_costs, deviations_of, is_solved
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from engine import ActionKind, BettingState, Deal, Game, betting_start, hand_values
@@ -93,8 +92,8 @@ def by_deal(records: Iterable[HandRecord]) -> Iterator[list[tuple[str, HandRecor
 
 def test_what_hands_show_is_counted() -> None:
     deals = list(played("calling", "random?seed=9"))
-    found = departures_of(deals, "A")
-    assert found == pickle.loads(pickle.dumps(found)) == departures_of(deals)
+    found = deviations_of(deals, "A")
+    assert found == pickle.loads(pickle.dumps(found)) == deviations_of(deals)
     assert (found.hands, found.deals) == (600, 300)
     worst = found.situations[0]
     assert worst.name == "2nd, Q, after bet"
@@ -108,7 +107,7 @@ def test_what_hands_show_is_counted() -> None:
 
 
 def test_an_equilibrium_gives_nothing_away() -> None:
-    found = departures_of(played("equilibrium?seed=4", "random?seed=9"), "A")
+    found = deviations_of(played("equilibrium?seed=4", "random?seed=9"), "A")
     assert (found.per_100_hands, found.half_width) == (0, 0)
 
 
@@ -118,7 +117,7 @@ def test_the_intervals_hold_what_is_expected() -> None:
     for seed in range(60):
         bots = [make_bot("calling"), EquilibriumBot(seed=seed)]
         records = self_play("kuhn", bots, hands=100, seed=seed, names=("A", "B"))
-        found = departures_of(by_deal(records), "A")
+        found = deviations_of(by_deal(records), "A")
         expected = sum(lost(game_named("kuhn"), position, make_bot("calling"))[1] for position in range(2)) / 2
         outside += abs(found.per_100_hands - 100 * expected) > found.half_width
     assert outside <= 3
@@ -127,10 +126,10 @@ def test_the_intervals_hold_what_is_expected() -> None:
 def test_what_cannot_be_treated_is_told() -> None:
     assert not is_solved(game_named("limit"))
     with pytest.raises(LeaksRefused, match="where an equilibrium is known, kuhn, kuhn-depth, leduc"):
-        departures_of(played("calling", "random", game="limit", hands=2))
+        deviations_of(played("calling", "random", game="limit", hands=2))
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
-        departures_of(played("calling", "random", hands=40), "Zoe")
+        deviations_of(played("calling", "random", hands=40), "Zoe")
     with pytest.raises(LeaksRefused, match="A played 10 deals; leaks take 30 at least"):
-        departures_of(played("calling", "random", hands=10), "A")
+        deviations_of(played("calling", "random", hands=10), "A")
     with pytest.raises(LeaksRefused, match="there is no finished hand"):
-        departures_of([])
+        deviations_of([])

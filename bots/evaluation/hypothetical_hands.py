@@ -1,4 +1,6 @@
-"""AIVAT over ranges: what the players whose policies are known would have won with every holding they might have had.
+"""AIVAT: the luck of the draws and of the cards of players whose policy is known, taken out of finished hands.
+
+Over ranges (`HypotheticalHands`), it is what such players would have won with every holding they might have had.
 
 Given what the other players saw and the board, every holding of the known players is as likely as their policies make
 it. So a hand counts at the mean over all of them, each weighed by the chance with which its policy plays what was
@@ -8,31 +10,66 @@ deal, only the cards of the others are left to luck.
 Every holding is a question to the policy at every decision, a thousand in hold'em, unless a bot answers for all at once
 (`Bot.policy_by_holding`). So this is for policies that answer fast, or for few hands; and the known players may have
 `MOST_HOLDINGS` together, which is one player of hold'em, or everybody in Kuhn's and Leduc's games.
+
+With the cards that were held, its terms are the players' draws, less what these brought beyond expectation. At every
+decision of such a player any function V of what follows has an expectation over its probabilities, and the expectation
+less the value of the action taken is 0 on average (Burch et al. 2018, "AIVAT: A new variance reduction technique for
+agent evaluation in imperfect information games"; here with the cards that were held, so that one question per decision
+is enough). Bots that never draw have no such terms: theirs are all 0.
+
+Each player has these columns:
+
+- the *value term*: V is the expected share of the pot, all hole cards known, times the pot, less the chips put in;
+- by round, four terms of events: "does not fold" and "raises", each less its probability, each with the share less that
+  of equals and without it. In no-limit games they are multiplied with the pot. They are for estimators with weights,
+  which find what a bet is worth beyond the chips in the pot.
+
+A decision of which the policy says nothing has no terms. An action to which it gives no chance ends the counting: the
+policy is then not that of the player in these hands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import PolicyError
-from bots.evaluation.decisions import chips_of, no_chance
 from bots.evaluation.policies import Policy, policy_by_holding_in, policy_in
 from bots.sdk.view import View
-from engine import Action, ActionKind, BettingState, Card, Deal, Game, betting_start, side_pots, uncalled
+from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
 from engine.ranges import holding_number
 from logs.record import HandRecord
 from logs.variance.shares import PotRow, Shares
-from logs.variance.terms import chance_terms, term_values
+from logs.variance.terms import Terms, TermsBuilder, chance_terms, term_values
+from protocol import format_action
 
-__all__ = ["MOST_HOLDINGS", "ImaginaryHands", "number_of_holdings"]
+__all__ = ["MOST_HOLDINGS", "ActionTerms", "HypotheticalHands", "chips_of", "number_of_holdings"]
+
+
+def chips_of(betting: BettingState, action: Action) -> int:
+    """The chips that an action of the player in turn puts in."""
+    if action.kind == ActionKind.FOLD:
+        return 0
+    if action.kind == ActionKind.CALL:
+        return betting.to_call
+    hand_total = betting.legal_actions().raise_min if betting.game.is_limit else action.hand_total
+    return hand_total - betting.spent[betting.acting_position]
+
+
+def no_chance(record: HandRecord, position: Position, action: Action) -> str:
+    """Why a hand cannot have been played by a policy, as a sentence."""
+    return (
+        f"{record.name_at(position)} plays {format_action(action)} in hand {record.hand_number} of "
+        f"{record.match_name}, to which its policy gives no chance: these hands were played by another policy, or a "
+        "fault was played for it"
+    )
+
 
 MOST_HOLDINGS: Final = 1326
-
 _Floats = NDArray[np.float64]
 
 
@@ -47,7 +84,7 @@ def number_of_holdings(game: Game, known: int) -> int:
     return found
 
 
-class ImaginaryHands:
+class HypotheticalHands:
     """Hands of one game at their mean over the holdings of some players."""
 
     def __init__(self, game: Game, policies: Mapping[str, Policy]) -> None:
@@ -80,8 +117,6 @@ class ImaginaryHands:
 
 
 class _Walk:
-    """One hand, with all holdings of the known players at once."""
-
     def __init__(
         self, game: Game, shares: Shares, policies: Mapping[str, Policy], record: HandRecord, stream: int
     ) -> None:
@@ -129,7 +164,6 @@ class _Walk:
         return found
 
     def _board(self, betting: BettingState, before: int, after: int) -> _Floats:
-        """The term of the cards of a round."""
         pots = [(sum([1 << at for at in pot.players]), pot.amount) for pot in side_pots(betting.spent, betting.folded)]
         expected = sum([amount * self._mean(self._of(PotRow(members, before))) for members, amount in pots])
         came = set(self._record.deal.board[before:after])
@@ -220,7 +254,6 @@ class _Walk:
         return found
 
     def _mean(self, values: _Floats) -> _Floats:
-        """The mean over the holdings by their weights."""
         found: _Floats = self._weights @ values / self._weights.sum()
         return found
 
@@ -228,7 +261,6 @@ class _Walk:
 def _holdings(
     game: Game, holes: list[tuple[Card, ...]], known: Sequence[int], taken: set[Card]
 ) -> list[list[tuple[Card, ...]]]:
-    """The hole cards of everybody, for all holdings of the known players."""
     if not known:
         return [holes]
     found = []
@@ -236,3 +268,118 @@ def _holdings(
         changed = [cards if at == known[0] else hole for at, hole in enumerate(holes)]
         found += _holdings(game, changed, known[1:], taken | {*cards})
     return found
+
+
+_EVENTS: Final = 4
+"""Terms of events in each round."""
+_FOLD, _RAISE = ActionKind.FOLD, ActionKind.RAISE
+
+
+class ActionTerms:
+    """The terms of some players in one game: `logs.variance.reduction.HandCorrections`.
+
+    Attributes:
+        columns: by player, its columns.
+        ranges: by players, the columns of the mean over their holdings.
+        doubts: by player, why its policy may not be that of all its hands.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        policies: Mapping[str, Policy],
+        doubts: Mapping[str, str] | None = None,
+        *,
+        imagined: Sequence[HypotheticalHands] = (),
+    ) -> None:
+        """Prepare.
+
+        Args:
+            game: the game; stacks do not matter.
+            policies: by name of the player.
+            doubts: by name of the player, why its policy may not be that of all its hands, in words.
+            imagined: of some of the players, which average over their holdings, too.
+        """
+        self.doubts = dict(doubts or {})
+        width = 1 + _EVENTS * game.num_rounds
+        self._policies = dict(policies)
+        self.columns = {name: range(at * width, (at + 1) * width) for at, name in enumerate(self._policies)}
+        first = width * len(self._policies)
+        self._imagined = tuple(imagined)
+        self.ranges = {one.names: range(first + 2 * at, first + 2 * at + 2) for at, one in enumerate(self._imagined)}
+        self._width = first + 2 * len(self._imagined)
+
+    def terms(self, record: HandRecord, stream: int) -> Terms:
+        """The terms of a hand; a stream as for `logs.variance.shares.Shares.of`.
+
+        Raises:
+            PolicyError: a player did what its policy gives no chance, or the policy tells no probabilities.
+        """
+        game = record.game
+        found = TermsBuilder(game.num_players, self._width)
+        known = [name if name in self._policies else None for name in record.names]
+        betting = betting_start(game)
+        for position, action in chain.from_iterable(record.betting.rounds):
+            name = known[position]
+            if name is not None:
+                chances = self._chances(record, name, betting, position, action)
+                if chances is not None:
+                    _add(found, self.columns[name].start, betting, chances, action)
+            betting = betting.after(action)
+        for one in self._imagined:
+            found.constants[:, self.ranges[one.names]] = one.columns(record, stream)
+        return found.terms
+
+    def _chances(
+        self, record: HandRecord, name: str, betting: BettingState, position: Position, action: Action
+    ) -> Mapping[Action, float] | None:
+        holes = tuple([hole if at == position else () for at, hole in enumerate(record.deal.hole_cards)])
+        board = record.deal.board[: record.game.board_cards_by_round[betting.round]]
+        try:
+            chances = policy_in(self._policies[name], View(betting, position, record.hand_number, holes, board))
+        except PolicyError as error:
+            raise PolicyError(f"{name}: {error}") from error
+        if chances is not None and not chances.get(action) and not _is_certain(chances, action):
+            raise PolicyError(no_chance(record, position, action))
+        return chances
+
+
+def _is_certain(chances: Mapping[Action, float], action: Action) -> bool:
+    """Whether an action has a chance under another size: raises of limit games may be written with one."""
+    return any(chance and one.kind == action.kind and not action.hand_total for one, chance in chances.items())
+
+
+def _add(
+    found: TermsBuilder, first: int, betting: BettingState, chances: Mapping[Action, float], action: Action
+) -> None:
+    game, position = betting.game, betting.acting_position
+    known = game.board_cards_by_round[betting.round]
+    members = (1 << game.num_players) - 1 & ~betting.folded
+    pot = float(betting.pot)
+    # By kind, the probability less what came, and what these put in on average.
+    differences = [0.0, 0.0, 0.0]
+    added = put_in = 0.0
+    for one, chance in [*chances.items(), (action, -1.0)]:
+        chips = float(chips_of(betting, one))
+        differences[one.kind] += chance
+        if one.kind != _FOLD:
+            added += chance * (pot + chips)
+            put_in += chance * chips
+    stays = PotRow(members, known)
+    leaves = PotRow(members & ~(1 << position), known)
+    if differences[_FOLD]:
+        found.add(leaves, first, differences[_FOLD] * pot)
+    if added:
+        found.add(stays, first, added)
+    found.constants[position, first] -= put_in
+    scale = float(game.big_blind) if game.is_limit else pot
+    equals = 1 / members.bit_count()
+    column = first + 1 + _EVENTS * betting.round
+    # To fold is not to stay in: the sum of the other two would leave rounding where nobody may fold.
+    for difference in (-differences[_FOLD], differences[_RAISE]):
+        if difference:
+            weight = difference * scale
+            found.add(stays, column, weight)
+            found.constants[:, column] -= weight * equals
+            found.constants[:, column + 1] += weight
+        column += 2

@@ -9,7 +9,7 @@ import pytest
 
 from bots import View, self_play
 from bots.errors import PolicyError
-from bots.evaluation.imaginary_hands import ImaginaryHands, number_of_holdings
+from bots.evaluation.hypothetical_hands import HypotheticalHands, number_of_holdings
 from bots.sdk.registry import make_bot
 from engine import Action
 from logs.variance.shares import Shares
@@ -26,7 +26,7 @@ def estimated(
     game = small_game(name)
     hands = all_hands(game, strategies)
     records = [hand.record for hand in hands]
-    imagined = ImaginaryHands(game, {player: Known(strategies["ABC".index(player)]) for player in known})
+    imagined = HypotheticalHands(game, {player: Known(strategies["ABC".index(player)]) for player in known})
     columns = np.array([imagined.columns(record, 0) for record in records])
     chance = term_values(
         Shares(game), [r.deal for r in records], [chance_terms(r.betting) for r in records], [0] * 9999
@@ -92,7 +92,7 @@ def test_a_policy_that_cannot_tell() -> None:
 
     record = all_hands(small_game("kuhn"), (uniform, uniform))[0].record
     with pytest.raises(PolicyError, match="A cannot tell what it would do in MATCHSTATE:0:0::"):
-        ImaginaryHands(record.game, {"A": Silent()}).columns(record, 0)
+        HypotheticalHands(record.game, {"A": Silent()}).columns(record, 0)
 
 
 def test_all_holdings_at_once_are_each() -> None:
@@ -108,7 +108,7 @@ def test_all_holdings_at_once_are_each() -> None:
     game = find_game("limit")[1]
     bots = [make_bot("lp?seed=1"), make_bot("random?seed=2")]
     records = list(self_play(game, bots, hands=1, seed=3, names=["a", "b"]))
-    both = [ImaginaryHands(game, {"a": policy}) for policy in (make_bot("lp"), OneByOne())]
+    both = [HypotheticalHands(game, {"a": policy}) for policy in (make_bot("lp"), OneByOne())]
     for record in records:
         at_once, one_by_one = (imagined.columns(record, 0) for imagined in both)
         assert at_once == pytest.approx(one_by_one, abs=1e-9)

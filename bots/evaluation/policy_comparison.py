@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
     from engine import Game
 
-__all__ = ["leaks_beside"]
+__all__ = [
+    "leaks_beside",
+]
 
 _CHOICES: Final = 17
 """Seed of the actions that are drawn to be compared."""
@@ -79,7 +81,6 @@ def leaks_beside(
 
 
 def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, name: str) -> None:
-    """Count the decisions of the player in a hand."""
     position = record.names.index(count.player)
     deal = _whole(record)
     state = betting_start(record.game)
@@ -110,7 +111,6 @@ def _whole(record: HandRecord) -> Deal:
 
 
 def _view(state: BettingState, deal: Deal, number: int) -> View:
-    """What the player in turn sees."""
     at, game = state.acting_position, state.game
     holes = tuple([hole if seat == at else () for seat, hole in enumerate(deal.hole_cards)])
     return View(state, at, number, holes, deal.board[: game.board_cards_by_round[state.round]])

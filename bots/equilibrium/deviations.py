@@ -1,6 +1,6 @@
 """What a player gives away where an equilibrium is known: decision by decision, the cost of each exact.
 
-    found = departures_of(deals_in(find(["runs/x"])), "New")
+    found = deviations_of(deals_in(find(["runs/x"])), "New")
     for one in found.situations:
         print(one.name, one.per_100_hands, one.half_width)
 
@@ -24,13 +24,11 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.equilibrium.bot import GAMES, EquilibriumBot
-from bots.equilibrium.table import state_of
+from bots.equilibrium.bot import GAMES, EquilibriumBot, state_of
 from bots.sdk.view import View
 from bots.solving.engine_games import small_game, turns_of
-from bots.solving.plans import sequence_values
-from bots.solving.policies import plan_of_policy, view_of
-from bots.solving.sequence_form import Choice, Plan, sequence_form
+from bots.solving.exact import plan_of_policy, view_of
+from bots.solving.sequence_form import Choice, Plan, sequence_form, sequence_values
 from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
 from engine.errors import quoted
 from logs.errors import LeaksRefused
@@ -38,11 +36,10 @@ from logs.record import HandRecord
 from logs.tracker.positions import position_names
 from protocol import find_game
 
-__all__ = ["FEWEST_DEALS", "Departures", "Played", "Situation", "action_costs", "departures_of", "is_solved"]
+__all__ = ["FEWEST_DEALS", "ChosenAction", "Deviations", "Situation", "action_costs", "deviations_of", "is_solved"]
 
 FEWEST_DEALS: Final = 30
 """Deals in which a situation has to come up to have an interval."""
-
 _Vector: TypeAlias = NDArray[np.float64]
 _ROUNDING: Final = 1e-9
 """Chips: a cost below is that of an equilibrium's own actions, which the table has to ten digits."""
@@ -50,7 +47,7 @@ _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class ChosenAction:
     """What a player did in a situation.
 
     Attributes:
@@ -83,11 +80,11 @@ class Situation:
     deals: int
     per_100_hands: float
     half_width: float | None
-    choices: tuple[Played, ...]
+    choices: tuple[ChosenAction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Departures:
+class Deviations:
     """What a player gave away.
 
     Attributes:
@@ -118,7 +115,7 @@ def is_solved(game: Game) -> bool:
 
 @cache
 def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[ActionKind, float]]:
-    """What each action costs, in chips, by position and state (`bots.equilibrium.table.state_of`).
+    """What each action costs, in chips, by position and state (`bots.equilibrium.bot.state_of`).
 
     States to which an equilibrium's opponent never comes are left out.
 
@@ -170,7 +167,7 @@ def _reach_of(name: str, reached: Sequence[tuple[str, _Vector]]) -> _Vector:
     return behind[-1] if behind else np.ones_like(reached[0][1])
 
 
-def departures_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None = None) -> Departures:
+def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None = None) -> Deviations:
     """What a player gave away in the hands of a game whose equilibrium is known.
 
     Args:
@@ -200,12 +197,10 @@ def departures_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str
         raise LeaksRefused("there is no finished hand")
     if count.player not in names:
         raise LeaksRefused(f"no player is called {quoted(count.player)}; there are {', '.join(names)}")
-    return count.departures()
+    return count.deviations()
 
 
 class _Count:
-    """Counts the decisions of a player."""
-
     def __init__(self, game: Game, player: str) -> None:
         self.game = game
         self.player = player
@@ -216,11 +211,6 @@ class _Count:
         self._by_deal: dict[str, dict[int, float]] = {}
 
     def add(self, hands: Sequence[HandRecord]) -> None:
-        """Count the hands of a deal in which the player sat.
-
-        Raises:
-            LeaksRefused: the player's cards are not in one of them.
-        """
         self._deals += bool(hands)
         self._hands += len(hands)
         for record in hands:
@@ -247,7 +237,6 @@ class _Count:
             state = state.after(step.action)
 
     def _decide(self, view: View, move: str, action: Action, before: list[str]) -> None:
-        """Count a decision."""
         self._decisions += 1
         costs = self._costs.get((view.position, state_of(view)))
         if costs is None:
@@ -263,12 +252,7 @@ class _Count:
         of_deals = self._by_deal.setdefault(name, {})
         of_deals[self._deals] = of_deals.get(self._deals, 0.0) + cost
 
-    def departures(self) -> Departures:
-        """What the hands show.
-
-        Raises:
-            LeaksRefused: they are too few.
-        """
+    def deviations(self) -> Deviations:
         if self._deals < FEWEST_DEALS:
             raise LeaksRefused(f"{self.player} played {self._deals} deals; leaks take {FEWEST_DEALS} at least")
         asked = sum(len(of_deals) >= FEWEST_DEALS for of_deals in self._by_deal.values()) + 1
@@ -280,13 +264,13 @@ class _Count:
                 everything[deal] = everything.get(deal, 0.0) + cost
         situations = []
         for name, of_deals in self._by_deal.items():
-            choices = [Played(did, *of_choice) for did, of_choice in self._times[name].items()]
+            choices = [ChosenAction(did, *of_choice) for did, of_choice in self._times[name].items()]
             choices.sort(key=lambda one: (-one.times * one.cost, one.did))
             half = scale * width * self._spread(of_deals) if len(of_deals) >= FEWEST_DEALS else None
             total = scale * sum(of_deals.values())
             situations.append(Situation(name, len(of_deals), total, half, tuple(choices)))
         situations.sort(key=lambda one: (-one.per_100_hands, one.name))
-        return Departures(
+        return Deviations(
             self.player,
             self._hands,
             self._deals,
@@ -298,7 +282,6 @@ class _Count:
         )
 
     def _spread(self, of_deals: Mapping[int, float]) -> float:
-        """The standard error of a sum over deals."""
         mean = sum(of_deals.values()) / self._deals
         squares = sum(cost**2 for cost in of_deals.values()) - self._deals * mean**2
         return sqrt(max(0.0, squares) * self._deals / (self._deals - 1))
@@ -310,7 +293,6 @@ def _move(step: Step) -> str:
 
 
 def _words(view: View, before: list[str]) -> str:
-    """A situation in words."""
     rounds = [moves or "nothing" for moves in before[: view.round + 1]] or ["nothing"]
     if len(rounds) <= view.round:
         rounds.append("nothing")

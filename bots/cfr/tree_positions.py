@@ -1,0 +1,426 @@
+"""Where a real betting is in the tree of a strategy, and what the strategy plays there.
+
+A bet that the tree does not have is read as the sizes beside it, each with a chance (`readings`). Sizes are fractions
+of the pot, as it is after a call. Between two sizes of the tree a bet is read as the lower one with the chance of the
+pseudo-harmonic mapping (Ganzfried & Sandholm 2013, "Action translation in extensive-form games with large action
+spaces"): the mapping that keeps a bettor indifferent between a bluff and a give-up in a one-street game with these two
+sizes, whatever they are. A bet below the smallest size lies between it and no bet at all, size 0; what is above the
+largest is read as the largest.
+
+So a betting is at one node, or at several, each with a weight (`tree_positions`). Every action of a limit game is in
+its tree. In no-limit games the other player's raises may have any size. Each is measured in pots as they really are and
+read as the sizes of the tree beside it, with chances, so a hand is followed along several paths at once. A path counts
+by the chances of its readings, times how likely we would have done along it what we did: so playing by all paths at
+once is the same as drawing a reading of each raise and staying with it. A path is left where the table contradicts it,
+as long as there are others: we did what is not done on it, or everybody is all-in on it and at the table nobody is.
+
+A raise may be read as none. Where the check or call that it is read as ends a round, the path goes on behind an answer
+that is still *owed* at the table: a call.
+
+Our own raises are of the fraction of the real pot that the tree has of its own; all-in is always all-in.
+
+`play` makes one policy of the probabilities at all these positions. Two decisions are not the tree's. Where the tree
+has nothing that corresponds to the table, and where a call would put in everything on a path on which sizes had to be
+read, a hand is held against the price: it calls if its standing among all hands is at least the part of the final pot
+that the call pays. On a path that is the tree's own to the chip, the strategy is played as it is.
+
+`ranges` is how likely each player comes to a betting with each holding, where both play a strategy. A raise of a size
+that the strategy never makes is read as those beside it that it does make, as one of the opponent is: it is as likely
+with a holding as they are, each by its chance. An action that the strategy takes with no holding that is left tells
+nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.cfr.abstraction import NO_BUCKET
+from bots.cfr.files import StrategyFile
+from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, betting_start
+from engine.actions import raise_to
+from engine.holdem import is_dealt_as_holdem
+from engine.ranges import are_free
+
+__all__ = [
+    "LEFT",
+    "NO_BET",
+    "Chances",
+    "Reading",
+    "TreePosition",
+    "decided_at",
+    "lower_chance",
+    "mixed",
+    "narrowed",
+    "places",
+    "play",
+    "ranges",
+    "readings",
+]
+
+NO_BET: Final = -1
+"""In place of the number of a size: the bet is read as a call or a check."""
+
+
+def lower_chance(size: float, lower: float, upper: float) -> float:
+    """The chance that a size between two others is read as the lower one: (B - x)(1 + A) / ((B - A)(1 + x)).
+
+    Args:
+        size: x, from `lower` to `upper`.
+        lower: A, at least 0.
+        upper: B, above A; may be infinite.
+    """
+    if upper == float("inf"):
+        return (1 + lower) / (1 + size)
+    return (upper - size) * (1 + lower) / ((upper - lower) * (1 + size))
+
+
+def readings(size: float, known: Sequence[float]) -> list[tuple[int, float]]:
+    """What a bet is read as: numbers of known sizes, or `NO_BET`, with chances above 0 that sum to 1.
+
+    Args:
+        size: of the bet, above 0.
+        known: the sizes of the tree, ascending and above 0; there may be none.
+    """
+    at = bisect_left(known, size)
+    if at == len(known):
+        return [(at - 1, 1.0)]  # With no size at all that is `NO_BET`.
+    chance = lower_chance(size, known[at - 1] if at else 0.0, known[at])
+    return [(number, found) for number, found in ((at - 1, chance), (at, 1 - chance)) if found > 0]
+
+
+LEFT: Final = -1
+"""In place of a node: the tree has nothing that corresponds to the table any more."""
+Chances: TypeAlias = NDArray[np.float64]
+"""By holding: of one that is known, shape (1,), or of all, shape (1326,)."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TreePosition:
+    """A node at which a betting may be.
+
+    Attributes:
+        node: its number, or `LEFT`.
+        matched: the chips a caller has in there, in the tree.
+        weights: the chances of the readings that led here, times how likely we would have come along.
+        owes_call: whether the node stands behind a call that has not come yet.
+        is_exact: whether nothing on the way had to be read.
+    """
+
+    node: int
+    matched: int
+    weights: Chances
+    owes_call: bool = False
+    is_exact: bool = True
+
+
+class Reading(NamedTuple):
+    """How a raise that the tree does not have was read, on the likeliest path.
+
+    Attributes:
+        action: the raise.
+        pots: its size as a fraction of the pot.
+        known: the sizes it was read as, 0 for none, with their chances.
+    """
+
+    action: Action
+    pots: float
+    known: tuple[tuple[float, float], ...]
+
+
+Decide: TypeAlias = Callable[[TreePosition, BettingState], Mapping[Action, Chances]]
+"""What the player does at a place of its own, by holding, in a state of the table."""
+
+
+def places(
+    strategy: StrategyFile, betting: BettingState, holdings: int, decide: Decide
+) -> tuple[list[TreePosition], list[Reading]]:
+    """The places of a betting, and how raises were read.
+
+    Args:
+        strategy: whose tree.
+        betting: at a decision of the player.
+        holdings: for how many it is asked.
+        decide: what the player does on the way; asked only where there are several paths.
+    """
+    state = betting_start(strategy.game)
+    found = [TreePosition(0, strategy.game.big_blind, np.ones(holdings))]
+    read: list[Reading] = []
+    for position, action in (one for actions in betting.rounds for one in actions):
+        if position == betting.acting_position and len(found) > 1:
+            found = _narrowed(found, [decide(place, state).get(action) for place in found])
+        likeliest = max(found, key=lambda place: place.weights.sum())
+        if (reading := _reading(strategy, likeliest, state, action)) is not None:
+            read.append(reading)
+        following = [after for place in found for after in _after(strategy, place, state, action)]
+        on = [place for place in following if place.node != LEFT]
+        found = on or [replace(found[0], node=LEFT, owes_call=False, is_exact=False)]
+        state = state.after(action)
+    # Over in the tree, but not at the table.
+    on = [place for place in found if place.owes_call or (place.node != LEFT and strategy.nodes[place.node])]
+    return on or [replace(found[0], node=LEFT)], read
+
+
+def mixed(
+    found: Sequence[TreePosition], decided: Sequence[Mapping[Action, Chances]], left: Mapping[Action, Chances]
+) -> dict[Action, Chances]:
+    """What is played by all places at once, by their weights.
+
+    Args:
+        found: the places.
+        decided: what is played at each.
+        left: what is played with holdings that would have come to none of them.
+    """
+    if len(found) == 1:
+        return dict(decided[0])
+    total = np.sum([place.weights for place in found], axis=0)
+    is_left = total == 0
+    shares = [place.weights / np.where(is_left, 1, total) for place in found]
+    played: dict[Action, Chances] = {}
+    for share, chances in zip([*shares, is_left], [*decided, left], strict=True):
+        for action, chance in chances.items():
+            played[action] = played.get(action, 0.0) + share * chance
+    return dict(sorted(played.items()))
+
+
+def actions_at(strategy: StrategyFile, place: TreePosition, state: BettingState) -> tuple[Action, ...]:
+    """What each action of a node is at the table; several may come to the same.
+
+    Args:
+        strategy: whose tree.
+        place: a decision that owes no call.
+        state: at the table.
+    """
+    fold, raises = _shape(strategy, place.node)
+    if strategy.game.is_limit:
+        return (FOLD,) * fold + (CALL,) + (RAISE,) * raises
+    can_raise = state.legal_actions().can_raise
+    totals = _totals(strategy, place, state) if can_raise else []
+    return (FOLD,) * fold + (CALL,) + tuple(map(raise_to, totals)) + (CALL,) * (raises - len(totals))
+
+
+def _narrowed(found: list[TreePosition], chances: Sequence[Chances | None]) -> list[TreePosition]:
+    """The places by how likely we would have taken an action at each of them."""
+    weights = [
+        np.zeros_like(place.weights) if chance is None else place.weights * chance
+        for place, chance in zip(found, chances, strict=True)
+    ]
+    is_ours = np.sum(weights, axis=0) > 0
+    # What we would never have done tells nothing about the readings: somebody else has played here.
+    weights = [np.where(is_ours, weight, place.weights) for place, weight in zip(found, weights, strict=True)]
+    return [replace(place, weights=weight) for place, weight in zip(found, weights, strict=True) if weight.any()]
+
+
+def _after(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> list[TreePosition]:
+    """The places that follow one; none, or `LEFT`, where the action contradicts it."""
+    if place.node == LEFT:
+        return [place]
+    if place.owes_call:
+        return [replace(place, owes_call=False)] if action.kind is ActionKind.CALL else []
+    if not strategy.nodes[place.node]:
+        return [replace(place, node=LEFT)]
+    fold, _ = _shape(strategy, place.node)
+    if action.kind is not ActionKind.RAISE:
+        return [_gone_on(strategy, place, fold if action.kind is ActionKind.CALL else 0)]
+    if strategy.game.is_limit:
+        return [_gone_on(strategy, place, fold + 1)]
+    following = []
+    for number, chance in _readings(strategy, place, state, action):
+        if number == NO_BET:
+            after = _gone_on(strategy, place, fold)
+            is_next = strategy.nodes[after.node] and strategy.rounds[after.node] == strategy.rounds[place.node]
+            after = replace(after, owes_call=not is_next, is_exact=False)
+        else:
+            after = _gone_on(strategy, place, fold + 1 + number)
+            is_known = _totals(strategy, place, state)[number] == action.hand_total
+            after = replace(after, is_exact=place.is_exact and is_known)
+        following.append(replace(after, weights=place.weights * chance))
+    return following
+
+
+def _gone_on(strategy: StrategyFile, place: TreePosition, at: int) -> TreePosition:
+    child = strategy.children_of(place.node)[at]
+    total = 0 if strategy.game.is_limit else int(strategy.totals[child])
+    return replace(place, node=child, matched=total or place.matched)
+
+
+def _readings(
+    strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action
+) -> list[tuple[int, float]]:
+    """What a raise at the table is read as: numbers of the node's raises, or `NO_BET`, with chances."""
+    totals = _totals(strategy, place, state)
+    if action.hand_total in totals:
+        # Of several, the largest: all-in is all-in in the tree, too.
+        return [(len(totals) - 1 - totals[::-1].index(action.hand_total), 1.0)]
+    return readings(_pots(action.hand_total, state), [_pots(total, state) for total in totals])
+
+
+def _reading(strategy: StrategyFile, place: TreePosition, state: BettingState, action: Action) -> Reading | None:
+    """How a raise is read at a place; None where nothing has to be read there."""
+    is_raise = action.kind is ActionKind.RAISE and not strategy.game.is_limit
+    if not is_raise or place.owes_call or place.node == LEFT or not strategy.nodes[place.node]:
+        return None
+    totals = _totals(strategy, place, state)
+    if action.hand_total in totals:
+        return None
+    known = [
+        (0.0 if number == NO_BET else _pots(totals[number], state), chance)
+        for number, chance in _readings(strategy, place, state, action)
+    ]
+    return Reading(action, _pots(action.hand_total, state), tuple(known))
+
+
+def _shape(strategy: StrategyFile, node: int) -> tuple[int, int]:
+    """Whether a decision has a fold, 0 or 1, and how many raises."""
+    kinds = int(strategy.nodes[node])
+    return kinds & 1, kinds >> 2
+
+
+def _totals(strategy: StrategyFile, place: TreePosition, state: BettingState) -> list[int]:
+    """The hand totals, at the table, of a node's raises: the same fractions of the pot, and all-in for all-in."""
+    legal = state.legal_actions()
+    found = []
+    fold, raises = _shape(strategy, place.node)
+    for child in strategy.children_of(place.node)[fold + 1 : fold + 1 + raises]:
+        total = int(strategy.totals[child])
+        fraction = (total - place.matched) / (2 * place.matched)
+        real = state.max_spent + int(fraction * 2 * state.max_spent + 0.5)
+        is_all = total >= strategy.game.stacks[state.acting_position]
+        found.append(legal.raise_max if is_all else min(max(real, legal.raise_min), legal.raise_max))
+    return found
+
+
+def _pots(total: int, state: BettingState) -> float:
+    """The size of a raise as a fraction of the pot after a call."""
+    return (total - state.max_spent) / (2 * state.max_spent)
+
+
+Buckets: TypeAlias = NDArray[np.integer[Any]]
+BucketsOn: TypeAlias = Callable[[tuple[Card, ...]], Buckets]
+"""The buckets of one holding, shape (1,), or of all, shape (1326,), with the board as it was in a round."""
+
+
+class PlayedPolicy(NamedTuple):
+    """What is played in a state.
+
+    Attributes:
+        policy: the probability of each action by holding; every action has some with one of them.
+        read: how raises of the other player were read that the tree does not have.
+    """
+
+    policy: Mapping[Action, Chances]
+    read: tuple[Reading, ...]
+
+
+def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn) -> PlayedPolicy:
+    """What a strategy plays.
+
+    Args:
+        strategy: of the game.
+        betting: a decision.
+        board: the cards on the table.
+        buckets_on: the buckets of the holdings that are asked for.
+    """
+    shown = strategy.game.board_cards_by_round
+
+    def decide(place: TreePosition, state: BettingState) -> Mapping[Action, Chances]:
+        return decided_at(strategy, place, state, buckets_on(board[: shown[state.round]]))
+
+    found, read = places(strategy, betting, len(buckets_on(board)), decide)
+    left = decide(replace(found[0], node=LEFT, owes_call=False), betting)
+    policy = mixed(found, [decide(place, betting) for place in found], left)
+    return PlayedPolicy({action: chances for action, chances in policy.items() if chances.any()}, tuple(read))
+
+
+def decided_at(
+    strategy: StrategyFile, place: TreePosition, state: BettingState, buckets: Buckets
+) -> Mapping[Action, Chances]:
+    """What is played at one place.
+
+    Args:
+        strategy: of the game.
+        place: where the betting may be.
+        state: at the table, a decision.
+        buckets: of the holdings.
+    """
+    ones = np.ones(len(buckets))
+    if place.owes_call:
+        return {CALL: ones}
+    if place.node == LEFT:
+        return _priced({CALL: ones}, strategy, state, buckets)
+    decided: dict[Action, Chances] = {}
+    for action, chances in zip(
+        actions_at(strategy, place, state), _chances(strategy, place.node, buckets), strict=True
+    ):
+        decided[action] = decided.get(action, 0.0) + chances
+    is_all = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]
+    return decided if place.is_exact or not is_all else _priced(decided, strategy, state, buckets)
+
+
+def _priced(
+    decided: dict[Action, Chances], strategy: StrategyFile, state: BettingState, buckets: Buckets
+) -> Mapping[Action, Chances]:
+    if not state.legal_actions().can_fold or not is_dealt_as_holdem(strategy.game) or not state.round:
+        return decided
+    price = state.to_call / (state.pot + state.to_call)
+    refuses = (buckets + 0.5) / strategy.buckets[state.round] < price
+    calls = decided[CALL]
+    folds = decided.get(FOLD, np.zeros(len(buckets))) + np.where(refuses, calls, 0.0)
+    return {**decided, FOLD: folds, CALL: np.where(refuses, 0.0, calls)}
+
+
+def _chances(strategy: StrategyFile, node: int, buckets: Buckets) -> Chances:
+    if len(buckets) == 1:
+        return np.array(strategy.chances_of(node, int(buckets[0])))[:, None]
+    chances = strategy.chances(node)
+    # A holding that shares a card with the board counts for nothing, and has even chances.
+    padded = np.full((len(chances), NO_BUCKET + 1), 1 / len(chances))
+    padded[:, : chances.shape[1]] = chances
+    return padded[:, buckets]
+
+
+def ranges(
+    strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn
+) -> NDArray[np.float64]:
+    """The ranges at the beginning of the present round.
+
+    Args:
+        strategy: of hold'em for two.
+        betting: in that round.
+        board: the cards on the table.
+        buckets_on: the buckets of all holdings.
+
+    Returns:
+        shape (2, 1326): by position and holding, up to a factor for each position; 0 with a card of the board.
+    """
+    shown = strategy.game.board_cards_by_round
+    weights = np.tile(are_free(board), (2, 1)).astype(np.float64)
+    state = betting_start(strategy.game)
+    for position, action in (one for actions in betting.rounds[:-1] for one in actions):
+        played = play(strategy, state, board[: shown[state.round]], buckets_on).policy
+        weights[position] = narrowed(weights[position], _likely(played, state, action))
+        state = state.after(action)
+    return weights
+
+
+def narrowed(weights: NDArray[np.float64], chances: Chances | float) -> NDArray[np.float64]:
+    """A range after an action, by its probability with each holding; the largest entry is 1."""
+    found = weights * chances
+    return found / found.max() if found.any() else weights
+
+
+def _likely(played: Mapping[Action, Chances], state: BettingState, action: Action) -> Chances | float:
+    """The probability of an action by holding, where it may have to be read."""
+    if action in played or action.kind is not ActionKind.RAISE or state.game.is_limit:
+        return played.get(action, 0.0)
+    raises = sorted(one for one in played if one.kind is ActionKind.RAISE)
+    pots = [(one.hand_total - state.max_spent) / (2 * state.max_spent) for one in (*raises, action)]
+    found: Chances | float = 0.0
+    for number, chance in readings(pots[-1], pots[:-1]):
+        found = found + chance * played.get(CALL if number == NO_BET else raises[number], 0.0)
+    return found

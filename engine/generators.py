@@ -1,0 +1,419 @@
+"""The program that makes the files of `engine/tables`: `python -m engine.generators NAME` rewrites one of them.
+
+Nothing in it is random, so the same bytes come out every time. If the checksum that is printed is a new one, the one
+beside the file's path has to follow. The names:
+
+*hand_ranks*, the hand evaluators' tables, a few seconds in three steps:
+
+1. Keys. Each rank gets the smallest key, larger than the one before, for which no two different selections of at most
+   seven cards of equal number (at most four of a rank) have the same sum. A sum then names the ranks of a hand.
+2. Values. Every selection of 1 to 7 ranks is named by its category and the ranks that decide within it, most important
+   first; sorting these names and counting within each category gives the hand ranks. A hand with no card for a kicker
+   sorts below every hand that has one.
+3. Packing. For each number of cards the values are spread over rows by the low bits of the sum, and the rows, fullest
+   first, are each slid to the first place where they overlap nothing. (Aho, Sethi, Ullman, "Compilers", 1986, section
+   3.9, on parser tables; Tarjan and Yao, "Storing a sparse table", CACM 22, 1979, for why fullest first.)
+
+*duels*, all duels before the flop: every two holdings that differ by more than the names of suits are counted once,
+on all boards, by `engine.kernels.board_counts`: 47,008 pairs, half a minute.
+
+*matchups*, all matchups before the flop: the boards are counted by `engine.kernels.matchups` in as many threads as
+there are processors.
+
+*preflop*, the chances before the flop: the numbers against one opponent are sums of the counts of `engine.matchups`,
+those against more sampled, with the class of hole cards as seed (`engine.equity.sampled_equity`); about two minutes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from array import array
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import combinations
+from math import comb
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import duels, matchups, tables
+from engine.duels import BOARDS, ROWS, duel_row
+from engine.equity import Equity, compile_kernels, equity_of_counts, sampled_equity
+from engine.kernels.board_counts import count_rank_patterns
+from engine.kernels.matchups import CLASSES, COLUMNS, LANES, canonical_boards, count_weaker
+from engine.starting_hands import cards_of
+from engine.tables import CATEGORY_SHIFT, HASHED_CARDS, RankTables
+
+__all__ = [
+    "Boards",
+    "Pair",
+    "boards_from",
+    "compile_matchups",
+    "count_pair",
+    "count_wins",
+    "form_of",
+    "hand_rank_tables",
+    "main",
+    "pairs_by_row",
+    "preflop_chances",
+    "rows_of",
+    "sample_against",
+]
+
+# ---- hand ranks
+
+RANKS = 13
+ROW_BITS = (10, 11, 11, 11, 12, 12, 13)
+"""Row bits for 1..7 cards, about where the file is smallest: fewer leave wide gaps in the rows, more add offsets."""
+
+KEY_LIMIT = 2_000_000
+"""No key is looked for above this."""
+
+HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
+
+Name = tuple[int, tuple[int, ...]]
+"""A category, and the ranks that decide within it, most important first."""
+
+
+def find_rank_keys() -> list[int]:
+    """Return the 13 rank keys of step 1."""
+    sums: dict[int, NDArray[np.int64]] = {n: np.zeros(int(n == 0), np.int64) for n in range(HASHED_CARDS + 1)}
+    keys: list[int] = []
+    for rank in range(RANKS):
+        key = _smallest_key(sums, keys[-1] + 1) if rank else 0
+        keys.append(key)
+        sums = {
+            n: np.concatenate([sums[n - copies] + copies * key for copies in range(min(4, n) + 1)])
+            for n in range(HASHED_CARDS + 1)
+        }
+        if any(len(np.unique(of_n)) != len(of_n) for of_n in sums.values()):
+            raise AssertionError(f"two hands share a sum with the key {key}")
+    return keys
+
+
+def _smallest_key(sums: dict[int, NDArray[np.int64]], start: int) -> int:
+    """Return the first key from `start` that makes no two sums of equally many cards the same.
+
+    Sums x of m and y of fewer cards clash when x = y + c * key with c = m - (number in y) copies of the new rank,
+    so the keys ruled out are the differences x - y divided by c.
+    """
+    ruled_out = np.zeros(KEY_LIMIT, np.bool_)
+    for more in range(1, HASHED_CARDS + 1):
+        for fewer in range(max(0, more - 4), more):
+            copies = more - fewer
+            longer, shorter = sums[more], sums[fewer]
+            loop_shorter = len(shorter) < len(longer)
+            for one in shorter if loop_shorter else longer:
+                differences = longer - one if loop_shorter else one - shorter
+                candidates = differences[(differences > 0) & (differences < copies * KEY_LIMIT)]
+                ruled_out[candidates[candidates % copies == 0] // copies] = True
+    return start + int(np.argmin(ruled_out[start:]))
+
+
+def selections(cards: int, ranks: int = RANKS) -> Iterator[tuple[int, ...]]:
+    """Yield the number of cards of each rank, deuce first, for all choices of cards, at most four of a rank."""
+    if ranks == 0:
+        if cards == 0:
+            yield ()
+        return
+    for copies in range(min(4, cards) + 1):
+        for lower in selections(cards - copies, ranks - 1):
+            yield (*lower, copies)
+
+
+def straight_top(ranks: set[int]) -> int | None:
+    """Return the highest rank of the best straight in these ranks (3, the five, for A-5), or None."""
+    for top in range(12, 2, -1):
+        if all((top - step) % 13 in ranks for step in range(5)):
+            return top
+    return None
+
+
+def name_selection(counts: tuple[int, ...]) -> Name:
+    """Return the name of the best five cards of a selection when no flush is possible."""
+    held = sorted((rank for rank in range(RANKS) if counts[rank]), key=lambda rank: (-counts[rank], -rank))
+    first = held[0]
+    rest = sorted(held[1:], reverse=True)
+    most = counts[first]
+    if most == 4:
+        return QUADS, (first, *rest[:1])
+    pairs = [rank for rank in rest if counts[rank] >= 2]
+    if most == 3 and pairs:
+        return FULL_HOUSE, (first, pairs[0])
+    top = straight_top(set(held))
+    if top is not None:
+        return STRAIGHT, (top,)
+    if most == 3:
+        return TRIPS, (first, *rest[:2])
+    if most == 2 and pairs:
+        kickers = [rank for rank in rest if rank != pairs[0]]
+        return TWO_PAIR, (first, pairs[0], *kickers[:1])
+    if most == 2:
+        return PAIR, (first, *rest[:3])
+    return HIGH_CARD, (first, *rest[:4])
+
+
+def name_flush(mask: int) -> Name | None:
+    """Return the name of the best flush among the suited ranks of a 13-bit mask, or None if there are fewer than 5."""
+    ranks = [rank for rank in range(12, -1, -1) if mask >> rank & 1]
+    if len(ranks) < 5:
+        return None
+    top = straight_top(set(ranks))
+    return (FLUSH, tuple(ranks[:5])) if top is None else (STRAIGHT_FLUSH, (top,))
+
+
+def number_names(names: set[Name]) -> dict[Name, int]:
+    """Return the hand rank of every name: the category, and the 1-based order of the name within it."""
+    numbers: dict[Name, int] = {}
+    seen = [0] * 9
+    for name in sorted(names):
+        seen[name[0]] += 1
+        numbers[name] = name[0] << CATEGORY_SHIFT | seen[name[0]]
+    return numbers
+
+
+def pack(value_of_sum: dict[int, int], bits: int) -> tuple[array[int], array[int]]:
+    """Return the row offsets and the values of one number of cards, by first fit, fullest row first.
+
+    The occupied places are the bits of one large integer. Shifted right by each column of a row and or-ed together
+    they show, as the lowest zero bit, the first place where the row fits.
+    """
+    rows: dict[int, list[int]] = {}
+    for total in sorted(value_of_sum):
+        rows.setdefault(total & ((1 << bits) - 1), []).append(total >> bits)
+    offsets = array("H", bytes(2 << bits))
+    values: dict[int, int] = {}
+    occupied = 0
+    for row in sorted(rows, key=lambda row: (-len(rows[row]), row)):
+        blocked = 0
+        for column in rows[row]:
+            blocked |= occupied >> column
+        offset = (~blocked & (blocked + 1)).bit_length() - 1
+        offsets[row] = offset
+        for column in rows[row]:
+            occupied |= 1 << (column + offset)
+            values[column + offset] = value_of_sum[column << bits | row]
+    return offsets, array("H", [values.get(place, 0) for place in range(max(values) + 1)])
+
+
+def hand_rank_tables() -> RankTables:
+    """Return the tables, made from nothing."""
+    keys = find_rank_keys()
+    hands = {n: list(selections(n)) for n in range(1, HASHED_CARDS + 1)}
+    plain = {counts: name_selection(counts) for of_n in hands.values() for counts in of_n}
+    flushes = [name_flush(mask) for mask in range(1 << RANKS)]
+    numbers = number_names(set(plain.values()) | {name for name in flushes if name is not None})
+    packed = []
+    for n, bits in zip(range(1, HASHED_CARDS + 1), ROW_BITS, strict=True):
+        sums = {
+            sum(copies * key for copies, key in zip(counts, keys, strict=True)): numbers[plain[counts]]
+            for counts in hands[n]
+        }
+        packed.append(pack(sums, bits))
+    return RankTables(
+        rank_keys=tuple(keys),
+        row_bits=ROW_BITS,
+        offsets=tuple(offsets for offsets, _ in packed),
+        values=tuple(values for _, values in packed),
+        flushes=array("H", [0 if name is None else numbers[name] for name in flushes]),
+    )
+
+
+# ---- duels
+
+Pair = tuple[tuple[int, int], tuple[int, int]]
+"""Two holdings, each with its lower card first."""
+
+
+def pairs_by_row() -> dict[int, Pair]:
+    """Two holdings for each row that any have."""
+    found: dict[int, Pair] = {}
+    for one in combinations(range(52), 2):
+        for other in combinations(range(52), 2):
+            if len({*one, *other}) == 4 and (row := duel_row(*one, *other)) >= 0:
+                found.setdefault(row, (one, other))
+    return found
+
+
+def form_of(pair: Pair) -> Pair:
+    """The same for all pairs of holdings that differ by the names of suits alone."""
+    suits = [[0, 0] for _ in range(4)]
+    for at, holding in enumerate(pair):
+        for card in holding:
+            suits[card & 3][at] |= 1 << (card >> 2)
+    suits.sort()
+    one, other = (
+        sorted(4 * rank + suit for suit, ranks in enumerate(suits) for rank in range(13) if ranks[at] >> rank & 1)
+        for at in range(2)
+    )
+    return (one[0], one[1]), (other[0], other[1])
+
+
+def count_pair(pair: Pair) -> tuple[int, int]:
+    """The boards won by the first of two holdings, and those tied."""
+    deck = np.array([card for card in range(52) if card not in (*pair[0], *pair[1])], np.uint8)
+    counts = np.zeros((1, 2, 2), np.int64)
+    count_rank_patterns(np.array(pair, np.uint8), deck, np.ones((1, 2), np.uint8), counts)
+    return int(counts[0, 0, 0]), int(counts[0, 0, 1])
+
+
+def rows_of(count: Callable[[Pair], tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The rows of the table, in their order.
+
+    Args:
+        count: the boards won by the first of two holdings, and those tied; asked once for pairs that differ by the
+            names of suits alone, or by which of the two is the first.
+    """
+    pairs = pairs_by_row()
+    known: dict[Pair, tuple[int, int]] = {}
+    for row in range(ROWS):
+        if row not in pairs:
+            yield 0, 0
+            continue
+        form, turned = form_of(pairs[row]), form_of(pairs[row][::-1])
+        if form not in known:
+            won, tied = known[form] = count(form)
+            known[turned] = BOARDS - won - tied, tied
+        yield known[form]
+
+
+# ---- matchups
+
+_CANONICAL_BOARDS: Final = 134_459
+_PARTS: Final = 64
+"""The boards are counted in so many parts, after each of which it is said how far the work has come."""
+
+
+class Boards(NamedTuple):
+    """Boards, one of each set that differs by the names of suits, those of the same ranks side by side.
+
+    Attributes:
+        cards: ascending, shape (n, 5).
+        times: the sizes of the sets.
+        keys: the same for boards of the same ranks.
+    """
+
+    cards: NDArray[np.uint8]
+    times: NDArray[np.int32]
+    keys: NDArray[np.uint64]
+
+    def chosen(self, which: slice | NDArray[np.intp]) -> Boards:
+        """Some of them, in the order given."""
+        return Boards(self.cards[which], self.times[which], self.keys[which])
+
+
+def boards_from(start: int = 0) -> Boards:
+    """All boards of the cards from `start` on, the first card of a rank."""
+    most = min(_CANONICAL_BOARDS, comb(52 - start, 5))
+    boards = Boards(np.empty((most, 5), np.uint8), np.empty(most, np.int32), np.empty(most, np.uint64))
+    found = boards.chosen(slice(canonical_boards(start, *boards)))
+    return found.chosen(found.keys.argsort(kind="stable"))
+
+
+def compile_matchups() -> None:
+    """Compile what `count_wins` runs; some seconds."""
+    count_wins(boards_from(44).chosen(slice(0, 1)))
+
+
+def count_wins(
+    boards: Boards, *, threads: int | None = None, progress: Callable[[float], None] | None = None
+) -> NDArray[np.int64]:
+    """The showdowns that each class wins against each, on some boards, shape (169, 169).
+
+    Args:
+        boards: what is counted.
+        threads: by default as many as there are processors.
+        progress: called now and then with the part of the work that is done, 0 to 1.
+    """
+    size = len(boards.times)
+    edges = [size * part // _PARTS for part in range(_PARTS + 1)]
+    beaten, sharing = np.zeros((CLASSES, COLUMNS), np.int64), np.zeros((CLASSES, 2, LANES), np.int64)
+
+    def count(part: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        of_part = np.zeros(CLASSES * COLUMNS, np.int32), np.zeros(CLASSES * 2 * LANES, np.int32)
+        count_weaker(*boards.chosen(slice(edges[part], edges[part + 1])), *of_part)
+        return of_part
+
+    pool = ThreadPoolExecutor(threads or os.cpu_count())
+    try:
+        for done, future in enumerate(as_completed([pool.submit(count, part) for part in range(_PARTS)]), 1):
+            of_part = future.result()
+            beaten += of_part[0].reshape(beaten.shape)
+            sharing += of_part[1].reshape(sharing.shape)
+            if progress is not None:
+                progress(done / _PARTS)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return _without_shared(beaten[:, :CLASSES], sharing)
+
+
+def _without_shared(beaten: NDArray[np.int64], sharing: NDArray[np.int64]) -> NDArray[np.int64]:
+    wins = beaten.copy()
+    for winner in range(CLASSES):
+        row, column = divmod(winner, 13)
+        for side, shared in enumerate((min(row, column), max(row, column))):
+            for other in range(13):
+                low, high = min(shared, other), max(shared, other)
+                wins[winner, 13 * low + high] -= sharing[winner, side, 2 * other]
+                wins[winner, 13 * high + low] -= sharing[winner, side, 2 * other + 1]
+    return wins
+
+
+# ---- chances before the flop
+
+
+def exact_against_one() -> list[Equity]:
+    """The exact chances of every class against one opponent."""
+    return [equity_of_counts([lost, won, tied]) for won, tied, lost in matchups.counts().sum(axis=1).tolist()]
+
+
+def sample_against(number: int, opponents: int) -> Equity:
+    """The sampled chances of a class against two or more opponents."""
+    return sampled_equity(cards_of(number), (), opponents, trials=tables.TRIALS, seed=number)
+
+
+def preflop_chances() -> Iterator[Equity]:
+    """All entries of the table, in its order."""
+    for number, exact in enumerate(exact_against_one()):
+        yield exact
+        for opponents in range(2, tables.MOST_OPPONENTS + 1):
+            yield sample_against(number, opponents)
+
+
+# ---- the program
+
+
+def _preflop_bytes() -> bytes:
+    compile_kernels()
+    return tables.write_preflop([chance for entry in preflop_chances() for chance in entry])
+
+
+_FILES: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
+    "hand_ranks": (tables.TABLES_PATH, lambda: tables.write_tables(hand_rank_tables())),
+    "duels": (duels.DUELS_PATH, lambda: duels.write(rows_of(count_pair))),
+    "matchups": (matchups.MATCHUPS_PATH, lambda: matchups.write(count_wins(boards_from()))),
+    "preflop": (tables.PREFLOP_PATH, _preflop_bytes),
+}
+
+
+def main(name: str, path: str | None = None) -> None:
+    """Write a file and print its size and checksum.
+
+    Args:
+        name: which one.
+        path: where it is written; None is its place in the package.
+    """
+    usual, make = _FILES[name]
+    data, path = make(), path or usual
+    with open(path, "wb") as file:
+        file.write(data)
+    print(f"{path}: {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in _FILES:
+        sys.exit(f"usage: python -m engine.generators {'|'.join(_FILES)}")
+    main(sys.argv[1])

@@ -1,1 +1,0 @@
-"""The programs that make the files of `engine.tables`: run them with ``python -m``."""
