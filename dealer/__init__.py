@@ -26,9 +26,6 @@ from os.path import join as _join
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dealer.contest.contest import MatchEvent
-    from dealer.contest.ending import Outcome, Wait
-    from dealer.contest.progress import AwaitedPlayer, Progress
     from dealer.errors import (
         ConfigError,
         DealerError,
@@ -59,6 +56,9 @@ if TYPE_CHECKING:
         StrayConnection,
     )
     from dealer.results.schema import ContestResult, GameStandings, PlayerResult, TournamentResult
+    from dealer.run.contest import MatchEvent
+    from dealer.run.ending import Outcome, Wait
+    from dealer.run.tournament import AwaitedPlayer, Progress
 
 __all__ = [
     "ActionPlayed",
@@ -98,10 +98,10 @@ __all__ = [
 _HOMES = (
     "errors",
     "match.events",
-    "contest.ending",
+    "run.ending",
     "results.schema",
-    "contest.contest",
-    "contest.progress",
+    "run.contest",
+    "run.tournament",
     "library",
 )
 """The modules that the names come from, light ones first."""

@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = (
     "dealer.cli.app",
     "dealer.reference.command",
-    "dealer.contest.tournament",
+    "dealer.run.tournament",
     "dealer.bench.many",
     "numpy",
     *(f"dealer.cli.{command}" for command in COMMANDS),

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from bots.sdk.registry import make_bot
-from dealer.contest.config import validated
 from dealer.doctor.dialogue import Ending
 from dealer.doctor.situations import find_situation
 from dealer.errors import Cause, MatchFailure, SettingProblem
@@ -22,6 +21,7 @@ from dealer.match.causes import NotStarted, StartProblem
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
 from dealer.match.sentences import sentence_of, stray_sentence
+from dealer.run.settings import validated
 from dealer.table.players import parse_player
 from engine import Rule, Seat, parse_cards
 from engine.errors import PortableError

@@ -65,13 +65,13 @@ EQUILIBRIUM = {
     "bots.kuhn.bots",
     "bots.kuhn.games",
 }
-ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
+ROOMS = {"dealer", "dealer.match", "dealer.reference", "dealer.run", "dealer.table", "logs", "logs.acpc_log"}
 DEALER = {
     *ENGINE,
     *PROTOCOL,
     *ROOMS,
     "dealer.errors",
-    "dealer.record.writers",
+    "dealer.run.writers",
     "protocol.betting_nodes",
     "protocol.hand_lines",
     "dealer.reference.command",

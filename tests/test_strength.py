@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.contest.config import RunConfig
+from dealer.run.settings import RunConfig
 from logs.estimation import Rate
 from tests.dealer.helpers import ROOT
 from tests.scripts import script

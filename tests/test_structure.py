@@ -27,11 +27,10 @@ DEALER_ROOMS = (
     {"errors"},
     {"match"},
     {"table"},
-    {"record"},
-    {"contest"},
+    {"run"},
     {"results"},
-    {"runs"},
-    {"library", "seat"},
+    {"library"},
+    {"seat"},
     {"reference", "doctor", "server", "terminal_seat", "watching"},
     {"web", "bench"},
     {"cli"},
@@ -46,8 +45,8 @@ CROWDED = ("dealer.web", "logs")
 """Folders that hold more, still."""
 
 MOST_POSITIONAL = 6
-WORDY = ("engine.kernels", "bots", "logs", "dealer.bench", "dealer.cli.export", "dealer.contest", "dealer.match")
-WORDY += ("dealer.results", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
+WORDY = ("engine.kernels", "bots", "logs", "dealer.bench", "dealer.cli.export", "dealer.match")
+WORDY += ("dealer.results", "dealer.run", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 

@@ -13,10 +13,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from dealer.contest.contest import MatchWatcher
 from dealer.match import Match, MatchSetup, Phase
 from dealer.match.events import Watcher
-from dealer.record.writers import LogWriter
+from dealer.run.contest import MatchWatcher
+from dealer.run.writers import LogWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop

@@ -29,8 +29,8 @@ from typer.core import TyperGroup
 from dealer.cli.options import option_of
 from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.cli.tables import table_view
-from dealer.contest.config import problem_in_words
 from dealer.errors import ConfigError, FolderTakenError
+from dealer.run.settings import problem_in_words
 from engine.errors import PortableError, quoted
 from logs.page.table import TableView
 from logs.whole_file import write_whole

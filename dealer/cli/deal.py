@@ -9,8 +9,8 @@ import typer
 from dealer.cli.console import Terminal
 from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
-from dealer.contest.config import Command
-from dealer.contest.schedule import Seating
+from dealer.run.schedule import Seating
+from dealer.run.settings import Command
 from protocol import find_game
 
 __all__ = ["deal"]

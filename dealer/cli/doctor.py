@@ -16,8 +16,8 @@ from rich.console import RenderableType
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit, Quiet, takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.contest.config import NO_ADDRESS
 from dealer.match.sentences import stray_sentence
+from dealer.run.settings import NO_ADDRESS
 from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Game
 from protocol import find_game

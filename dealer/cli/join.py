@@ -21,9 +21,9 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Quiet, Verbose, takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.cli.working import live_line
-from dealer.contest.schedule import Seating
 from dealer.match.faults import FaultPolicy
-from dealer.record.folder import empty_folder, new_folder
+from dealer.run.folder import empty_folder, new_folder
+from dealer.run.schedule import Seating
 from dealer.server.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
 from dealer.server.joining.connection import (
     ALL_GAMES,

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from dealer.cli.console import Terminal
 from dealer.cli.working import duration
-from dealer.contest.plan import RunPlan
-from dealer.contest.progress import AwaitedPlayer, Progress
 from dealer.match.sentences import stray_sentence
 from dealer.results.sentences import count_of, expectation, rounded_up
+from dealer.run.plan import RunPlan
+from dealer.run.tournament import AwaitedPlayer, Progress
 
 __all__ = ["LiveLine", "status_line"]
 

@@ -5,7 +5,7 @@ A command takes them all as one object:
     @takes_options
     def play(words: ..., options: RunOptions) -> None: ...
 
-What a setting means, its bounds and its default stand in `dealer.contest.config.RunConfig`; only how it is typed stands
+What a setting means, its bounds and its default stand in `dealer.run.settings.RunConfig`; only how it is typed stands
 here. An option that is not given is None: then the configuration file decides, and then the default.
 """
 
@@ -19,10 +19,10 @@ from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 
 import typer
 
-from dealer.contest.config import RunConfig, Score
-from dealer.contest.schedule import Seating
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
+from dealer.run.schedule import Seating
+from dealer.run.settings import RunConfig, Score
 from logs.formats import ExportWarning
 
 __all__ = [
@@ -167,7 +167,7 @@ class RunOptions:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was given, under the names of `dealer.contest.config.RunConfig`."""
+        """What was given, under the names of `dealer.run.settings.RunConfig`."""
         given = {option.name: getattr(self, option.name) for option in fields(self)}
         seating = {None: None, True: Seating.ROTATIONS, False: Seating.SINGLE}[self.duplicate]
         if self.permutations and self.duplicate is not None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dealer.cli.console import Terminal
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.contest.ending import Outcome
 from dealer.results.crosstable import crosstable_rows, crosstable_title, ranking_rows
 from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
 from dealer.results.sentences import three_digits
+from dealer.run.ending import Outcome
 from logs.estimation.rate import signed
 
 __all__ = ["exit_code", "show_contest", "show_tournament"]

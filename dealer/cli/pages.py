@@ -18,7 +18,7 @@ from dealer.cli.console import Terminal, abort
 from logs.errors import LogsError
 
 if TYPE_CHECKING:
-    from dealer.contest.contest import Watch
+    from dealer.run.contest import Watch
     from logs.hand_source import HandSource
 
 __all__ = ["NoBrowser", "PagePort", "pages_beside", "require_web", "show_pages"]

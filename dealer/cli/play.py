@@ -10,7 +10,7 @@ from dealer.cli.console import Terminal
 from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
 from dealer.cli.words import split_words
-from dealer.contest.config import Command
+from dealer.run.settings import Command
 
 __all__ = ["play"]
 

@@ -11,7 +11,7 @@ from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.running import resume_and_show
 from dealer.cli.sitting import play_seat
-from dealer.runs import Run, reopen, unfinished_runs
+from dealer.library import Run, reopen, unfinished_runs
 from dealer.terminal_seat.sitting import Face
 
 __all__ = ["resume"]

@@ -18,12 +18,12 @@ from dealer.cli.live import LiveLine
 from dealer.cli.options import RunOptions, warning_text
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
 from dealer.cli.streams import EXIT_USAGE
-from dealer.contest.config import Command, RunConfig, read_config, validated
-from dealer.contest.contest import Watch
 from dealer.errors import ConfigError
+from dealer.library import AnyResult, Run, new_play, new_tournament
 from dealer.results.junit import junit_report
 from dealer.results.schema import ContestResult
-from dealer.runs import AnyResult, Run, new_play, new_tournament
+from dealer.run.contest import Watch
+from dealer.run.settings import Command, RunConfig, read_config, validated
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 

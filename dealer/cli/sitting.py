@@ -10,10 +10,10 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
-from dealer.contest.ending import Outcome
+from dealer.library import Run, reopen
 from dealer.results.schema import ContestResult
 from dealer.results.sentences import contest_sentence
-from dealer.runs import Run, reopen
+from dealer.run.ending import Outcome
 from dealer.terminal_seat.sitting import Face, Leaving, sit_down
 
 __all__ = ["play_page", "play_seat", "reopen_table"]

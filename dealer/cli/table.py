@@ -11,9 +11,9 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.sitting import play_page, play_seat, reopen_table
 from dealer.cli.web_extra import need_web
 from dealer.cli.words import split_words
-from dealer.contest.config import BotSettings, RunConfig
+from dealer.library import new_table
 from dealer.match.faults import FaultPolicy
-from dealer.runs import new_table
+from dealer.run.settings import BotSettings, RunConfig
 from dealer.seat.asking import table_config
 from dealer.terminal_seat.sitting import Face
 

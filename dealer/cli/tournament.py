@@ -12,8 +12,8 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, Scheduler, takes_options
 from dealer.cli.running import run_new
-from dealer.contest.config import Command
-from dealer.contest.schedule import Format
+from dealer.run.schedule import Format
+from dealer.run.settings import Command
 
 __all__ = ["tournament"]
 

@@ -17,9 +17,9 @@ from typing import TextIO
 from dealer.errors import ListenError, UsageError
 from dealer.match import Match, MatchSetup, Phase, events
 from dealer.match.clocks import TimeLimits
-from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
 from dealer.reference.sentences import event_text, lonely_text
+from dealer.run.writers import LogWriter, TransactionWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from dealer.contest.config import Score
-from dealer.contest.contest import Contest
-from dealer.contest.ending import INTERRUPTED
-from dealer.contest.plan import ContestPlan
 from dealer.match.faults import FaultKind
-from dealer.record.response_times import ResponseTimes
 from dealer.results.schema import ContestResult, DealerReport, Interval, MatchSummary, PlayerResult, TrainingReport
 from dealer.results.sentences import contest_sentence, fault_phrase
+from dealer.run.contest import Contest
+from dealer.run.ending import INTERRUPTED
+from dealer.run.plan import ContestPlan
+from dealer.run.record import ResponseTimes
+from dealer.run.settings import Score
 from engine import logged_seed
 from logs.estimation import TAIL_95, RunningMean
 

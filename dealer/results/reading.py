@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dealer.contest.config import problem_in_words
 from dealer.errors import ResultError
-from dealer.record.folder import CONFIG_NAME, RESULT_NAME
 from dealer.results.schema import SCHEMA_VERSION, ContestResult, TournamentResult
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME
+from dealer.run.settings import problem_in_words
 from engine.errors import quoted
 
 __all__ = ["read_contest", "read_result"]

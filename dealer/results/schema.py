@@ -11,9 +11,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dealer.contest.config import Score
-from dealer.contest.ending import Outcome
-from dealer.contest.schedule import Format, Seating
+from dealer.run.ending import Outcome
+from dealer.run.schedule import Format, Seating
+from dealer.run.settings import Score
 from logs.estimation import Rate, Verdict
 from logs.variance.estimates import GameEstimates
 

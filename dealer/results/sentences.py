@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dealer.contest.config import Score
-from dealer.contest.ending import Outcome
-from dealer.contest.plan import ContestPlan
 from dealer.match.faults import QUOTED_BYTES, Fault
-from dealer.record.writers import remedy_text
 from dealer.results.schema import ContestResult, Interval, TrainingReport
+from dealer.run.ending import Outcome
+from dealer.run.plan import ContestPlan
+from dealer.run.settings import Score
+from dealer.run.writers import remedy_text
 from engine import Game
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
 

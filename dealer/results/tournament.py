@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from dealer.contest.ending import INTERRUPTED, Outcome
-from dealer.contest.tournament import Tournament
 from dealer.results.contest import contest_result
 from dealer.results.schema import ContestResult, CrosstableCell, GameStandings, Rank, TournamentResult
 from dealer.results.sentences import count_of, listed
+from dealer.run.ending import INTERRUPTED, Outcome
+from dealer.run.tournament import Tournament
 from logs.estimation import FEWEST_UNITS, Bounds, MeanOfContests, RankedContest, Ranking, ranking
 
 __all__ = ["first_places", "standings_of", "tournament_result"]

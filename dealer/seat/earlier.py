@@ -6,7 +6,7 @@ import contextlib
 from collections import deque
 from typing import Any, Final, NamedTuple
 
-from dealer.runs import Run
+from dealer.library import Run
 from logs import HandRecord
 from logs.errors import LogError
 from logs.hand_source import find

@@ -14,14 +14,14 @@ from typing import Final
 
 from bots.errors import BotsError, StaleEntry
 from bots.human import HumanSeat, Moments, Scene
-from dealer.contest.contest import MatchEvent
-from dealer.contest.progress import AwaitedPlayer, Progress
-from dealer.contest.tcp_run import REACHABLE
 from dealer.errors import DealerError
+from dealer.library import Run
 from dealer.match.events import FaultSeen, HandFinished
 from dealer.results.schema import ContestResult
 from dealer.results.sentences import fault_phrase
-from dealer.runs import Run
+from dealer.run.contest import MatchEvent
+from dealer.run.match_run import REACHABLE
+from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.seat.asking import SEAT
 from dealer.seat.earlier import earlier_hands
 from dealer.seat.kept import Kept, read_kept, write_kept
@@ -54,7 +54,7 @@ class Sitting:
         """Prepare to sit down, or to sit down again; reads the logs of earlier sittings, so best in a thread.
 
         Args:
-            run: of `dealer.runs.new_table`, or reopened.
+            run: of `dealer.library.new_table`, or reopened.
             decision_s: of a new table: how long a decision may take.
         """
         self.run = run

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from bots.sdk.program import IS_WINDOWS
-from dealer.contest.config import BotSettings
 from dealer.errors import ConfigError
+from dealer.run.settings import BotSettings
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings
 from engine import Game
 from protocol import GameDefinitionError, find_game

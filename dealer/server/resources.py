@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dealer.record.folder import RESULT_NAME
+from dealer.run.folder import RESULT_NAME
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerSettings
 from logs.whole_file import write_whole

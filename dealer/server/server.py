@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, FolderBusyError, ServerError
-from dealer.record.folder import RunLock
+from dealer.run.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.tables import GUEST_NAME

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bots.sdk.program import SERVER_VARIABLE
-from dealer.contest.config import BotSettings, RunConfig, read_config, validated
 from dealer.errors import ConfigError
-from dealer.record.folder import CONFIG_NAME
+from dealer.run.folder import CONFIG_NAME
+from dealer.run.settings import BotSettings, RunConfig, read_config, validated
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
 from engine import Seed

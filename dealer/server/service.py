@@ -1,4 +1,4 @@
-"""The server without its ports: takes jobs, plays their runs by `dealer.runs`, keeps the results, notifies the clients.
+"""The server without its ports: takes jobs, plays their runs by `dealer.library`, keeps results, notifies the clients.
 
 Everything a client learns has been written before. A run is entered, played in its own folder by the runner of
 `arena play`, and counted in one change; what was being played when the server ended is resumed when it starts again,

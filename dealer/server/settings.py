@@ -21,8 +21,8 @@ from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, TypeAdap
 from pydantic.fields import FieldInfo
 
 from bots.sdk.registry import builtin_names
-from dealer.contest.config import NO_ADDRESS, BotSettings, problem_in_words, read_toml
 from dealer.errors import ConfigError, PlayerError, SettingProblem
+from dealer.run.settings import NO_ADDRESS, BotSettings, problem_in_words, read_toml
 from dealer.server.queue.fair_queue import Limits, Slot
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, game_refusal, parse_player

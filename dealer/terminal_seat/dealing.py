@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, TypeAlias
 
-from dealer.contest.contest import MatchEvent
-from dealer.contest.progress import AwaitedPlayer, Progress
-from dealer.contest.tcp_run import REACHABLE
+from dealer.library import Run
 from dealer.match.events import FaultSeen, HandFinished
 from dealer.results.schema import ContestResult
-from dealer.runs import Run
+from dealer.run.contest import MatchEvent
+from dealer.run.match_run import REACHABLE
+from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.seat.earlier import KEPT_HANDS
 from dealer.table.loop import new_event_loop
 from logs import HandRecord

@@ -20,11 +20,11 @@ from rich.text import Text
 
 from bots.errors import BotsError, UnclearEntry
 from bots.human import HumanSeat, Scene, SeatConnection, read_entry
-from dealer.contest.ending import Outcome
-from dealer.contest.progress import AwaitedPlayer
+from dealer.library import Run
 from dealer.results.schema import ContestResult
 from dealer.results.sentences import fault_phrase, listed
-from dealer.runs import Run
+from dealer.run.ending import Outcome
+from dealer.run.tournament import AwaitedPlayer
 from dealer.seat.asking import SEAT
 from dealer.seat.earlier import EarlierHands, earlier_hands
 from dealer.seat.sentences import game_sentence

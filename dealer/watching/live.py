@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from dealer.contest.contest import MatchEvent
 from dealer.match.events import (
     ActionPlayed,
     Event,
@@ -20,6 +19,7 @@ from dealer.match.events import (
     MatchEnded,
     MatchStarted,
 )
+from dealer.run.contest import MatchEvent
 from engine import Deal, Seat, betting_start
 from engine.betting import BettingState
 from logs.view import HandView, live_views, views_of

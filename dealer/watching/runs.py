@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from dealer.contest.config import read_config, validated
-from dealer.contest.plan import plan_run
-from dealer.contest.settling import settle
 from dealer.errors import DealerError, ResultError
-from dealer.record.folder import CONFIG_NAME, RESULT_NAME
 from dealer.results.reading import read_result
 from dealer.results.schema import ContestResult, TournamentResult
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME
+from dealer.run.plan import plan_run
+from dealer.run.resolve import settle
+from dealer.run.settings import read_config, validated
 from engine import Game
 from logs.contest_scores import ContestScores
 from logs.errors import LogError, LogsError

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Protocol
 
-from dealer.contest.config import RunConfig
 from dealer.errors import DealerError, WebError
+from dealer.library import Run, new_table, reopen
 from dealer.results.schema import ContestResult
-from dealer.runs import Run, new_table, reopen
+from dealer.run.settings import RunConfig
 from dealer.seat.sitting import Sitting
 from dealer.server.db.tables import TableRow
 from engine import Seed

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from dealer.record.folder import CONFIG_NAME
+from dealer.run.folder import CONFIG_NAME
 from dealer.server.access import Access
 from dealer.watching.live import LiveTables
 from dealer.watching.runs import WatchedRun

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from dealer.library import Run
 from dealer.results.schema import ContestResult
-from dealer.runs import Run
 from dealer.seat.sitting import Sitting
 from dealer.server.db.tables import TableRow
 from dealer.server.settings import WebSettings

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError, WebError
 from dealer.match.faults import QUOTED_BYTES
+from dealer.run.schedule import Seating
 from dealer.server import access
 from dealer.server.access import Access
 from dealer.server.accounts import (

@@ -19,8 +19,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bots.errors import StaleEntry, UnclearEntry
-from dealer.contest.config import RunConfig
 from dealer.errors import DealerError, WebError
+from dealer.run.settings import RunConfig
 from dealer.seat.asking import HANDS, opponent_in, table_config
 from dealer.seat.sentences import game_sentence
 from dealer.seat.sitting import Sitting

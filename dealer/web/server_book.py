@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dealer.errors import DealerError
+from dealer.library import Run, reopen
 from dealer.results.reading import read_result
-from dealer.runs import Run, reopen
 from dealer.seat.sitting import Sitting
 from dealer.server.db.records import RunState
 from dealer.server.db.runs import RunReport

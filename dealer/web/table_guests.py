@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dealer.contest.config import BotSettings
 from dealer.errors import WebError
+from dealer.run.settings import BotSettings
 from dealer.seat.sitting import Sitting
 from dealer.server.db import records
 from dealer.server.db.tables import TAG, TableRow

@@ -18,8 +18,8 @@ from typing import Any, get_type_hints
 import pytest
 
 import dealer
-from dealer.contest.config import RunConfig
 from dealer.library import Settings
+from dealer.run.settings import RunConfig
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from dealer.contest.tally import Tally
 from dealer.match import Match, Phase
 from dealer.match.events import HandFinished
+from dealer.run.tally import Tally
 from engine import Seat
 from engine.betting import betting_start
 from protocol import NEED_DATA, DealerSession

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bots.sdk.registry import builtin_names
-from dealer.contest.config import read_config, validated
-from dealer.contest.plan import plan_run
-from dealer.contest.settling import settle
+from dealer.run.plan import plan_run
+from dealer.run.resolve import settle
+from dealer.run.settings import read_config, validated
 from tests.dealer.helpers import ROOT
 
 MEASURED_ELSEWHERE = {"cfr", "evolved", "lbr", "learner", "lp", "lp-mc", "mc"}

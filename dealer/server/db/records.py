@@ -5,8 +5,8 @@ that programs do not see are excluded from that, and class docstrings and descri
 Times are seconds since 1970 (``..._s``), and the same as ISO 8601 in UTC (``..._at``). Rates are mbb/g, thousandths of
 a big blind per hand; a half width is half of the 95 % interval.
 
-A job is what a user asked for; each of its runs is a contest that `dealer.runs` plays, in a folder named by the run's
-number. Every answer is as of the last change on disk. Lists go backwards in time and are asked for page by page:
+A job is what a user asked for; each of its runs is a contest that `dealer.library` plays, in a folder named by the
+run's number. Every answer is as of the last change on disk. Lists go backwards in time and are asked for page by page:
 `before` is the number of the last entry seen, `most` how many to give. Who may see what is decided in
 `dealer.server.access`, not here.
 """
@@ -25,8 +25,8 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
 
-from dealer.contest.schedule import Seating
 from dealer.match.faults import FaultPolicy
+from dealer.run.schedule import Seating
 from dealer.server.accounts import User
 from dealer.server.db.store import Store
 from engine import DealKey, Seed

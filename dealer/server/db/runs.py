@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dealer.match.faults import Fault
-from dealer.record.writers import remedy_text
+from dealer.run.writers import remedy_text
 from dealer.server.db.crosstable import add_run
 from dealer.server.db.records import Job, JobState, Match, Run, RunSeat, RunState
 from dealer.server.db.store import Store

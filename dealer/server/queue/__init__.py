@@ -1,1 +1,1 @@
-"""Requests on their way: checked, queued, played by `dealer.runs`, counted and rated."""
+"""Requests on their way: checked, queued, played by `dealer.library`, counted and rated."""

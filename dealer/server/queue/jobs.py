@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from dealer.contest.schedule import Seating, number_of_seatings
-from dealer.contest.settling import settle
 from dealer.errors import ConfigError, RefusedError
+from dealer.library import AnyResult, Run
 from dealer.match.faults import FaultPolicy
-from dealer.runs import AnyResult, Run
+from dealer.run.resolve import settle
+from dealer.run.schedule import Seating, number_of_seatings
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState
 from dealer.server.db.runs import seconds_per_hand

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bots.sdk.registry import is_builtin
-from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
+from dealer.run.schedule import Seating
 from dealer.server.db.crosstable import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import Store

@@ -18,18 +18,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dealer.contest.config import read_config, validated
-from dealer.contest.contest import MatchEvent, Watch
-from dealer.contest.ending import Outcome
-from dealer.contest.plan import ContestPlan
-from dealer.contest.progress import AwaitedPlayer, Progress
-from dealer.contest.tcp_run import REACHABLE
 from dealer.errors import DealerError
+from dealer.library import AnyResult, Run, new_play, reopen
 from dealer.match.faults import Fault
-from dealer.record.folder import CONFIG_NAME, empty_folder
-from dealer.record.writers import parse_fault
 from dealer.results.schema import ContestResult
-from dealer.runs import AnyResult, Run, new_play, reopen
+from dealer.run.contest import MatchEvent, Watch
+from dealer.run.ending import Outcome
+from dealer.run.folder import CONFIG_NAME, empty_folder
+from dealer.run.match_run import REACHABLE
+from dealer.run.plan import ContestPlan
+from dealer.run.settings import read_config, validated
+from dealer.run.tournament import AwaitedPlayer, Progress
+from dealer.run.writers import parse_fault
 from dealer.server.db import records
 from dealer.server.db.records import Match, RunSeat, RunState
 from dealer.server.db.runs import RunReport

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from bots.errors import StaleEntry, UnclearEntry
 from bots.human import Scene
-from dealer.contest.config import RunConfig
 from dealer.errors import DealerError, WebError
+from dealer.run.settings import RunConfig
 from dealer.seat.asking import table_config
 from dealer.seat.sitting import Sitting
 from dealer.server.access import Visibility, table_visibility

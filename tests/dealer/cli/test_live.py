@@ -10,10 +10,10 @@ from rich.console import Console
 
 from dealer.cli.console import Terminal
 from dealer.cli.live import LiveLine, status_line
-from dealer.contest.ending import Wait
-from dealer.contest.progress import AwaitedPlayer, Progress
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
+from dealer.run.ending import Wait
+from dealer.run.tournament import AwaitedPlayer, Progress
 from engine import Seat
 from logs.estimation import Rate
 

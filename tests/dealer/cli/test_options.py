@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dealer.cli.options import option_of
-from dealer.contest.config import RunConfig
+from dealer.run.settings import RunConfig
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.cli.test_help import SNAPSHOTS
 

@@ -11,7 +11,7 @@ import pytest
 
 from bots.sdk.registry import builtin_names, make_bot
 from dealer.cli.warmup import _jobs
-from dealer.record.folder import RunLock
+from dealer.run.folder import RunLock
 from engine.kernels import disk
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import PATIENCE_S, program_env

@@ -18,8 +18,6 @@ from bots.sdk.bot import Bot
 from bots.sdk.conversation import Conversation
 from bots.sdk.registry import make_bot
 from bots.sdk.view import View
-from dealer.contest.match_run import MatchPlan
-from dealer.contest.tcp_run import TcpRun
 from dealer.match import EarlierHands, Match
 from dealer.match.causes import NobodyLeft, NotWritten, OutOfTime
 from dealer.match.clocks import Limit
@@ -28,9 +26,10 @@ from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.sentences import sentence_of
 from dealer.match.setup import MatchSetup, Phase
-from dealer.record.files import MatchFiles, RecordPlan
-from dealer.record.writers import LogWriter
 from dealer.reference.sentences import failure_text
+from dealer.run.match_run import MatchPlan, TcpRun
+from dealer.run.record import MatchFiles, RecordPlan
+from dealer.run.writers import LogWriter
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.contest.ending import Outcome
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.results.schema import SCHEMA_VERSION, ContestResult, PlayerResult
 from dealer.results.sentences import contest_sentence, count_of, fault_phrase, rounded_up, three_digits
+from dealer.run.ending import Outcome
 from engine import CALL, Seat
 from logs.estimation import Rate, Verdict
 from logs.tracker.statistics import Winnings

@@ -11,10 +11,10 @@ import pytest
 
 from bots.errors import StaleEntry, UnclearEntry
 from bots.human import Played, Scene
-from dealer.contest.config import BotSettings
-from dealer.contest.ending import Outcome
+from dealer.library import Run, new_table, reopen
 from dealer.match.faults import FaultPolicy
-from dealer.runs import Run, new_table, reopen
+from dealer.run.ending import Outcome
+from dealer.run.settings import BotSettings
 from dealer.seat.asking import table_config
 from dealer.seat.kept import SEAT_FILE, Kept, read_kept, write_kept
 from dealer.seat.sitting import Sitting

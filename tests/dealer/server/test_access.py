@@ -23,13 +23,13 @@ import pytest
 from starlette.routing import Mount, Route
 
 import dealer.library
-from dealer.contest.config import BotSettings
-from dealer.contest.schedule import Seating
+from dealer.library import new_table
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.sentences import process_sentences
-from dealer.record.folder import RESULT_NAME
-from dealer.record.writers import format_fault
-from dealer.runs import new_table
+from dealer.run.folder import RESULT_NAME
+from dealer.run.schedule import Seating
+from dealer.run.settings import BotSettings
+from dealer.run.writers import format_fault
 from dealer.seat.asking import table_config
 from dealer.server.access import Person, Visibility, access_to, visibility_of
 from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user

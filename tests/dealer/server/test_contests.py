@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
+from dealer.run.schedule import Seating
 from dealer.server.accounts import User, add_user
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import JobRequest, JobState, RunState

@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from bots.sdk.program import SERVER_VARIABLE
-from dealer.contest.schedule import Seating, number_of_seatings
 from dealer.match.faults import FaultPolicy
+from dealer.run.schedule import Seating, number_of_seatings
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest

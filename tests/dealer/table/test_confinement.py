@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dealer.contest.config import validated
-from dealer.contest.settling import settle
 from dealer.errors import ConfigError
+from dealer.run.resolve import settle
+from dealer.run.settings import validated
 from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess
 from dealer.table.players import parse_player

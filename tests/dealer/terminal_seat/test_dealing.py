@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dealer.contest.config import validated
 from dealer.errors import ListenError
-from dealer.runs import new_table
+from dealer.library import new_table
+from dealer.run.settings import validated
 from dealer.terminal_seat.dealing import Dealing
 
 

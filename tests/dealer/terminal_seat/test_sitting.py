@@ -15,9 +15,9 @@ from rich.console import Console
 from bots import play
 from bots.baseline import CallingBot
 from bots.errors import ConnectError
-from dealer.contest.config import validated
-from dealer.contest.ending import Outcome
-from dealer.runs import new_table
+from dealer.library import new_table
+from dealer.run.ending import Outcome
+from dealer.run.settings import validated
 from dealer.terminal_seat import sitting
 from dealer.terminal_seat.entries import Entries
 from dealer.terminal_seat.sitting import Face, Leaving, sit_down

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bots.sdk.registry import make_bot
-from dealer.contest.contest import MatchEvent
 from dealer.match.events import ActionPlayed, Event, HandFinished, MatchEnded, Watcher
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import MatchSetup
+from dealer.run.contest import MatchEvent
 from dealer.watching.live import LiveMoment, LiveTables
 from engine import CARD_TEXTS
 from protocol import find_game

@@ -12,7 +12,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 import dealer.library
-from dealer.record.folder import RESULT_NAME
+from dealer.run.folder import RESULT_NAME
 from dealer.server.access import Access, Visibility
 from dealer.watching.live import LiveTables
 from dealer.web.app import make_app

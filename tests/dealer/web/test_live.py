@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import dealer.library
-from dealer.contest.contest import MatchEvent
 from dealer.match.events import ActionPlayed, HandStarted
+from dealer.run.contest import MatchEvent
 from dealer.watching.live import LiveTables
 from dealer.watching.runs import WatchedRun
 from dealer.web.table_view import card_faces

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from dealer.contest.config import read_config, validated
 from dealer.errors import ServerError
+from dealer.run.settings import read_config, validated
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.resources import make_private
 from dealer.server.server_bots import confine_again

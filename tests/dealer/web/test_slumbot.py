@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from dealer.contest.config import BotSettings
+from dealer.run.settings import BotSettings
 from dealer.server import settings as configured
 from dealer.server.settings import ServerBot, ServerSettings
 from dealer.web.slumbot.desk import Desk, server_bots

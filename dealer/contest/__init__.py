@@ -1,1 +1,0 @@
-"""From settings to matches played: configuration, plans, schedules, contests and tournaments."""

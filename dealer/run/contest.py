@@ -1,0 +1,400 @@
+"""A contest: some players, one game, the same cards in every seating, until all hands are played or a rule stops it.
+
+Where a player could remember the cards of a key, every seating has its own (`ContestPlan.has_own_cards`).
+
+The matches of a contest (one per seating and slice of the hands) run side by side, as many as there are workers. With
+a stop rule that looks at the scores, all matches play the same number of hands and hold; the rule then sees the scores
+in an order that does not depend on which match was faster. So the same matches stop at the same hand on any machine,
+however many of them run at a time, and after any interruption.
+
+A contest whose folder holds an interrupted run goes on from there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from dealer.errors import LaunchError, PickUpError, PlayerError, RemoteError, TrainingError
+from dealer.match import MatchSetup
+from dealer.match.events import ActionPlayed, Event, Watcher
+from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
+from dealer.run.match_run import LocalRun, MatchAccount, MatchPlan, MatchRun, TcpRun
+from dealer.run.plan import ContestPlan
+from dealer.run.resume import PickedUp, pick_up
+from dealer.run.schedule import Slot
+from dealer.run.scores import Scores
+from dealer.run.settings import Score
+from dealer.run.training import Trained, Training
+from engine import Seat
+from logs.acpc_log.reader import read_log
+from logs.estimation import Monitor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dealer.run.corrected import CorrectedScores
+
+__all__ = [
+    "Contest",
+    "MatchEvent",
+    "MatchWatcher",
+    "Watch",
+]
+
+HANDS_BETWEEN_LOOKS = 100
+"""A stop rule looks at the scores whenever every match has played this many more hands."""
+LONG_WAIT_S = 2.0
+"""A player that is waited for as long as this is named."""
+MAX_IDLE_LINES_PER_HAND = 10_000
+"""Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
+
+
+class MatchEvent(NamedTuple):
+    """Something that happened in one of the matches of a run. A tuple, because one is made for every action.
+
+    Attributes:
+        game: the name of the game.
+        match: the name of the match, which its files have, too.
+        players: the names of the players, by seat.
+        event: what happened.
+    """
+
+    game: str
+    match: str
+    players: tuple[str, ...]
+    event: Event
+
+
+Watch: TypeAlias = Callable[[MatchEvent], None]
+
+
+class MatchWatcher(Watcher):
+    """Hands on the events of one match."""
+
+    wants = Watcher.wants | {ActionPlayed}
+
+    def __init__(self, watch: Watch, game: str, setup: MatchSetup) -> None:
+        """Watch a match.
+
+        Args:
+            watch: called with its events.
+            game: the name of its game.
+            setup: of the match.
+        """
+        self._watch = watch
+        self._about = (game, setup.name, setup.names)
+
+    def notice(self, event: Event) -> None:
+        """Hand an event on."""
+        self._watch(MatchEvent(*self._about, event))
+
+
+class _MatchFailed(Exception):
+    """A match has failed, so the contest ends; says why."""
+
+
+def _first_failure(group: ExceptionGroup[Exception]) -> Exception:
+    """What went wrong first, be it in a group of a group."""
+    first = group.exceptions[0]
+    return _first_failure(first) if isinstance(first, ExceptionGroup) else first
+
+
+class Contest:
+    """One contest being run.
+
+    Attributes:
+        plan: what is run.
+        slots: its matches. runs: the same while they are played. scores: their values.
+        monitor: applies the stop rule; None for a fixed number of hands.
+        ending: how it ended; None while it runs.
+        started_s: on the monotonic clock.
+        seconds: how long it took, once ended.
+        hands_before: hands found on disk, played by an earlier run.
+        lost_hands: sentences about hands that had to be played again though they stood in a log.
+        training: what its players learn; None where nobody does.
+        trained: what they have learnt, once all hands were played.
+    """
+
+    def __init__(self, plan: ContestPlan, workers: asyncio.Semaphore, watch: Watch | None = None) -> None:
+        """Prepare a contest.
+
+        Args:
+            plan: what is run.
+            workers: admits as many matches as may run at a time.
+            watch: called with the events of all matches; an error would end the match.
+        """
+        self.plan = plan
+        self.slots = plan.slots
+        self.scores = Scores(plan.game, self.slots, plan.new_mean)
+        self.runs: list[MatchAccount] = []
+        self.ending: Ending | None = None
+        self.started_s = time.monotonic()
+        self.seconds = 0.0
+        self.hands_before = 0
+        self.lost_hands: list[str] = []
+        self.training = Training(plan) if plan.learners else None
+        self.trained: tuple[Trained, ...] = ()
+        self.monitor: Monitor | None = None
+        if plan.looks:
+            self.monitor = Monitor(plan.stop, plan.bounds)
+        self._corrected = self._no_corrected_scores()
+        self._workers = workers
+        self._watch = watch
+        self._matches: list[MatchRun] = []
+        self._is_closed: list[bool] = []
+        self._fitted: tuple[int, NDArray[np.float64] | None] | None = None
+        self._looked_at = 0
+        self._is_held = False
+
+    @property
+    def judged(self) -> Scores:
+        """The scores that the stop rule looks at."""
+        return self.scores if self._corrected is None else self._corrected.scores
+
+    def deals_without_luck(self) -> NDArray[np.float64] | None:
+        """The corrected scores for the result, of as many hands as have been played; see `fitted_deals`."""
+        from dealer.run.corrected import fitted_deals
+
+        hands = self.scores.hands_played
+        if self._fitted is None or self._fitted[0] != hands:
+            self._fitted = hands, fitted_deals(self.plan, self.scores)
+        return self._fitted[1]
+
+    @property
+    def hands_to_play(self) -> int:
+        """The hands of all matches together."""
+        return sum(slot.hands for slot in self.slots)
+
+    @property
+    def hands_played(self) -> int:
+        """The finished hands of all matches."""
+        return self.scores.hands_played
+
+    @property
+    def begun_s(self) -> float | None:
+        """When its first hand began, on the monotonic clock; None before."""
+        return min((run.started_s for run in self.runs if run.started_s is not None), default=None)
+
+    @property
+    def waits(self) -> list[Wait]:
+        """For whom its matches have been waiting long enough to say so."""
+        waits = [] if self.ending is not None else [wait for run in self.runs for wait in run.waits()]
+        return [wait for wait in waits if wait.waited_s >= LONG_WAIT_S]
+
+    async def play(self) -> Ending:
+        """Run the contest to its end.
+
+        Raises:
+            LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
+            PickUpError: the folder holds the files of another run.
+        """
+        self.started_s = time.monotonic()
+        try:
+            self.prepare()
+            self.ending = await self._play()
+        except asyncio.CancelledError:
+            longest = max(self.waits, default=None)
+            while_waiting = f"it was interrupted while {longest}."
+            self.ending = INTERRUPTED if longest is None else Ending(Outcome.INTERRUPTED, while_waiting)
+        finally:
+            self.seconds = time.monotonic() - self.started_s
+            await self._close_all()
+        if self.training is not None and self.ending.outcome.is_complete:
+            self._learn(self.training)
+        return self.ending
+
+    def _learn(self, training: Training) -> None:
+        """Put together what was learnt; where something is missing, the contest is not over."""
+        try:
+            for slot, run in zip(self.slots, self.runs, strict=True):
+                training.require_whole(slot, run.tally.absent)
+            self.trained = training.end(self.slots)
+        except TrainingError as error:
+            self.ending = Ending(Outcome.FAILED, f"{error}.")
+
+    def hold(self) -> bool:
+        """Have it interrupted when the hands that are being played are over; whether there are any."""
+        if not self._is_held:
+            # All are to hold, whatever the first says.
+            held = [run.hold() for run in self._matches]
+            self._is_held = any(held)
+        return self._is_held
+
+    async def play_out(self) -> None:
+        """Run the contest to its end, in its folder, which is made; whatever goes wrong is its ending."""
+        folder = self.plan.record.folder
+        try:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise LaunchError(f"make the folder {folder}", error.strerror) from None
+            await self.play()
+        except (PickUpError, PlayerError, RemoteError, TrainingError) as error:
+            self.ending = Ending(Outcome.FAILED, f"{error}.", error)
+        except LaunchError as error:
+            is_unplayed = self.scores.hands_played == self.hands_before
+            self.ending = Ending(Outcome.FAILED, f"{error}.", error if is_unplayed else None)
+        except Exception as error:
+            # A mistake in our own code ends this contest; the others know nothing of it.
+            self.ending = Ending(Outcome.FAILED, f"internal error: {type(error).__name__}: {error}.")
+
+    def prepare(self) -> None:
+        """Make the runs, and pick up what an earlier run has left; `play` begins with it.
+
+        Raises:
+            LaunchError: the folder cannot be read.
+            PickUpError: the folder holds the files of another run.
+            TrainingError: what players have learnt, or start from, cannot be read.
+        """
+        if self.training is not None:
+            self.training.begin()
+        for index, slot in enumerate(self.slots):
+            plan = self.match_plan(slot)
+            try:
+                journals = {
+                    Seat(seat): lesson.journal for seat, lesson in enumerate(plan.lessons) if lesson is not None
+                }
+                picked_up = pick_up(plan.setup, plan.record, journals)
+            except OSError as error:
+                raise LaunchError(f"go on with {plan.record.folder}", error.strerror) from None
+            if picked_up is not None:
+                self.scores.restore(index, picked_up.values)
+                self._restore_corrected(index, picked_up.progress.hands)
+                if picked_up.lost:
+                    self.lost_hands.append(
+                        f"{plan.setup.name}: the last {picked_up.lost:,} hands of its log were played again: its "
+                        f"transaction log{' or a journal' if journals else ''} ended before them."
+                    )
+                self.hands_before += picked_up.progress.hands
+            run = self._make_run(index, plan, picked_up)
+            self._matches.append(run)
+            self.runs.append(run)
+            self._is_closed.append(picked_up is not None and picked_up.is_closed)
+
+    def _no_corrected_scores(self) -> CorrectedScores | None:
+        """Corrected scores, still empty, if the stop rule looks at them."""
+        plan = self.plan
+        if plan.score is not Score.CORRECTED:
+            return None
+        # Loads compiled code.
+        from dealer.run.corrected import CorrectedScores
+
+        return CorrectedScores(plan.game, Scores(plan.game, self.slots, partial(plan.new_mean, plan.score)))
+
+    def _restore_corrected(self, index: int, hands: int) -> None:
+        """Correct the hands of a match that stand in its log."""
+        if self._corrected is not None:
+            records = read_log(self.plan.record.folder / f"{self.slots[index].name}.log")
+            self._corrected.restore(index, islice(records, hands))
+
+    def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
+        kind = LocalRun if self.plan.conditions.is_in_process else TcpRun
+        watchers: list[Watcher] = []
+        if self._watch is not None:
+            watchers.append(MatchWatcher(self._watch, plan.record.game_name, plan.setup))
+        if self._corrected is not None:
+            watchers.append(self._corrected.watcher(index))
+        return kind(plan, watchers, picked_up, lambda values: self.scores.add(index, values))
+
+    def match_plan(self, slot: Slot) -> MatchPlan:
+        """One of its matches as it is to be run."""
+        plan, conditions = self.plan, self.plan.conditions
+        return MatchPlan(
+            MatchSetup(
+                plan.game,
+                slot.name,
+                slot.hands,
+                plan.seed_of(slot),
+                tuple(plan.names[player] for player in slot.players),
+                conditions.fixed_seats,
+                slot.first_hand,
+                conditions.limits,
+                conditions.on_fault,
+                MAX_IDLE_LINES_PER_HAND,
+                tuple(plan.players[player].limits for player in slot.players),
+            ),
+            plan.record,
+            tuple(plan.players[player] for player in slot.players),
+            tuple(plan.bot_seed(slot, player) for player in slot.players),
+            conditions.host,
+            conditions.ports,
+            conditions.coalesce_s,
+            () if self.training is None else self.training.lessons(slot),
+        )
+
+    async def _play(self) -> Ending:
+        try:
+            return await self._play_all()
+        except ExceptionGroup as group:
+            failure = _first_failure(group)
+        except _MatchFailed as match_failed:
+            failure = match_failed
+        if not isinstance(failure, _MatchFailed):
+            raise failure
+        return Ending(Outcome.FAILED, str(failure))
+
+    async def _play_all(self) -> Ending:
+        for until in self._marks():
+            await self._advance(until)
+            if self._is_held and not all(self._is_closed):
+                raise asyncio.CancelledError
+            if self.monitor is not None and self._is_decided(self.monitor, until):
+                reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
+                return await self._finish(Outcome.STOPPED, reason)
+        return await self._finish(Outcome.FINISHED, "all hands were played.")
+
+    def _marks(self) -> Iterator[int]:
+        """The numbers of hands after which to look, for every match."""
+        longest = max(slot.hands for slot in self.slots)
+        if self.monitor is not None:
+            yield from range(HANDS_BETWEEN_LOOKS, longest, HANDS_BETWEEN_LOOKS)
+        yield longest
+
+    def _is_decided(self, monitor: Monitor, until: int) -> bool:
+        """Show the scores up to a mark to the monitor; whether to stop there."""
+        for scores in self.judged.in_order(self._looked_at, until):
+            monitor.add(scores[0])
+        self._looked_at = until
+        return monitor.is_decided
+
+    async def _advance(self, until: int) -> None:
+        """Play all matches on to a mark."""
+        behind = [
+            index
+            for index, slot in enumerate(self.slots)
+            if not self._is_closed[index] and self.scores.hands(index) < min(until, slot.hands)
+        ]
+        async with asyncio.TaskGroup() as tasks:
+            for index in behind:
+                tasks.create_task(self._advance_match(index, until))
+
+    async def _advance_match(self, index: int, until: int) -> None:
+        run, slot = self._matches[index], self.slots[index]
+        async with self._workers:
+            if not self._is_held:
+                await run.play_until(min(until, slot.hands))
+            if run.failure is not None:
+                raise _MatchFailed(run.failure)
+            if self.scores.hands(index) >= slot.hands:
+                self._is_closed[index] = True
+                await run.close()
+
+    async def _finish(self, outcome: Outcome, reason: str) -> Ending:
+        """Write the score under every match that has none yet."""
+        for index, run in enumerate(self._matches):
+            if not self._is_closed[index]:
+                await run.finish()
+                if run.failure is not None:
+                    raise _MatchFailed(run.failure)
+        return Ending(outcome, reason)
+
+    async def _close_all(self) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*(run.close() for run in self._matches))

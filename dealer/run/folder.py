@@ -1,0 +1,100 @@
+"""The folder of a run: new or empty when a run starts, locked while it lasts, its files either whole or absent.
+
+run.toml       the configuration: `arena play --config run.toml` repeats the run
+result.json    the result, once the run has ended
+...            the files of the matches
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
+from logs.whole_file import FileLock
+
+__all__ = [
+    "RunLock",
+    "empty_folder",
+    "is_busy",
+    "new_folder",
+]
+
+CONFIG_NAME = "run.toml"
+RESULT_NAME = "result.json"
+_LOCK_NAME = "run.lock"
+
+
+def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
+    """Make the folder for a run's files: the one asked for, or a new one in ``runs``.
+
+    Raises:
+        FolderTakenError: it is not empty.
+        LaunchError: it cannot be made.
+    """
+    if asked is None:
+        label = re.sub(r"[^A-Za-z0-9.+-]+", "_", "-vs-".join(names))[:60]
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        asked = Path("runs") / f"{stamp}-{label}"
+        for attempt in range(2, 1000):
+            if not asked.exists():
+                break
+            asked = Path("runs") / f"{stamp}-{label}-{attempt}"
+    try:
+        if asked.is_dir() and any(asked.iterdir()):
+            raise FolderTakenError(asked, (asked / CONFIG_NAME).exists())
+        asked.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LaunchError(f"make the folder {asked}", error.strerror) from None
+    return asked
+
+
+def empty_folder(folder: Path, *, is_removed: bool) -> None:
+    """Take back a new folder in which nothing was played, as far as the system lets us.
+
+    Args:
+        folder: a folder that was empty or made by `new_folder`: everything in it is the run's.
+        is_removed: whether the folder itself goes, too.
+    """
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if is_removed:
+            folder.rmdir()
+
+
+class RunLock:
+    """Keeps a second process out of a run's folder until it is closed, or until the process that has it ends."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            FolderBusyError: another process has it.
+            LaunchError: the folder cannot be written to.
+        """
+        try:
+            self._lock = FileLock(folder / _LOCK_NAME)
+        except BlockingIOError:
+            raise FolderBusyError(folder) from None
+        except OSError as error:
+            raise LaunchError(f"write to {folder}", error.strerror) from None
+
+    def close(self) -> None:
+        """Release the lock."""
+        self._lock.close()
+
+
+def is_busy(folder: Path) -> bool:
+    """Whether another process is running in a folder; False where that cannot be told."""
+    try:
+        RunLock(folder).close()
+    except FolderBusyError:
+        return True
+    except LaunchError:
+        pass
+    return False

@@ -1,0 +1,685 @@
+"""One match with everything around it: files, counts, and the reason if it ends early.
+
+    run = TcpRun(plan)
+    await run.play_until(plan.setup.hands)
+    await run.close()
+
+`MatchRun` is what all runs share. How the hands are played is up to its two kinds: `TcpRun`, over TCP with bots as
+processes, and `LocalRun`, inside this process, for bulk work: no sockets, no bot processes, the same files and counts.
+
+A player lost over TCP under a policy other than `FaultPolicy.END` is started again, or awaited again if somebody else
+starts it; one that fails too often without an answer in between checks or folds from there on.
+
+A run advances in steps (`play_until`), so that several matches can be examined together between steps. Whatever goes
+wrong during play ends in `failure`, a sentence that says what happened to whom; only what makes a start impossible
+raises `LaunchError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from bots.errors import BotFileError
+from bots.sdk.learning import LearningBot
+from bots.sdk.registry import is_builtin
+from dealer.errors import LaunchError, TrainingError
+from dealer.match import Match
+from dealer.match.causes import Cause, NotStarted, NotWritten, PlayerCause, StartProblem
+from dealer.match.events import Audience, Event, FaultSeen, MatchStarted, Watcher
+from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.match.in_process import InProcessMatch
+from dealer.match.journal import Journal
+from dealer.match.sentences import process_sentences, sentence_of
+from dealer.match.setup import NO_EARLIER_HANDS, Loss, MatchSetup, Phase
+from dealer.run.ending import Wait
+from dealer.run.record import MatchFiles, RecordPlan, open_match_files
+from dealer.run.resume import PickedUp
+from dealer.run.tally import Tally
+from dealer.table.connections import Connections
+from dealer.table.launcher import BotProcess, stop_all
+from dealer.table.loop import Changes
+from dealer.table.players import Lesson, Player, PlayerKind, make_player
+from engine import Seat
+
+__all__ = ["REACHABLE", "Aftermath", "LocalRun", "MatchAccount", "MatchPlan", "MatchRun", "TcpRun"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """A match to be run.
+
+    Attributes:
+        setup: what is played.
+        record: what is kept of it, and where.
+        players: by seat.
+        bot_seeds: by seat, for the chance decisions of built-in bots.
+        host: the address to listen on.
+        ports: of the seats; missing ones and 0 mean any free port.
+        coalesce_s: see `dealer.table.connections.Connections`.
+        lessons: by seat, for players that learn; empty where nobody does.
+    """
+
+    setup: MatchSetup
+    record: RecordPlan
+    players: tuple[Player, ...]
+    bot_seeds: tuple[int, ...]
+    host: str = "127.0.0.1"
+    ports: tuple[int, ...] = ()
+    coalesce_s: float | None = None
+    lessons: tuple[Lesson | None, ...] = ()
+
+    def lesson(self, seat: int) -> Lesson | None:
+        """What the player in a seat is given, if it learns."""
+        return self.lessons[seat] if self.lessons else None
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """What is known of a player after its fault has ended the match.
+
+    Attributes:
+        kind: the fault, as it is counted.
+        exit_code: of the player's process, if it has ended.
+        last_lines: what the process wrote last; None without a process of ours.
+    """
+
+    kind: FaultKind
+    exit_code: int | None = None
+    last_lines: tuple[str, ...] | None = None
+
+
+class MatchAccount:
+    """What is known of a match while it is played and afterwards, wherever that is.
+
+    Attributes:
+        plan: what is run.
+        tally: the current counts.
+        exit_codes: by seat, of the processes that failed.
+        started_s: on the monotonic clock, when all players were there; None before, and where it is played elsewhere.
+    """
+
+    plan: MatchPlan
+    tally: Tally
+    exit_codes: dict[Seat, int]
+    started_s: float | None = None
+
+    @property
+    def hands(self) -> int:
+        """Finished hands, including those of an interrupted run."""
+        return self.tally.hands
+
+    @property
+    def questions(self) -> int:
+        """How often the dealer asked a player after an answer."""
+        return 0
+
+    @property
+    def overhead_ns(self) -> int:
+        """The dealer's own time between answers and the questions that followed."""
+        return 0
+
+    @property
+    def start_time_left_s(self) -> float | None:
+        """The time left for players to connect; None without a limit."""
+        return None
+
+    def waiting_for(self) -> list[tuple[str, int]]:
+        """The players that are not connected: names, and the port where each is awaited."""
+        return []
+
+    def waits(self) -> list[Wait]:
+        """The players that the match cannot go on without, be it for a moment only."""
+        return []
+
+    def not_exported(self) -> list[str]:
+        """Sentences about the hands that a hand history cannot hold."""
+        return []
+
+
+class MatchRun(MatchAccount, ABC):
+    """One match being run.
+
+    Attributes:
+        failure: a sentence why the match ended early, otherwise None.
+        failed_seat: whose fault that was, if a player's.
+    """
+
+    def __init__(
+        self,
+        plan: MatchPlan,
+        watchers: Sequence[Watcher] = (),
+        picked_up: PickedUp | None = None,
+        on_values: Callable[[Sequence[float]], None] | None = None,
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            plan: what is run.
+            watchers: further watchers, told after the files and the tally.
+            picked_up: what an interrupted run has left.
+            on_values: told the net chips by seat of every hand that ends.
+        """
+        self.plan = plan
+        self.tally = Tally(plan.setup.game, on_values)
+        self.failure: str | None = None
+        self.failed_seat: Seat | None = None
+        self.exit_codes: dict[Seat, int] = {}
+        self._is_resumed = picked_up is not None
+        self._progress = NO_EARLIER_HANDS
+        if picked_up is not None:
+            self.tally.restore(picked_up)
+            self._progress = picked_up.progress
+            _log.info("match %s: resumed after %d hands", plan.setup.name, picked_up.progress.hands)
+        self._files: MatchFiles | None = None
+        self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), _Start(self), *watchers)
+        self._prepare()
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Set up what a kind of run has more of."""
+
+    def not_exported(self) -> list[str]:
+        """Sentences about the hands that a hand history cannot hold."""
+        return [] if self._files is None else self._files.not_exported()
+
+    async def play_until(self, hands: int) -> None:
+        """Play until this many hands of the match are finished, or it has failed.
+
+        Raises:
+            LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
+        """
+        if self._files is None:
+            self._open_files()
+        await self._explain(await self._play_until(hands))
+
+    def hold(self) -> bool:
+        """Play no hand after this one; whether one is being played that can be waited for."""
+        return False
+
+    async def finish(self) -> None:
+        """End the match here, with its score.
+
+        Raises:
+            LaunchError: its files cannot be written.
+        """
+        if self._files is not None:
+            await self._explain(self._finish())
+            return
+        # No player is needed any more, so none is started.
+        try:
+            self._open_files().close_with_score(self.tally.chips)
+        except OSError as error:
+            raise LaunchError(f"write {error.filename}", error.strerror) from None
+
+    async def close(self) -> None:
+        """Close the files and end the bots; a match that is not over can be resumed later."""
+        try:
+            await self._close()
+        finally:
+            if self._files is not None:
+                self._files.close()
+
+    @abstractmethod
+    async def _play_until(self, hands: int) -> Cause | None:
+        """Play on; returns why the match has ended early, if it has."""
+
+    @abstractmethod
+    def _finish(self) -> Cause | None:
+        """End the match here; returns why it has ended early, if it has."""
+
+    @abstractmethod
+    async def _close(self) -> None:
+        """Part with the players."""
+
+    async def _aftermath(self, cause: PlayerCause) -> Aftermath:
+        return Aftermath(cause.kind)
+
+    def _open_files(self) -> MatchFiles:
+        files = self._files = open_match_files(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
+        self._watchers = (*files.watchers, *self._watchers)
+        return files
+
+    async def _explain(self, cause: Cause | None) -> None:
+        """Say in a sentence or two why the match has ended early, and count it."""
+        if cause is None or self.failure is not None:
+            return
+        setup = self.plan.setup
+        # The hand being played when it happened: waiting for a process below must not change it.
+        hand = setup.first_hand + self.tally.hands
+        is_before_start = self.started_s is None
+        self.failure = text = sentence_of(cause, setup.names, hand)
+        if not isinstance(cause, PlayerCause):
+            return
+        seat = self.failed_seat = cause.seat
+        aftermath = await self._aftermath(cause)
+        if aftermath.exit_code is not None:
+            self.exit_codes[seat] = aftermath.exit_code
+        name = setup.names[seat] if isinstance(cause, NotStarted) and cause.others else ""
+        self.failure = text + process_sentences(aftermath.exit_code, aftermath.last_lines, name)
+        self._tell(
+            FaultSeen(Fault(seat, aftermath.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
+        )
+
+    def _tell(self, event: Event) -> NotWritten | None:
+        """Tell the watchers of something; returns why that failed, if it did."""
+        try:
+            Audience(self._watchers).tell(event)
+        except OSError as error:
+            return NotWritten.of(error)
+        return None
+
+
+class _Start(Watcher):
+    """Notes when the match begins."""
+
+    wants = frozenset({MatchStarted})
+
+    def __init__(self, run: MatchRun) -> None:
+        self._run = run
+
+    def notice(self, event: Event) -> None:
+        """All players are there."""
+        self._run.started_s = time.monotonic()
+
+
+_MANY_HANDS = 2000
+"""From this many hands on it pays to let bots compile their calculations, which takes some seconds."""
+_LONGEST_S = 0.05
+"""How long hands are played before other tasks of the loop, such as the live line or an interrupt, have their turn."""
+
+
+class LocalRun(MatchRun):
+    """A match inside this process."""
+
+    def _prepare(self) -> None:
+        self._match: InProcessMatch | None = None
+        self._learners: list[LearningBot] = []
+
+    async def _play_until(self, hands: int) -> Cause | None:
+        match = self._match
+        if match is None:
+            match = self._match = self._open()
+        at_a_time = 1
+        while match.hands_played < hands and match.failure is None:
+            began_s = time.monotonic()
+            match.play(min(hands, match.hands_played + at_a_time))
+            took_s = time.monotonic() - began_s
+            at_a_time = at_a_time * 2 if took_s < _LONGEST_S / 2 else max(1, int(at_a_time * _LONGEST_S / took_s))
+            await asyncio.sleep(0)
+        self._keep_tracebacks(match)
+        if match.failure is None and match.hands_played >= self.plan.setup.hands:
+            match.finish()
+        return match.failure
+
+    def _finish(self) -> Cause | None:
+        if self._match is None:
+            return None
+        self._match.finish()
+        return self._match.failure
+
+    async def _close(self) -> None:
+        if self._match is not None:
+            self._match.close()
+        for bot in self._learners:
+            bot.end_training()
+
+    def _open(self) -> InProcessMatch:
+        plan = self.plan
+        bots = [make_player(player, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
+        for seat, bot in enumerate(bots):
+            if (lesson := plan.lesson(seat)) is not None and isinstance(bot, LearningBot):
+                self._learners.append(bot)
+                try:
+                    bot.train(lesson.start, lesson.journal)
+                except BotFileError as error:
+                    raise TrainingError(str(error)) from error
+        if plan.setup.hands - self._progress.hands >= _MANY_HANDS:
+            for bot in bots:
+                bot.prepare_for_many_hands()
+        return InProcessMatch(plan.setup, bots, self._watchers, self._progress)
+
+    def _keep_tracebacks(self, match: InProcessMatch) -> None:
+        """Keep where a bot's own code failed, in the file that a bot process would have written."""
+        for seat, text in match.tracebacks.items():
+            with contextlib.suppress(OSError):
+                self.plan.record.output_path(self.plan.setup, Seat(seat)).write_text(text, "utf-8")
+
+
+_DEATH_NOTICE_S = 0.5
+_LEAVE_S = 0.5
+_LEARNERS_LEAVE_S = 10.0
+"""How long bots have to leave by themselves when a match is over; one that learns may still have to write it down."""
+_LONGEST_COMPILING_S = 600.0
+"""How long a built-in bot may take to connect once it has reported that it compiles its kernels."""
+_MOST_RESTARTS_IN_A_ROW = 3
+"""A player that fails more often than this without one answer in between is not started again."""
+REACHABLE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Where our own players find a dealer that listens on every address."""
+
+
+class TcpRun(MatchRun):
+    """A match over TCP.
+
+    Attributes:
+        ports: by seat, once listening.
+    """
+
+    def _prepare(self) -> None:
+        self.ports: list[int] = []
+        self._opened_s = time.monotonic()
+        self._processes: dict[Seat, BotProcess] = {}
+        self._failures_in_a_row = [0] * len(self.plan.players)
+        self._answers_before = [0] * len(self.plan.players)
+        self._lost_again: dict[Seat, Loss | None] = {}
+        """Seats that are being filled again, with the loss that has happened to them meanwhile."""
+        self._connections: Connections | None = None
+        self._playing: asyncio.Task[None] | None = None
+        self._helpers: set[asyncio.Task[None]] = set()
+        self._open_folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match has ended, with its score or early."""
+        return self._connections is not None and self._connections.is_over
+
+    @property
+    def questions(self) -> int:
+        """How often the dealer asked a player after an answer."""
+        return 0 if self._connections is None else self._connections.match.questions
+
+    @property
+    def overhead_ns(self) -> int:
+        """The dealer's own time between answers and the questions that followed."""
+        return 0 if self._connections is None else self._connections.match.overhead_ns
+
+    def waiting_for(self) -> list[tuple[str, int]]:
+        """The players that are not connected: names, and the port where each is awaited."""
+        if self._connections is None or self._connections.is_over:
+            return []
+        return [(self.plan.setup.names[seat], self.ports[seat]) for seat in self._connections.match.missing_seats()]
+
+    def waits(self) -> list[Wait]:
+        """The players that the match cannot go on without, be it for a moment only."""
+        waited_s = time.monotonic() - self._opened_s
+        question = None if self._connections is None else self._connections.match.question
+        if question is None:
+            return [Wait(waited_s, name, None) for name, _ in self.waiting_for()]
+        asked_s = (time.monotonic_ns() - question.asked_ns) / 1e9
+        return [Wait(asked_s, self.plan.setup.names[question.seat], question.hand_number)]
+
+    @property
+    def start_time_left_s(self) -> float | None:
+        """The time left for players to connect; None without a limit."""
+        start_us = self.plan.setup.limits.start_us
+        return None if start_us is None else max(0.0, start_us / 1e6 - (time.monotonic() - self._opened_s))
+
+    async def _play_until(self, hands: int) -> Cause | None:
+        connections = self._connections
+        if connections is None:
+            connections = self._open(hands)
+        else:
+            connections.match.play_until(hands)
+            connections.after_step()
+        await connections.rest()
+        return connections.match.failure
+
+    def hold(self) -> bool:
+        """Play no hand after this one; whether one is being played that can be waited for."""
+        match = None if self._connections is None else self._connections.match
+        if match is None or match.phase not in (Phase.CONNECTING, Phase.GREETING, Phase.PLAYING):
+            return False
+        match.play_until(match.hands_played + 1)
+        return match.phase is Phase.PLAYING
+
+    def _finish(self) -> Cause | None:
+        if self._connections is None:
+            return None
+        self._connections.match.finish()
+        self._connections.after_step()
+        return self._connections.match.failure
+
+    async def _close(self) -> None:
+        for helper in self._helpers:
+            helper.cancel()
+        if self._connections is not None:
+            if self._playing is not None:
+                if self.is_over:
+                    # The last lines are on their way.
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await self._playing
+                else:
+                    self._playing.cancel()
+                    await asyncio.wait([self._playing])
+            self._connections.close()
+        # In a thread: other matches of this loop go on meanwhile.
+        leave_s = _LEARNERS_LEAVE_S if any(self.plan.lessons) else _LEAVE_S
+        await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
+        if self._open_folder is not None:
+            self._open_folder.cleanup()
+
+    # ---- opening
+
+    def _open(self, hands: int) -> Connections:
+        plan = self.plan
+        match = Match(plan.setup, self._watchers, progress=self._progress)
+        match.play_until(hands)
+        connections = Connections(
+            match,
+            host=plan.host,
+            reads_versions=True,
+            may_return=[Seat(seat) for seat, player in enumerate(plan.players) if player.kind is PlayerKind.TCP],
+            only_from={Seat(seat): p.address for seat, p in enumerate(plan.players) if p.address is not None},
+            keys={Seat(seat): player.key for seat, player in enumerate(plan.players) if player.key is not None},
+            coalesce_s=plan.coalesce_s,
+        )
+        connections.on_loss = partial(self._on_loss, connections)
+        connections.on_stray = self._tell
+        connections.may_be_late = self._is_compiling
+        self.ports = connections.listen(plan.ports)
+        self._connections = connections
+        self._opened_s = time.monotonic()
+        for seat in match.missing_seats():
+            self._launch(seat, connections)
+        self._playing = asyncio.create_task(connections.run())
+        self._help(connections, self._watch_start(connections))
+        return connections
+
+    def _launch(self, seat: Seat, connections: Connections) -> None:
+        """Start the player of a seat, if it is ours to start."""
+        plan = self.plan
+        if plan.players[seat].kind is PlayerKind.TCP:
+            return
+        self._processes[seat] = BotProcess(
+            plan.players[seat],
+            host=REACHABLE.get(plan.host, plan.host),
+            port=self.ports[seat],
+            game=str(self._game_file(plan.players[seat])),
+            seed=plan.bot_seeds[seat],
+            output_path=plan.record.output_path(plan.setup, seat),
+            append=self._is_resumed or seat in self._processes,
+            lesson=plan.lesson(seat),
+            on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), connections.changes),
+        )
+
+    def _game_file(self, player: Player) -> Path:
+        """The definition of the game: for a process of another user alone in a folder that everybody may read.
+
+        Raises:
+            LaunchError: it cannot be written.
+        """
+        definition = self.plan.record.path(self.plan.setup, "game").absolute()
+        if not player.has_own_user:
+            return definition
+        try:
+            if self._open_folder is None:
+                self._open_folder = tempfile.TemporaryDirectory(prefix="arena-game-", ignore_cleanup_errors=True)
+                os.chmod(self._open_folder.name, 0o755)
+            copy = Path(self._open_folder.name) / definition.name
+            copy.write_bytes(definition.read_bytes())
+            copy.chmod(0o644)
+        except OSError as error:
+            raise LaunchError(f"write the game for {player.name}", error.strerror) from None
+        return copy
+
+    def _help(self, connections: Connections, work: Coroutine[None, None, None]) -> None:
+        """Do something while the match goes on."""
+
+        def on_done(task: asyncio.Task[None]) -> None:
+            self._helpers.discard(task)
+            error = None if task.cancelled() else task.exception()
+            if isinstance(error, Exception):
+                connections.fail_by_mistake(error)
+
+        task = asyncio.create_task(work)
+        self._helpers.add(task)
+        task.add_done_callback(on_done)
+
+    async def _watch_start(self, connections: Connections) -> None:
+        """Notice bots that end before they connect; later, the connection tells."""
+        match = connections.match
+        await connections.changes.wait_for(
+            lambda: match.phase is not Phase.CONNECTING or bool(self._ended_early(connections))
+        )
+        for seat in self._ended_early(connections) if match.phase is Phase.CONNECTING else ():
+            match.fail(connections.start_cause(seat, StartProblem.ENDED))
+            connections.after_step()
+
+    def _ended_early(self, connections: Connections) -> list[Seat]:
+        """The missing seats whose players' processes have ended."""
+        return [
+            seat
+            for seat in connections.match.missing_seats()
+            if seat in self._processes and self._processes[seat].exit_code is not None
+        ]
+
+    def _is_compiling(self, seat: Seat) -> bool:
+        """Whether a built-in bot has not connected because it compiles its kernels."""
+        from engine.kernels.disk import COMPILING
+
+        process = self._processes.get(seat)
+        return (
+            process is not None
+            and process.exit_code is None
+            and is_builtin(self.plan.players[seat].text)
+            and time.monotonic() - self._opened_s < _LONGEST_COMPILING_S
+            and process.has_written(COMPILING)
+        )
+
+    # ---- players that fail
+
+    def _on_loss(self, connections: Connections, loss: Loss) -> None:
+        seat = loss.cause.seat
+        if seat in self._lost_again:
+            self._lost_again[seat] = loss
+        else:
+            self._lost_again[seat] = None
+            self._help(connections, self._replace(connections, loss))
+
+    async def _replace(self, connections: Connections, loss: Loss) -> None:
+        """Bring a lost player back, or give it up."""
+        seat, line = loss.cause.seat, loss.cause.line
+        kind = (await self._aftermath(loss.cause)).kind
+        while not connections.is_over:
+            if seat in self._processes:
+                await asyncio.to_thread(self._processes[seat].stop)
+            comes_back = self._comes_back(loss)
+            is_remote = self.plan.players[seat].kind is PlayerKind.TCP
+            again = Remedy.AWAITED if is_remote else Remedy.RESTARTED
+            remedy = again if comes_back else Remedy.FORFEITED
+            problem = self._tell(FaultSeen(Fault(seat, kind, loss.hand_number, line, remedy)))
+            if problem is not None:
+                connections.match.fail(problem)
+                connections.after_step()
+                return
+            if not comes_back:
+                connections.match.forfeit(seat)
+                connections.after_step()
+                break
+            failed_as = await self._bring_back(connections, seat)
+            if failed_as is None:
+                break
+            newer, self._lost_again[seat] = self._lost_again[seat], None
+            if newer is None:
+                kind, line = failed_as, b""
+            else:
+                loss, line = newer, newer.cause.line
+                kind = (await self._aftermath(loss.cause)).kind
+        del self._lost_again[seat]
+
+    def _comes_back(self, loss: Loss) -> bool:
+        """Whether a player gets another chance."""
+        seat = loss.cause.seat
+        answers = self.tally.times[seat].count + loss.answers
+        is_fruitless = answers == self._answers_before[seat]
+        self._failures_in_a_row[seat] = self._failures_in_a_row[seat] + 1 if is_fruitless else 1
+        self._answers_before[seat] = answers
+        return not loss.is_final and self._failures_in_a_row[seat] <= _MOST_RESTARTS_IN_A_ROW
+
+    async def _bring_back(self, connections: Connections, seat: Seat) -> FaultKind | None:
+        """Start a player again and wait for its version line; returns its fault if none comes."""
+        match, start_us = connections.match, self.plan.setup.limits.start_us
+        self._opened_s = time.monotonic()
+        try:
+            self.ports[seat] = connections.reopen(seat)
+            self._launch(seat, connections)
+        except LaunchError as error:
+            _log.warning("%s: %s", connections.label(seat), error)
+            connections.close_seat(seat)
+            return FaultKind.CRASH
+
+        def is_settled() -> bool:
+            return (
+                self._lost_again[seat] is not None
+                or not match.is_awaited(seat)
+                or connections.is_over
+                or seat in self._ended_early(connections)
+            )
+
+        limit_s = None if start_us is None else start_us / 1e6
+        while not await connections.changes.wait_for(is_settled, limit_s) and self._is_compiling(seat):
+            limit_s = max(1.0, limit_s or 0.0)
+        problem = None
+        if not is_settled():
+            problem = FaultKind.TIMEOUT
+            # A player that has connected and says nothing is lost again; one that has not connected is still awaited.
+            match.lose(NotStarted(seat, StartProblem.VERSION_LATE, start_us or 0))
+            connections.after_step()
+        elif seat in self._ended_early(connections) and match.is_awaited(seat) and not connections.is_over:
+            problem = FaultKind.CRASH if self._processes[seat].exit_code else FaultKind.DISCONNECT
+        if problem is not None:
+            connections.close_seat(seat)
+        return FaultKind.CRASH if self._lost_again[seat] is not None else problem
+
+    async def _aftermath(self, cause: PlayerCause) -> Aftermath:
+        kind, code = cause.kind, None
+        process = self._processes.get(cause.seat)
+        if process is None or self._connections is None:
+            return Aftermath(kind)
+        if kind not in (FaultKind.TIMEOUT, FaultKind.FLOOD):
+            # The connection may be gone a moment before the process is.
+            await self._connections.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)
+            code = process.exit_code
+        if code and kind is FaultKind.DISCONNECT:
+            kind = FaultKind.CRASH
+        elif code == 0 and kind is FaultKind.CRASH:
+            kind = FaultKind.DISCONNECT
+        return Aftermath(kind, code, tuple(process.last_lines()))
+
+
+def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
+    """Tell of a process that has ended; nobody needs to know once the loop is closed."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(changes.notify)

@@ -1,0 +1,500 @@
+"""What a person asks for: the settings of a run as written in a TOML file, on the command line or as keyword arguments.
+
+    # run.toml
+    command = "play"
+    game = "nolimit"
+    bots = ["New=./new.py", {bot = "Old=./old.py", directory = "v1", environment = {MODE = "old"}, t_response_s = 2.0}]
+    hands = 5000
+    seed = 7
+    seating = "rotations"
+    stop = "better:0,30"
+
+A setting that is None was not written; `dealer.run.resolve` decides what it is then. All other defaults stand
+here and nowhere else. A game that is not shipped is a path, looked for next to the file first. Commands start in
+`directory`.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeAlias
+
+import tomli_w
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
+
+from dealer.errors import ConfigError, SettingProblem
+from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
+from dealer.match.faults import FaultPolicy
+from dealer.run.schedule import Format, Seating
+from engine import DealKey, Seed
+from engine.errors import quoted
+from logs.estimation import StopRuleError, parse_stop_rule
+from logs.export import parse_currency, parse_formats
+
+__all__ = [
+    "NO_ADDRESS",
+    "BotSettings",
+    "Command",
+    "Conditions",
+    "RunConfig",
+    "Score",
+    "problem_in_words",
+    "read_config",
+    "read_toml",
+    "validated",
+]
+
+_LONGEST_S = 1e9
+NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
+
+
+class Score(enum.StrEnum):
+    """What stop rules and the live line look at, and whether the luck of the cards is taken off."""
+
+    BOTH = "both"
+    """They look at what was won; the result also has it less the luck of the cards where that takes some seconds."""
+    RAW = "raw"
+    """What was won."""
+    CORRECTED = "corrected"
+    """What was won, less the luck of the cards: see `logs.variance.correction`."""
+
+
+class Command(enum.StrEnum):
+    """What is run."""
+
+    PLAY = "play"
+    """One contest: a player for every seat."""
+    TOURNAMENT = "tournament"
+    """Contests between all bots, or between the first and all others."""
+    TABLE = "table"
+    """One contest, in which the first player is a person at this terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How every match of a run is played.
+
+    Attributes:
+        on_fault: what happens to a player that times out, disconnects or floods.
+        limits: the players' clocks.
+        fixed_seats: the button does not move.
+        is_in_process: built-in bots play in this process.
+        host: the address to listen on.
+        ports: of the seats, for the only match of a run; missing ones and 0 mean any free port.
+        coalesce_s: see `dealer.table.connections.Connections`; None sends everything at once.
+    """
+
+    on_fault: FaultPolicy
+    limits: TimeLimits
+    fixed_seats: bool
+    is_in_process: bool
+    host: str
+    ports: tuple[int, ...]
+    coalesce_s: float | None
+
+
+def _setting(default: Any, description: str, *, otherwise: str | None = None, **bounds: Any) -> Any:
+    """A setting with what help and documentation say of it.
+
+    Args:
+        default: its value where it is not written.
+        description: what it means.
+        otherwise: the default in words, where the value does not say it.
+        bounds: as in `pydantic.Field`.
+    """
+    return Field(default, description=description, json_schema_extra={"otherwise": otherwise}, **bounds)
+
+
+_Limit: TypeAlias = Annotated[int, Field(ge=1, le=10**9)]
+_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=_LONGEST_S)]
+
+
+class _SeedSetting:
+    """How a seed is written: an integer of 32 bits, or the 64 hexadecimal digits of a key."""
+
+    ge, le = 0, 2**32 - 1
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(
+            self._read,
+            handler.generate_schema(Annotated[int, Field(ge=self.ge, le=self.le)] | None),
+            serialization=core_schema.plain_serializer_function_ser_schema(self._write),
+        )
+
+    @staticmethod
+    def _read(value: object, read_number: Callable[[object], int | None]) -> Seed | None:
+        if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
+            return DealKey.from_text(value)
+        return value if isinstance(value, DealKey) else read_number(value)
+
+    @staticmethod
+    def _write(seed: Seed | None) -> int | str | None:
+        return seed.secret.hex() if isinstance(seed, DealKey) else seed
+
+
+class BotSettings(BaseModel):
+    """A bot with what is set for it alone: ``{bot = "./new.py", t_response_s = 2.0}``; a text is the bot alone.
+
+    Attributes:
+        bot: as on the command line, with its name if it has one of its own.
+        directory: the folder where it starts, in that of the run.
+        address: the only one from which a ``tcp`` player may connect.
+        key: a line that whoever connects for a ``tcp`` player has to say before the player's version line.
+        arguments: what follows host and port in the words that start a command.
+        environment: variables that its process gets besides those of the run.
+        t_response_s: seconds for one answer; None as for all.
+        t_hand_s: seconds for all answers in one hand.
+        t_per_hand_s: seconds per hand on average over the match.
+        user: as which its process runs; None for our own.
+        memory_mb: of its process, in millions of bytes of address space; None for any.
+        cpu_s: seconds of the processor for its process; None for any.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bot: str
+    directory: str | None = None
+    address: str | None = None
+    key: str | None = None
+    arguments: list[str] = []
+    environment: dict[str, str] = {}
+    t_response_s: _Seconds | None = None
+    t_hand_s: _Seconds | None = None
+    t_per_hand_s: _Seconds | None = None
+    user: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    memory_mb: _Limit | None = None
+    cpu_s: _Limit | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_alone(cls, data: Any) -> Any:
+        return {"bot": data} if isinstance(data, str) else data
+
+    @field_validator("arguments")
+    @classmethod
+    def _are_words(cls, arguments: list[str]) -> list[str]:
+        for word in arguments:
+            if "\0" in word:
+                raise ValueError(f"{quoted(word)} cannot be an argument")
+        return arguments
+
+    @field_validator("key")
+    @classmethod
+    def _is_key(cls, key: str | None) -> str | None:
+        if key is not None and not re.fullmatch("[A-Za-z0-9_-]{16,128}", key):
+            raise ValueError("a key has 16 to 128 letters, digits, '_' and '-'")
+        return key
+
+    @field_validator("environment")
+    @classmethod
+    def _are_variables(cls, environment: dict[str, str]) -> dict[str, str]:
+        for name, value in environment.items():
+            if not name or "=" in name or "\0" in name + value:
+                raise ValueError(f"{quoted(name)} cannot be a variable")
+        return environment
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, dump: SerializerFunctionWrapHandler) -> Any:
+        data = {name: value for name, value in dump(self).items() if value not in (None, {}, [])}
+        return self.bot if data.keys() == {"bot"} else data
+
+
+class RunConfig(BaseModel):
+    """The settings of a run, as written."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: Command = Command.PLAY
+    games: list[str] = Field(default=["limit"], min_length=1)
+    bots: list[BotSettings] = Field(default=[], max_length=1000)
+    format: Format = Format.ROUND_ROBIN
+    hands: int | None = _setting(
+        None,
+        "Deals to play, each once in every seating; with a stop rule, the most to play.",
+        otherwise="3000; with a stop rule 1000000",
+        ge=1,
+        le=2**32 - 1,
+    )
+    seed: Annotated[Seed | None, _SeedSetting()] = _setting(None, "Seed of the cards.", otherwise="a new one")
+    seating: Seating | None = None
+    stop: str | None = _setting(
+        None,
+        "When to stop: a number of hands; 'ci=20' when half the 95 % interval is 20 mbb/g; 'better:0,30' as soon as it "
+        "is known that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
+        "'better:0,30,0.01,0.01').",
+    )
+    score: Score = _setting(
+        Score.BOTH,
+        "'raw' winnings; 'both', where the result also has win rates without the luck of the cards if counting these "
+        "takes some seconds at most; or 'corrected', where the stop rule and the live line look at those, which takes "
+        "fewer hands, and the result has win rates by all estimators.",
+    )
+    workers: int | None = _setting(
+        None,
+        "Matches to play at a time; with more workers than seatings, the hands are cut into slices.",
+        otherwise="one per seating, up to the number of cores",
+        ge=1,
+        le=1000,
+    )
+    in_process: bool = _setting(False, "Play Python bots inside this process: faster, the same log.")
+    fixed_seats: bool = _setting(False, "Do not move the button.")
+    on_fault: FaultPolicy = _setting(
+        FaultPolicy.END,
+        "When a bot times out, disconnects or floods: end the contest; let the bot forfeit, that is, check or fold "
+        "from then on; or restart it and go on.",
+    )
+    t_response_s: float = _setting(DEFAULT_LIMITS.response_us / 1e6, "Seconds for one answer.", ge=0.001, le=_LONGEST_S)
+    t_hand_s: float = _setting(
+        DEFAULT_LIMITS.hand_us / 1e6, "Seconds for all answers of a player in one hand.", ge=0.001, le=_LONGEST_S
+    )
+    t_per_hand_s: float = _setting(
+        DEFAULT_LIMITS.per_hand_us / 1e6,
+        "Seconds per hand that a player may use on average over the match.",
+        ge=0.001,
+        le=_LONGEST_S,
+    )
+    start_timeout_s: float = _setting(
+        30.0, "Seconds for all bots to connect and send their version; 0 waits without limit.", ge=0, le=_LONGEST_S
+    )
+    coalesce_ms: float | None = _setting(
+        None,
+        "Hold lines for a player that is not to act until its next question, at most this many milliseconds: faster, "
+        "the same bytes; not for bots that compute during opponents' turns.",
+        otherwise="send at once",
+        ge=0,
+        le=1000,
+    )
+    host: str = _setting("127.0.0.1", "Address to listen on; 0.0.0.0 admits other machines.")
+    ports: list[int] = _setting(
+        [], "Ports by seat, separated by commas, for a single match; 0 means any free port.", otherwise="any free ports"
+    )
+    export: list[str] | None = _setting(
+        None,
+        "Write hand histories as the hands end: pokerstars, phh, ohh, several separated by commas, or none.",
+        otherwise="pokerstars, in games it supports",
+    )
+    histories: str | None = _setting(
+        None,
+        "Folder for the hand histories of all runs, a file per match, so that a tracker watches one folder.",
+        otherwise="a folder per format in the run's own",
+    )
+    hero: str | None = _setting(
+        None, "The player whose cards hand histories show from the start.", otherwise="the first player of each contest"
+    )
+    observed: bool = _setting(False, "Write hand histories without a hero.")
+    stakes: str | None = _setting(
+        None,
+        "What hand histories say is played for, such as 0.50/1: the blinds, in limit games the bets.",
+        otherwise="a chip is 1",
+    )
+    currency: str = _setting("USD", "Currency of hand histories: USD, EUR, GBP, or none for play money.")
+    directory: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_game(cls, data: Any) -> Any:
+        """One game may be called `game`."""
+        if isinstance(data, dict) and "game" in data:
+            if "games" in data:
+                raise ValueError("name the game with 'game', or several with 'games', not both")
+            data = {**data, "games": [data["game"]]}
+            del data["game"]
+        return data
+
+    @field_validator("export", mode="before")
+    @classmethod
+    def _are_formats(cls, formats: Any) -> Any:
+        """The names of formats, given as a list, which may be empty, or as one text with commas."""
+        words = formats if isinstance(formats, list) else [formats]
+        if formats is None or not words or not all(isinstance(word, str) for word in words):
+            return formats
+        return [format_.name for format_ in parse_formats(",".join(words))]
+
+    @field_validator("ports", mode="before")
+    @classmethod
+    def _are_ports(cls, ports: Any) -> Any:
+        """Ports, given as a list or as one text with commas."""
+        words = ports.split(",") if isinstance(ports, str) and ports else ports or []
+        for word in words if isinstance(words, list) else []:
+            if not (str(word).isascii() and str(word).strip().isdigit() and int(word) <= 65535):
+                raise ValueError(f"{quoted(word)} is not a valid port; give numbers from 0 (any free port) to 65535")
+        return words
+
+    @field_validator("host")
+    @classmethod
+    def _is_address(cls, host: str) -> str:
+        if not host:
+            raise ValueError(NO_ADDRESS)
+        return host
+
+    @field_validator("currency")
+    @classmethod
+    def _is_currency(cls, currency: str) -> str:
+        return parse_currency(currency) or "none"
+
+    @field_validator("stop")
+    @classmethod
+    def _is_stop_rule(cls, stop: str | None) -> str | None:
+        if stop is not None:
+            try:
+                parse_stop_rule(stop)
+            except StopRuleError as error:
+                raise ValueError(str(error)) from None
+        return stop
+
+    @property
+    def conditions(self) -> Conditions:
+        """How every match is played; a start timeout of 0 waits without limit."""
+        return Conditions(
+            self.on_fault,
+            TimeLimits(
+                response_us=round(self.t_response_s * 1e6),
+                hand_us=round(self.t_hand_s * 1e6),
+                per_hand_us=round(self.t_per_hand_s * 1e6),
+                start_us=round(self.start_timeout_s * 1e6) if self.start_timeout_s > 0 else None,
+            ),
+            self.fixed_seats,
+            self.in_process,
+            self.host,
+            tuple(self.ports),
+            None if self.coalesce_ms is None else self.coalesce_ms / 1000,
+        )
+
+    def to_toml(self) -> str:
+        """The file that repeats this run: all settings, including those left at their defaults."""
+        data = self.model_dump(exclude_none=True, mode="json")
+        if self.command is not Command.TOURNAMENT:
+            data["game"] = data.pop("games")[0]
+            data.pop("format")
+        order = ["command", "game", "games", "bots", "format"]
+        arranged = {key: data[key] for key in order if key in data} | data
+        return tomli_w.dumps(arranged, multiline_strings=False)
+
+
+def validated(data: dict[str, Any], source: str = "") -> RunConfig:
+    """The settings as an object.
+
+    Args:
+        data: settings by name; those that are None count as not written.
+        source: the file they stand in, for messages.
+
+    Raises:
+        ConfigError: a setting is unknown or out of range.
+    """
+    try:
+        return RunConfig.model_validate({name: value for name, value in data.items() if value is not None})
+    except ValidationError as error:
+        raise ConfigError(*map(_setting_problem, error.errors(include_url=False)), source=source) from None
+
+
+_WORDS: Final = {
+    "missing": "it is missing",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number, not one of thousands of digits",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text",
+    "model_type": "must be text or a table with a 'bot'",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dataclass_type": "must be a table",
+    "enum": "must be {expected}",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "must have at least {min_length}",
+    "too_long": "must have at most {max_length}, not {actual_length}",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+}
+"""What is wrong with a value, by pydantic's kinds of problems."""
+_UNSHOWN: Final = {"missing", "int_parsing_size", "too_short", "too_long", "string_too_short", "string_too_long"}
+_BOUNDS: Final = {"greater_than", "greater_than_equal", "less_than_equal"}
+
+
+def problem_in_words(problem: Any) -> tuple[str, str]:
+    """Where pydantic found a problem, and what is wrong there."""
+    kind, value = problem["type"], problem.get("input")
+    where = ".".join(map(str, problem["loc"]))
+    if kind not in _WORDS:
+        return where, problem["msg"].removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
+    if kind in _BOUNDS and str(value).strip().lstrip("+-").lower() == "nan":
+        kind = "float_type"
+    facts = {
+        name: f"{fact:,.12g}" if isinstance(fact, int | float) else fact
+        for name, fact in problem.get("ctx", {}).items()
+    }
+    text = _WORDS[kind].format(**facts)
+    if kind in _UNSHOWN:
+        return where, text
+    # A number out of bounds stands without the quotes of the text it was written as.
+    shown = quoted(value).strip("'") if kind in _BOUNDS else quoted(value)
+    return where, f"{text}, not {shown}"
+
+
+def _setting_problem(problem: Any) -> SettingProblem:
+    setting, text = problem_in_words(problem)
+    if problem["type"] == "extra_forbidden":
+        return SettingProblem(
+            "", f"there is no setting {quoted(setting)} (there are: {', '.join(RunConfig.model_fields)})"
+        )
+    return SettingProblem(setting, text)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says.
+
+    Raises:
+        ConfigError: it cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"byte {error.start + 1} is not UTF-8 text", source=str(path)) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(str(error), source=str(path)) from None
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """The settings of a TOML file, not validated yet; games that lie next to it by their paths.
+
+    Raises:
+        ConfigError: it cannot be read, or is not TOML.
+    """
+    data = read_toml(path)
+    if isinstance(data.get("game"), str):
+        data["game"] = _found_beside(data["game"], path)
+    if isinstance(data.get("games"), list):
+        data["games"] = [_found_beside(game, path) if isinstance(game, str) else game for game in data["games"]]
+    return data
+
+
+def _found_beside(game: str, path: Path) -> str:
+    """The path of a game that lies next to the file naming it; any other name as it is."""
+    beside = path.parent / game
+    is_path = os.path.dirname(game) or game.endswith(".game")
+    return str(beside) if is_path and beside.is_file() else game

@@ -1,0 +1,206 @@
+"""Several contests played by the same workers: every bot against every other, or the first against all others.
+
+What goes wrong in one contest does not affect the others: they go on, and the result gives the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bots.workers import Workers
+from dealer.match.events import StrayConnection
+from dealer.run.contest import Contest, Watch
+from dealer.run.ending import INTERRUPTED, Outcome, Wait
+from dealer.run.plan import RunPlan
+from dealer.run.remote import RemoteContest
+from dealer.table.players import PlayerKind
+from logs.estimation import Rate
+
+__all__ = [
+    "AwaitedPlayer",
+    "Progress",
+    "Tournament",
+    "progress_of",
+]
+
+
+class Tournament:
+    """The contests of a run while they are played; those of a play are a tournament of one.
+
+    Attributes:
+        plan: what is played.
+        contests: in the order planned.
+        started_s: on the monotonic clock.
+        seconds: how long it took, once ended.
+    """
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        on_ended: Callable[[Contest], None] = lambda contest: None,
+        watch: Watch | None = None,
+        cluster: Workers | None = None,
+    ) -> None:
+        """Prepare a tournament.
+
+        Args:
+            plan: what is played.
+            on_ended: called with every contest that has ended.
+            watch: called with the events of all matches; an error would end the match.
+            cluster: other machines, each of whose workers plays one contest at a time; None for this one.
+        """
+        self.plan = plan
+        workers = asyncio.Semaphore(plan.settled.workers)
+        # Contests start in their order, not all at once; a cluster keeps its own order.
+        self._turns = asyncio.Semaphore(plan.settled.workers if cluster is None else max(1, len(plan.contests)))
+        self.contests: list[Contest] = [
+            Contest(contest, workers, watch) if cluster is None else RemoteContest(contest, cluster)
+            for contest in plan.contests
+        ]
+        self.started_s = time.monotonic()
+        self.seconds = 0.0
+        self._on_ended = on_ended
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of the contests' outcomes; a failed contest does not end a tournament."""
+        outcomes = {(contest.ending or INTERRUPTED).outcome for contest in self.contests}
+        worst = (Outcome.INTERRUPTED, Outcome.FAILED)
+        return next((outcome for outcome in worst if outcome in outcomes), Outcome.FINISHED)
+
+    async def play(self) -> None:
+        """Play all contests, as many at a time as there are workers; cancelled, it returns once all have stopped."""
+        self.started_s = time.monotonic()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for contest in self.contests:
+                    tasks.create_task(self._play(contest))
+        except asyncio.CancelledError:
+            # Every contest has noted that it was interrupted; the result so far is still wanted.
+            pass
+        finally:
+            self.seconds = time.monotonic() - self.started_s
+
+    async def _play(self, contest: Contest) -> None:
+        try:
+            async with self._turns:
+                await contest.play_out()
+        except asyncio.CancelledError:
+            contest.ending = contest.ending or INTERRUPTED
+            raise
+        self._on_ended(contest)
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedPlayer:
+    """A player that has not connected yet.
+
+    Attributes:
+        name: its name.
+        host: the address on which it is awaited.
+        port: the port there.
+        is_remote: whether somebody else has to start it.
+    """
+
+    name: str
+    host: str
+    port: int
+    is_remote: bool
+
+    @property
+    def address(self) -> str:
+        """Where it is awaited, as HOST:PORT."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a run stands.
+
+    Attributes:
+        contests: how many there are; 1 unless it is a tournament.
+        contests_ended: how many have ended.
+        hands: finished hands, in all matches.
+        hands_planned: the most hands there can be.
+        hands_per_second: in this session; 0 before the first hand.
+        rate: the first player's winnings so far, as the stop rule looks at them; None in a tournament and before the
+            first complete deal.
+        players: the first player and its opponent; empty in a tournament.
+        has_stop_rule: whether a rule may end it before all hands are played.
+        hands_needed: how many more hands that rule is likely to need; None while it is too early to say.
+        faults: how many there were, of all players.
+        awaited: the players that one match is waiting for; empty when all are connected.
+        start_time_left_s: how long it still waits for them; None without a limit.
+        waits: the players that matches have been waiting for, for a while, the longest first.
+        strays: how many connections to players' ports were turned away.
+        latest_strays: the last of them, each with the name of the player.
+        other_versions: the players that speak another version of the protocol than the dealer.
+    """
+
+    contests: int
+    contests_ended: int
+    hands: int
+    hands_planned: int
+    hands_per_second: float
+    rate: Rate | None
+    players: tuple[str, ...]
+    has_stop_rule: bool
+    hands_needed: int | None
+    faults: int
+    awaited: tuple[AwaitedPlayer, ...]
+    start_time_left_s: float | None
+    waits: tuple[Wait, ...] = ()
+    strays: int = 0
+    latest_strays: tuple[tuple[str, StrayConnection], ...] = ()
+    other_versions: frozenset[str] = frozenset()
+
+
+def progress_of(tournament: Tournament) -> Progress:
+    """How a run stands now."""
+    contests = tournament.contests
+    only = contests[0] if len(contests) == 1 else None
+    hands = sum(contest.hands_played for contest in contests)
+    new = hands - sum(contest.hands_before for contest in contests)
+    runs = [run for contest in contests for run in contest.runs]
+    begun = [contest.begun_s for contest in contests if contest.begun_s is not None]
+    awaited, left_s = _awaited(tournament)
+    return Progress(
+        len(contests),
+        sum(contest.ending is not None for contest in contests),
+        hands,
+        sum(contest.hands_to_play for contest in contests),
+        new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
+        None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
+        () if only is None else (only.plan.names[0], only.plan.opponent),
+        only is not None and only.monitor is not None,
+        None if only is None else _hands_needed(only),
+        sum(run.tally.fault_count for run in runs),
+        awaited,
+        left_s,
+        tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
+        sum(run.tally.strays for run in runs),
+        tuple((run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays),
+        frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
+    )
+
+
+def _hands_needed(contest: Contest) -> int | None:
+    more = None if contest.monitor is None else contest.monitor.expected_more()
+    return None if more is None else more * contest.plan.seatings
+
+
+def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float | None]:
+    """The players that the first match with empty seats waits for, and how long it still does."""
+    for contest in tournament.contests:
+        kinds = {name: player.kind for name, player in zip(contest.plan.names, contest.plan.players, strict=True)}
+        for run in contest.runs:
+            awaited = tuple(
+                AwaitedPlayer(name, run.plan.host, port, kinds[name] is PlayerKind.TCP)
+                for name, port in run.waiting_for()
+            )
+            if awaited:
+                return awaited, run.start_time_left_s
+    return (), None

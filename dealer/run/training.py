@@ -1,0 +1,191 @@
+"""A contest with players that learn: what each match starts from, and what becomes of what was learnt.
+
+A player that learns is another player in every hand, so nothing here is a measurement: a contest with one of them is
+*training*. It is settled so that the same settings always leave the same bytes, however many matches run at a time and
+however often they were interrupted:
+
+- Before the first hand, the memory of each learner is copied into the folder of the contest, as ``Ann.start.memory``.
+  Every match starts from it and knows nothing of the others.
+- In each match a learner writes a journal, ``match.a.seat1.Ann.journal``. A match that goes on begins after the last
+  hand that is whole in its log, its transaction log and its journals, and learns the hands before from the journals.
+- When all matches are over, the memory at the start and all journals are added up, which gives the same whatever the
+  order, in ``Ann.memory``. A learner that goes on writing a file of its own gets it there, too, unless somebody else
+  has changed that file since the contest began, another learner of the same contest among them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bots.errors import BotFileError
+from bots.sdk.learning import LearningBot, cut_journal, read_journal
+from dealer.errors import TrainingError
+from dealer.run.plan import ContestPlan
+from dealer.run.schedule import Slot
+from dealer.table.players import Lesson, learning_bot
+from engine import Seat
+from logs.whole_file import FileLock, write_whole
+
+__all__ = [
+    "Trained",
+    "Training",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a player has learnt in a contest.
+
+    Attributes:
+        player: its name.
+        hands: from how many hands.
+        memory: the file of what it remembers now.
+        own_file: the file that it goes on writing; None without one.
+        problem: why that file was left as it was, in a sentence; empty where it holds the memory.
+    """
+
+    player: str
+    hands: int
+    memory: Path
+    own_file: str | None
+    problem: str
+
+
+class Training:
+    """The memories and journals of one contest."""
+
+    def __init__(self, plan: ContestPlan) -> None:
+        self._plan = plan
+
+    def begin(self) -> None:
+        """Copy the memories that the learners start from, unless an earlier run has done so.
+
+        Raises:
+            TrainingError: a memory cannot be read, or none can be written.
+        """
+        for player in self._plan.learners:
+            start = self._start(player)
+            if start.exists():
+                continue
+            if any(self._plan.record.folder.glob("*.journal")):
+                raise TrainingError(f"{start} is missing, and without it nothing can be learnt again")
+            try:
+                write_whole(start, self._bot(player).start_memory(self._plan.game))
+            except OSError as error:
+                raise TrainingError(f"{start} cannot be written: {error.strerror or error}") from None
+
+    def lessons(self, slot: Slot) -> tuple[Lesson | None, ...]:
+        """By seat, what a learner of a match starts from and where it writes; None for other players."""
+        return tuple(
+            [
+                Lesson(str(self._start(player).absolute()), str(self._journal(slot, Seat(seat)).absolute()))
+                if player in self._plan.learners
+                else None
+                for seat, player in enumerate(slot.players)
+            ]
+        )
+
+    def require_whole(self, slot: Slot, absent: Collection[Seat]) -> None:
+        """Check that all hands of a match that is over stand in its journals.
+
+        Args:
+            slot: the match.
+            absent: the seats of players that did not take part to its end.
+
+        Raises:
+            TrainingError: some are missing, because a learner was ended before it could write them.
+        """
+        last = slot.first_hand + slot.hands - 1
+        for seat, player in enumerate(slot.players):
+            if player in self._plan.learners and seat not in absent:
+                try:
+                    end = cut_journal(str(self._journal(slot, Seat(seat))))
+                except BotFileError as error:
+                    raise TrainingError(str(error)) from error
+                if end <= last:
+                    hand = max(end, slot.first_hand)
+                    raise TrainingError(
+                        f"{self._plan.names[player]} was ended before it could write what it learnt: its journal of "
+                        f"{slot.name} ends before hand {hand}; resume the run to play on from there"
+                    )
+
+    def end(self, slots: Sequence[Slot]) -> tuple[Trained, ...]:
+        """Merge what was learnt.
+
+        Args:
+            slots: the matches, all over.
+
+        Raises:
+            TrainingError: a file cannot be read or written.
+        """
+        learners = self._plan.learners
+        bots = {player: self._bot(player) for player in learners}
+        found = []
+        for player in learners:
+            journals = [
+                str(self._journal(slot, Seat(seat)))
+                for slot in slots
+                for seat, one in enumerate(slot.players)
+                if one == player
+            ]
+            found.append(self._merge(player, bots[player], journals))
+        return tuple(found)
+
+    def _merge(self, player: int, bot: LearningBot, journals: Sequence[str]) -> Trained:
+        own = None if bot.memory_path is None else os.path.abspath(bot.memory_path)
+        memory = self._plan.record.folder / f"{self._label(player)}.memory"
+        try:
+            hands = sum(1 for journal in journals for _ in read_journal(journal))
+            merged = bot.merged(str(self._start(player)), journals)
+            ours = {path.read_bytes() for path in (self._start(player), memory) if path.exists()} | {merged}
+            write_whole(memory, merged)
+            problem = "" if own is None else _keep(Path(own), merged, ours)
+        except BotFileError as error:
+            raise TrainingError(str(error)) from error
+        except OSError as error:
+            raise TrainingError(f"{memory} cannot be written: {error.strerror or error}") from None
+        return Trained(self._plan.names[player], hands, memory, own, problem)
+
+    # ---- whose files are where
+
+    def _bot(self, player: int) -> LearningBot:
+        bot = learning_bot(self._plan.players[player])
+        assert bot is not None
+        return bot
+
+    def _label(self, player: int) -> str:
+        return self._plan.names[player].replace("#", "-")
+
+    def _start(self, player: int) -> Path:
+        return self._plan.record.folder / f"{self._label(player)}.start.memory"
+
+    def _journal(self, slot: Slot, seat: Seat) -> Path:
+        return self._plan.record.folder / f"{slot.name}.seat{seat + 1}.{self._label(slot.players[seat])}.journal"
+
+
+def _keep(path: Path, merged: bytes, ours: Collection[bytes]) -> str:
+    """Write a learner's own file; returns why it was not written, in a sentence.
+
+    Args:
+        path: of the file.
+        merged: what is to stand there.
+        ours: what may stand there now: what this contest began with or has written before.
+    """
+    try:
+        lock = FileLock(path.with_name(f"{path.name}.lock"))
+    except BlockingIOError:
+        return f"{path} was left as it is: another learner is writing it."
+    except OSError as error:
+        return f"{path} cannot be written: {error.strerror or error}."
+    try:
+        if path.exists() and path.read_bytes() not in ours:
+            return f"{path} was left as it is: it has been changed since the run began."
+        write_whole(path, merged)
+    except OSError as error:
+        return f"{path} cannot be written: {error.strerror or error}."
+    finally:
+        lock.close()
+    return ""

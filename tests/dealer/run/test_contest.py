@@ -1,0 +1,479 @@
+"""Contests: what counts, when they stop, and that nothing of it depends on who was faster."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.errors import LaunchError
+from dealer.match import MatchSetup
+from dealer.match.events import ActionPlayed
+from dealer.match.faults import FaultPolicy
+from dealer.results.contest import contest_result
+from dealer.results.schema import ContestResult
+from dealer.results.sentences import expectation
+from dealer.results.tournament import tournament_result
+from dealer.run.contest import Contest, MatchEvent
+from dealer.run.plan import ContestPlan, RunPlan
+from dealer.run.record import RecordPlan
+from dealer.run.resolve import settle
+from dealer.run.schedule import Seating
+from dealer.run.settings import Score, validated
+from dealer.run.tournament import Progress, Tournament, progress_of
+from dealer.table.loop import new_event_loop
+from dealer.table.players import parse_player
+from engine import Seat
+from logs.acpc_log.reader import read_log
+from logs.estimation import Verdict, parse_stop_rule, score_bounds
+from logs.variance.correction import ChanceCorrection, corrected_bounds
+from protocol import find_game
+from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
+
+
+@pytest.fixture(autouse=True)
+def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 200, **options: Any) -> ContestPlan:
+    name, rules = find_game(game)
+    folder.mkdir(parents=True, exist_ok=True)
+    return ContestPlan(
+        rules,
+        RecordPlan(folder, name),
+        tuple(parse_player(text) for text in players),
+        tuple("ABCDEF"[: len(players)]),
+        hands,
+        5,
+        options.pop("seating", Seating.ROTATIONS),
+        options.pop("slices", 1),
+        parse_stop_rule(options.pop("stop", str(hands))),
+        options.pop("score", Score.RAW),
+        validated(options).conditions,
+    )
+
+
+def _play(plan: ContestPlan, at_a_time: int = 2) -> ContestResult:
+    async def main() -> ContestResult:
+        async with asyncio.timeout(PATIENCE_S):
+            contest = Contest(plan, asyncio.Semaphore(at_a_time))
+            await contest.play()
+            return contest_result(contest, resume="again")
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(main())
+
+
+def test_a_width_that_takes_many_deals_says_why(tmp_path: Path) -> None:
+    wide = expectation(_plan(tmp_path, "calling", "random", game="nolimit", stop="ci=20"))
+    assert wide is not None
+    assert "At least 37,000 deals are needed however little the scores vary: a hand can lose 200,000 mbb" in wide
+    assert wide.endswith("A wider ci= or smaller stacks need fewer.")
+    limit = expectation(_plan(tmp_path, "calling", "random", game="limit", stop="ci=20"))
+    assert limit is not None
+    assert "however little" not in limit
+
+
+def _compared(result: ContestResult) -> dict[str, Any]:
+    """What has nothing to do with clocks and places."""
+    data = result.model_dump(exclude={"seconds", "hands_per_second", "folder", "dealer"})
+    for player in data["players"]:
+        for name in ("thinking_s", "median_us", "p99_us"):
+            del player[name]
+    return data
+
+
+def _logs(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.log"))}
+
+
+# ---- what counts
+
+
+@pytest.mark.parametrize("game", ["kuhn", "limit", "nolimit"])
+@pytest.mark.parametrize("players", [("calling", "calling"), ("raising", "raising")])
+def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, players: tuple[str, str]) -> None:
+    """The cards fall to both alike: what is left is skill, and here there is none."""
+    result = _play(_plan(tmp_path, *players, game=game, in_process=True))
+    assert [player.mbb_per_game for player in result.players] == [0.0, 0.0]
+    # Nothing but draws was seen, and that is no proof: 3.7 losses of everything in 200 deals would not surprise.
+    _, highest = score_bounds(find_game(game)[1])
+    assert [player.half_width_95 for player in result.players] == pytest.approx([highest * 3.689 / 200] * 2, rel=1e-3)
+    assert (result.duplicates, result.hands_counted) == (200, 400)
+    assert result.sentence.startswith("A and B are level")
+
+
+def test_every_player_holds_every_seats_cards(tmp_path: Path) -> None:
+    _play(_plan(tmp_path, "calling", "folding", "raising", game="kuhn.limit.3p", in_process=True, hands=30))
+    cards: dict[str, set[tuple[int, str]]] = {}
+    for log in _logs(tmp_path).values():
+        for line in log.decode().splitlines()[4:-1]:
+            _, number, _, dealt, _, names = line.split(":")
+            for name, card in zip(names.split("|"), dealt.split("/")[0].split("|"), strict=True):
+                cards.setdefault(name, set()).add((int(number), card))
+    assert cards["A"] == cards["B"] == cards["C"]
+    assert len(cards["A"]) == 90
+
+
+def test_permutations_are_all_orders(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        "calling",
+        "folding",
+        "raising",
+        game="kuhn.limit.3p",
+        seating=Seating.PERMUTATIONS,
+        in_process=True,
+        hands=20,
+    )
+    result = _play(plan)
+    assert result.seatings == 6
+    assert len({tuple(match.seats) for match in result.matches}) == 6
+    assert sum(player.chips for player in result.players) == pytest.approx(0)
+
+
+def test_slices_are_parts_of_the_same_hands(tmp_path: Path) -> None:
+    whole = _play(_plan(tmp_path / "whole", "random", "raising", in_process=True))
+    sliced = _play(_plan(tmp_path / "sliced", "random", "raising", in_process=True, slices=3))
+    hands = [
+        sorted(line for name, log in _logs(tmp_path / run).items() for line in log.splitlines()[4:-1])
+        for run in ("whole", "sliced")
+    ]
+    assert hands[0] == hands[1]
+    assert [player.chips for player in whole.players] == [player.chips for player in sliced.players]
+    assert [player.mbb_per_game for player in whole.players] == pytest.approx(
+        [player.mbb_per_game for player in sliced.players]
+    )
+
+
+def test_over_tcp_and_in_process_it_is_the_same_contest(tmp_path: Path) -> None:
+    results = [
+        _compared(_play(_plan(tmp_path / str(is_in), "random", "raising", game="leduc", hands=60, in_process=is_in)))
+        for is_in in (False, True)
+    ]
+    assert results[0] == results[1]
+    assert _logs(tmp_path / "False") == _logs(tmp_path / "True")
+
+
+# ---- when it stops
+
+
+@pytest.mark.parametrize("stop", ["better:0,100", "better:900,1900", "ci=80"])
+def test_how_many_matches_run_at_a_time_changes_nothing(tmp_path: Path, stop: str) -> None:
+    results = [
+        _play(
+            _plan(tmp_path / str(width), "random", "raising", hands=30_000, stop=stop, slices=2, in_process=True),
+            at_a_time=width,
+        )
+        for width in (1, 3, 4)
+    ]
+    assert results[0].outcome == "stopped"
+    assert results[0].hands_played < 60_000
+    assert _compared(results[0]) == _compared(results[1]) == _compared(results[2])
+    assert _logs(tmp_path / "1") == _logs(tmp_path / "3") == _logs(tmp_path / "4")
+
+
+def test_over_tcp_it_stops_at_the_same_hand(tmp_path: Path) -> None:
+    results = [
+        _compared(
+            _play(_plan(tmp_path / str(is_in), "random", "folding", stop="better:0,99", in_process=is_in, hands=900))
+        )
+        for is_in in (False, True)
+    ]
+    assert results[0]["outcome"] == "stopped"
+    assert results[0] == results[1]
+
+
+def test_a_stopped_contest_has_its_scores_written(tmp_path: Path) -> None:
+    result = _play(_plan(tmp_path, "random", "folding", stop="better:0,100", in_process=True, hands=30_000))
+    assert (result.outcome, result.verdict, result.resume) == ("stopped", Verdict.BETTER, None)
+    assert result.interval == "any time"
+    for log in _logs(tmp_path).values():
+        assert log.splitlines()[-1].startswith(b"SCORE:")
+
+
+def test_a_rule_that_is_never_met_ends_with_the_hands(tmp_path: Path) -> None:
+    result = _play(_plan(tmp_path, "random", "raising", stop="ci=0.5", in_process=True, hands=1500))
+    assert (result.outcome, result.duplicates, result.verdict) == ("finished", 1500, None)
+
+
+# ---- interruptions
+
+
+def _interrupted(plan: ContestPlan, hands: int) -> ContestResult:
+    async def main() -> ContestResult:
+        contest = Contest(plan, asyncio.Semaphore(2))
+        playing = asyncio.create_task(contest.play())
+        while contest.scores.hands_played < hands:
+            assert not playing.done()
+            await asyncio.sleep(0)
+        playing.cancel()
+        ending = await playing
+        assert ending.outcome == "interrupted"
+        return contest_result(contest, resume="again")
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(main())
+
+
+@pytest.mark.parametrize(
+    ("in_process", "hands"), [(False, 300), pytest.param(False, 1000, marks=pytest.mark.slow), (True, 1000)]
+)
+def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, in_process: bool, hands: int) -> None:
+    options: dict[str, Any] = {"stop": "better:0,2", "hands": hands, "in_process": in_process}
+    expected = _compared(_play(_plan(tmp_path / "whole", "random", "random", **options)))
+    plan = _plan(tmp_path / "broken", "random", "random", **options)
+    for played in (1, 30, 277 * hands // 1000, hands - 50):
+        result = _interrupted(plan, played)
+        assert result.resume == "again"
+        assert result.hands_counted == 2 * result.duplicates <= result.hands_played
+    assert _compared(_play(plan)) == expected
+    assert _logs(tmp_path / "broken") == _logs(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("stop", ["40", "better:0,2"])
+def test_held_in_the_middle_of_a_hand_it_deals_no_hand_twice(tmp_path: Path, stop: str) -> None:
+    plan = _plan(tmp_path, "random", "random", stop=stop, hands=40)
+    playings: list[set[tuple[str, int]]] = []
+
+    async def play(hold_at: int) -> str:
+        seen: set[tuple[str, int]] = set()
+        playings.append(seen)
+
+        def watch(event: MatchEvent) -> None:
+            if isinstance(event.event, ActionPlayed):
+                seen.add((event.match, event.event.hand_number))
+                if event.event.hand_number == hold_at:
+                    assert contest.hold()
+
+        contest = Contest(plan, asyncio.Semaphore(2), watch)
+        return (await contest.play()).outcome
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        assert [runner.run(play(hand)) for hand in (0, 7, 8, -1)] == [*["interrupted"] * 3, "finished"]
+    hands = [hand for seen in playings for hand in seen]
+    assert sorted(hands) == [(match, hand) for match in ("match.a", "match.b") for hand in range(40)]
+
+
+# ---- scores without the luck of the cards
+
+
+@pytest.mark.parametrize("stop", ["ci=80", "better:0,200"])
+def test_a_rule_that_looks_at_corrected_scores(tmp_path: Path, stop: str) -> None:
+    """It stops sooner than one that looks at winnings, at the same hand wherever the contest was interrupted."""
+    players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "stop": stop, "hands": 30_000}
+    raw = _play(_plan(tmp_path / "raw", *players, **options))
+    options["score"] = Score.CORRECTED
+    result = _play(_plan(tmp_path / "whole", *players, **options))
+    assert result.score == "corrected"
+    assert result.outcome == raw.outcome == "stopped"
+    if stop.startswith("ci"):
+        assert result.duplicates < raw.duplicates
+        assert result.players[0].corrected_half_width_95 <= 80 < result.players[0].half_width_95  # type: ignore[operator]
+    assert "Without the luck of the cards" in result.sentence or result.verdict is not None
+    (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
+    correction = ChanceCorrection(find_game("leduc")[1])
+    first, second = (correction.values(list(read_log(path))) for path in (log_a, log_b))
+    won = [
+        (one[record.seats.index(0)] + two[other.seats.index(1)]) / 2
+        for one, two, record, other in zip(first, second, read_log(log_a), read_log(log_b), strict=True)
+    ]
+    blind = find_game("leduc")[1].big_blind
+    assert result.players[0].corrected_mbb_per_game == pytest.approx(1000 * sum(won) / len(won) / blind)
+    plan = _plan(tmp_path / "broken", *players, **options)
+    for played in (1, 150, result.hands_played // 2):
+        _interrupted(plan, played)
+    assert _compared(_play(plan)) == _compared(result)
+
+
+def test_a_result_is_corrected_unasked(tmp_path: Path) -> None:
+    """The chips decide everything; beside them stand the scores with a fitted weight of the correction."""
+    players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "hands": 300}
+    raw = _play(_plan(tmp_path / "raw", *players, **options))
+    both = _play(_plan(tmp_path / "both", *players, score=Score.BOTH, **options))
+    first = both.players[0]
+    assert (raw.score, both.score) == (Score.RAW, Score.RAW)
+    assert raw.players[0].corrected_mbb_per_game is None
+    assert (first.mbb_per_game, first.half_width_95) == (raw.players[0].mbb_per_game, raw.players[0].half_width_95)
+    assert first.standard_error is not None
+    assert first.corrected_standard_error is not None
+    assert first.corrected_standard_error < first.standard_error
+    assert first.corrected_mbb_per_game == pytest.approx(-(both.players[1].corrected_mbb_per_game or 0.0))
+    assert f"Without the luck of the cards: {both.corrected_rate()} (95 %)." in both.sentence
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [("leduc", {"hands": 79}), ("leduc", {"stop": "better:0,9"}), ("kuhn", {}), ("limit", {})],
+    ids=["too few deals", "a sequential test", "nothing to correct", "kernels are not compiled"],
+)
+def test_what_is_not_corrected_unasked(tmp_path: Path, game: str, options: dict[str, Any]) -> None:
+    plan = _plan(tmp_path, "calling", "random", in_process=True, game=game, score=Score.BOTH, **options)
+    result = _play(plan)
+    assert result.players[0].corrected_mbb_per_game is None
+    assert result.corrected_rate() is None
+    assert "luck of the cards" not in result.sentence
+
+
+def test_a_correction_needs_its_logs(tmp_path: Path) -> None:
+    options = {"in_process": True, "game": "leduc", "hands": 300}
+    plan = _plan(tmp_path, "calling", "random", score=Score.BOTH, **options)
+
+    async def main() -> ContestResult:
+        async with asyncio.timeout(PATIENCE_S):
+            contest = Contest(plan, asyncio.Semaphore(2))
+            await contest.play()
+            next(tmp_path.glob("*.log")).unlink()
+            return contest_result(contest, resume="again")
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        result = runner.run(main())
+    assert result.players[0].mbb_per_game is not None
+    assert result.players[0].corrected_mbb_per_game is None
+
+
+def test_rules_reckon_with_how_far_corrected_scores_reach(tmp_path: Path) -> None:
+    kuhn = find_game("kuhn")[1]
+    assert _plan(tmp_path, "random", "random", stop="ci=20", score=Score.CORRECTED).bounds == score_bounds(kuhn)
+    assert _plan(tmp_path, "random", "random", stop="better:0,9", score=Score.CORRECTED).bounds == corrected_bounds(
+        kuhn
+    )
+
+
+# ---- bots that fail
+
+DIES_IN_HAND_5 = (
+    CONNECT
+    + """
+hello()
+for line in f:
+    _, position, hand, betting, cards = line.split(b':')
+    if hand == b'5': os._exit(9)
+    if {b'': b'0', b'c': b'1', b'r': b'1', b'cr': b'0'}.get(betting) == position: call(line)
+"""
+)
+
+
+def _dying(folder: Path) -> str:
+    return "Bob=" + write_program(folder, "bob.py", DIES_IN_HAND_5)
+
+
+def test_the_contest_ends_with_the_bot(tmp_path: Path) -> None:
+    result = _play(_plan(tmp_path / "run", "random", _dying(tmp_path), on_fault=FaultPolicy.END), at_a_time=1)
+    assert result.outcome == "failed"
+    assert result.reason.startswith("B closed the connection in hand 5. Its process ended with exit code 9.")
+    assert result.players[1].faults == {"crash": 1}
+    assert result.players[1].exit_code == 9
+    assert result.players[0].faults == {}
+    assert result.sentence.startswith("No deal was finished in every seating: B closed the connection")
+
+
+@pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
+def test_the_contest_outlives_the_bot(tmp_path: Path, policy: FaultPolicy) -> None:
+    result = _play(_plan(tmp_path / "run", "raising", _dying(tmp_path), on_fault=policy, hands=20))
+    assert result.outcome == "finished"
+    assert result.duplicates == 20
+    bob = result.players[1]
+    assert bob.faults == {"crash": 2 if policy is FaultPolicy.FORFEIT else 8}
+    assert bob.restarts == (0 if policy is FaultPolicy.FORFEIT else 6)
+    assert bob.first_fault is not None
+    assert bob.first_fault.startswith("crash in hand 5")
+    assert sum(player.chips for player in result.players) == 0
+
+
+def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
+    """Three contests of a tournament: those without Bob are played to their ends."""
+    bob = _dying(tmp_path)
+    plans = [
+        _plan(tmp_path / "1", "random", bob, hands=30),
+        _plan(tmp_path / "2", "random", "calling", hands=30),
+        _plan(tmp_path / "3", bob, "calling", hands=30),
+        _plan(tmp_path / "4", "random", "calling", hands=30, host="192.0.2.1"),
+    ]
+    alone = _compared(_play(replace(plans[1], record=replace(plans[1].record, folder=_made(tmp_path / "alone")))))
+    settled = settle(validated({"command": "tournament", "bots": ["random", "calling"], "workers": 3}))
+    tournament = Tournament(RunPlan(settled, tmp_path, tuple(plans), ((0, 1),) * 4))
+
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await tournament.play()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    endings = [contest.ending.outcome for contest in tournament.contests if contest.ending is not None]
+    assert endings == ["failed", "finished", "failed", "failed"]
+    assert _compared(contest_result(tournament.contests[1], resume=None)) == alone
+    last = tournament.contests[3].ending
+    assert last is not None
+    assert isinstance(last.error, LaunchError)
+    assert last.reason.startswith("cannot listen on 192.0.2.1")
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+# ---- whom it waits for
+
+
+def test_an_interrupted_run_says_whom_it_was_waiting_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.run.contest.LONG_WAIT_S", 0.0)
+    never = "Never=" + write_program(tmp_path, "never.py", CONNECT + "hello()\nf.read()")
+    plan = _plan(tmp_path / "out", never, "calling", seating=Seating.SINGLE)
+    settled = settle(validated({"command": "tournament", "games": ["kuhn"], "bots": ["calling", never]}))
+    tournament = Tournament(RunPlan(settled, tmp_path, (plan,), ((0, 1),)))
+
+    async def main() -> Progress:
+        playing = asyncio.create_task(tournament.play())
+        async with asyncio.timeout(PATIENCE_S):
+            while not any(wait.hand_number == 0 and wait.player == "A" for wait in tournament.contests[0].waits):
+                await asyncio.sleep(0.01)
+        progress = progress_of(tournament)
+        playing.cancel()
+        await playing
+        return progress
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        progress = runner.run(main())
+    assert [(wait.player, wait.hand_number) for wait in progress.waits] == [("A", 0)]
+    reason = tournament_result(tournament, resume=None).reason
+    assert reason.startswith("it was interrupted while waiting for A for ")
+    assert reason.endswith(" s (hand 0).")
+    assert tournament.contests[0].waits == []
+
+
+# ---- settings of one bot
+
+
+def test_a_bot_has_its_own_clock_folder_and_variables(tmp_path: Path) -> None:
+    """It never answers: its own clock ends the match long before the one of all players would."""
+    (tmp_path / "own").mkdir()
+    silent = write_program(
+        tmp_path, "silent.py", CONNECT + "open('was-here', 'w').write(os.environ['MODE'])\nhello()\nf.read()"
+    )
+    own = {"bot": f"Silent={silent}", "directory": "own", "environment": {"MODE": "old"}, "t_response_s": 0.2}
+    config = validated({"games": ["kuhn"], "bots": [own, "calling"], "directory": str(tmp_path), "t_response_s": 500.0})
+    result = _play(replace(_plan(tmp_path / "run", "calling", "calling"), players=settle(config).players))
+    assert result.players[0].faults == {"timeout": result.players[0].faults["timeout"]}
+    assert "0.2 s" in result.reason
+    assert (tmp_path / "own" / "was-here").read_text() == "old"
+
+
+def test_clocks_of_their_own_in_process(tmp_path: Path) -> None:
+    own = {"bot": "calling", "t_response_s": 0.001, "t_hand_s": 5.0}
+    config = validated({"games": ["kuhn"], "bots": [own, "random"], "in_process": True})
+    setup = MatchSetup(
+        find_game("kuhn")[1],
+        "m",
+        1,
+        1,
+        ("A", "B"),
+        own_limits=tuple(player.limits for player in settle(config).players),
+    )
+    assert setup.limits_of(Seat(0)).response_us == 1000
+    assert setup.limits_of(Seat(1)) == setup.limits

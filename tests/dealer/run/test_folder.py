@@ -1,0 +1,56 @@
+"""The folder of a run: nothing overwritten, one process at a time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
+from dealer.run.folder import RunLock, new_folder
+
+
+def test_a_new_folder_lies_below_runs_and_is_named_after_the_players(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = new_folder(None, ("Ann", "b/o b"))
+    second = new_folder(None, ("Ann", "b/o b"))
+    assert first.is_dir()
+    assert second.is_dir()
+    assert first != second
+    assert re.fullmatch(r"runs.\d{8}-\d{6}-Ann-vs-b_o_b(-\d+)?", str(second))
+
+
+def test_a_folder_asked_for_may_be_new_or_empty_only(tmp_path: Path) -> None:
+    asked = tmp_path / "deep" / "folder"
+    assert new_folder(asked, ()) == asked
+    assert new_folder(asked, ()) == asked
+    (asked / "x").touch()
+    with pytest.raises(FolderTakenError, match="is not empty") as raised:
+        new_folder(asked, ())
+    assert (raised.value.folder, raised.value.holds_run) == (asked, False)
+    (asked / "run.toml").touch()
+    with pytest.raises(FolderTakenError) as raised:
+        new_folder(asked, ())
+    assert raised.value.holds_run
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LaunchError, match="cannot make the folder"):
+        new_folder(tmp_path / "file" / "folder", ())
+
+
+def test_a_run_is_locked_until_it_is_released(tmp_path: Path) -> None:
+    lock = RunLock(tmp_path)
+    with pytest.raises(FolderBusyError, match="still going on in another process"):
+        RunLock(tmp_path)
+    lock.close()
+    RunLock(tmp_path).close()
+
+
+def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match="cannot write to"):
+        RunLock(tmp_path / "gone")

@@ -1,0 +1,889 @@
+"""One match with everything around it: bots as processes, files, what becomes of who fails, and sentences about it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.sdk import registry
+from dealer.errors import LaunchError
+from dealer.match import MatchSetup
+from dealer.match.clocks import TimeLimits
+from dealer.match.events import Event, FaultSeen, Watcher
+from dealer.match.faults import FaultPolicy
+from dealer.results.sentences import fault_phrase
+from dealer.run.match_run import MatchPlan, TcpRun
+from dealer.run.record import RecordPlan, open_match_files
+from dealer.run.resume import pick_up
+from dealer.table.launcher import BotProcess
+from dealer.table.loop import MatchLoop, new_event_loop
+from dealer.table.players import parse_player
+from engine import Seat
+from engine.kernels.disk import COMPILING
+from protocol import find_game
+from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, Recorder, limits, write_program
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not list open files")
+
+
+@pytest.fixture(autouse=True)
+def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def _plan(
+    folder: Path,
+    *players: str,
+    game: str = "kuhn",
+    hands: int = 10,
+    host: str = "127.0.0.1",
+    ports: tuple[int, ...] = (),
+    coalesce_s: float | None = None,
+    **of_setup: Any,
+) -> MatchPlan:
+    name, rules = find_game(game)
+    parsed = tuple(parse_player(text) for text in players or ("calling",) * rules.num_players)
+    out = folder / "out"
+    out.mkdir(exist_ok=True)
+    given = [player.name for player in parsed]
+    names = tuple(
+        name if given.count(name) == 1 else f"{name}#{given[: seat + 1].count(name)}" for seat, name in enumerate(given)
+    )
+    setup = MatchSetup(rules, "match", hands, 1, names, **of_setup)
+    return MatchPlan(setup, RecordPlan(out, name), parsed, tuple(range(len(parsed))), host, ports, coalesce_s)
+
+
+async def _to_the_end(run: TcpRun) -> TcpRun:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await run.play_until(run.plan.setup.hands)
+    finally:
+        await run.close()
+    return run
+
+
+def _play(plan: MatchPlan, *watchers: Watcher) -> TcpRun:
+    run = TcpRun(plan, watchers)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_to_the_end(run))
+    assert all(process.exit_code is not None for process in run._processes.values())
+    return run
+
+
+def _log(run: TcpRun) -> list[str]:
+    return (run.plan.record.folder / "match.log").read_text().splitlines()
+
+
+def _bot(folder: Path, name: str, code: str) -> str:
+    return f"{name}=" + write_program(folder, f"{name}.py", CONNECT + code)
+
+
+# ---- matches that end well
+
+
+def test_a_match_leaves_its_files(tmp_path: Path) -> None:
+    run = _play(_plan(tmp_path, "calling", "Bob=raising"))
+    assert run.failure is None
+    assert run.is_over
+    assert run.hands == 10
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "match.game",
+        "match.log",
+        "match.seat1.calling.out",
+        "match.seat2.Bob.out",
+        "match.tlog",
+    ]
+    log = (tmp_path / "out" / "match.log").read_text().splitlines()
+    assert log[0] == "# name/game/hands/seed match kuhn.limit.2p 10 1"
+    assert len(log) == 4 + 10 + 1
+    assert log[-1].startswith("SCORE:")
+    assert sum(run.tally.chips) == 0
+    assert run.tally.fault_count == 0
+    assert run.questions > 0
+    assert run.overhead_ns > 0
+
+
+@pytest.mark.parametrize(
+    ("game", "players"),
+    [
+        ("leduc", ("random", "random")),
+        ("limit", ("random?fold=0.1,call=0.5,raise=0.4", "folding")),
+        ("nolimit", ("random", "constant?action=raise,size=pot")),
+        ("kuhn.limit.3p", ("random", "calling", "raising")),
+        ("holdem.nolimit.3p", ("random", "random", "random")),
+    ],
+)
+def test_built_in_bots_play_without_faults(tmp_path: Path, game: str, players: tuple[str, ...]) -> None:
+    run = _play(_plan(tmp_path, *players, game=game, hands=120))
+    assert run.failure is None
+    assert run.tally.fault_count == 0
+    assert run.hands == 120
+    assert sum(run.tally.chips) == pytest.approx(0, abs=1e-6)
+
+
+def test_a_seed_fixes_everything(tmp_path: Path) -> None:
+    logs = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        _play(_plan(tmp_path / name, "random", "random", hands=30))
+        logs.append((tmp_path / name / "out" / "match.log").read_text())
+    assert logs[0] == logs[1]
+    assert "random#1" in logs[0]
+
+
+def test_fixed_seats_and_coalescing_are_passed_on(tmp_path: Path) -> None:
+    run = _play(_plan(tmp_path, "A=random", "B=random", hands=30, fixed_seats=True, coalesce_s=0.001))
+    assert run.failure is None
+    states = [line for line in _log(run) if line.startswith("STATE")]
+    assert len(states) == 30
+    assert all(line.endswith(":A|B") for line in states)
+
+
+def test_watchers_are_told(tmp_path: Path) -> None:
+    _play(_plan(tmp_path), counter := Recorder(wants_lines=False))
+    assert [record.hand_number for record in counter.records] == list(range(10))
+
+
+def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None:
+    bad = _bot(tmp_path, "bad", "hello()\nfor line in f:\n    f.write(b'what?\\r\\n')\n    call(line)\n")
+    run = _play(_plan(tmp_path, bad, "calling", hands=3))
+    assert run.failure is None
+    faults = run.tally.faults[0]
+    assert faults["malformed reply"] >= 3
+    assert set(faults) <= {"malformed reply", "stale reply"}
+    assert run.tally.first_faults[0] is not None
+    assert fault_phrase(run.tally.first_faults[0]) == "malformed reply in hand 0: 'what?', ignored"
+    assert run.tally.faults[1] == {}
+
+
+def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, "tcp", "calling", hands=1)
+    run = TcpRun(plan)
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not run.ports:
+            await asyncio.sleep(0.001)
+        assert ("tcp", run.ports[0]) in run.waiting_for()
+        assert run.start_time_left_s is None
+        process = await asyncio.create_subprocess_exec(
+            *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
+            "127.0.0.1",
+            str(run.ports[0]),
+        )
+        await playing
+        assert run.waiting_for() == []
+        await process.wait()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert run.failure is None
+
+
+def test_strangers_are_counted_and_end_no_match(tmp_path: Path) -> None:
+    """A port scan, a browser: whatever knocks at a client's port, the match waits for the client."""
+    run = TcpRun(_plan(tmp_path, "tcp", "calling"))
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not run.ports:
+            await asyncio.sleep(0)
+        for said in (b"", b"GET / HTTP/1.1\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", run.ports[0]), timeout=PATIENCE_S) as stranger:
+                stranger.sendall(said)
+            while run.tally.strays == 0 or (said and run.tally.strays == 1):
+                await asyncio.sleep(0.001)
+        process = await asyncio.create_subprocess_exec(
+            *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
+            "127.0.0.1",
+            str(run.ports[0]),
+        )
+        await playing
+        await process.wait()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert run.failure is None
+    assert run.tally.strays == 2
+    assert [stray.line for stray in run.tally.latest_strays] == [b"", b"GET / HTTP/1.1\r\n\r\n"]
+
+
+# ---- why a match ended early, in words
+
+
+def _fails(plan: MatchPlan) -> str:
+    run = _play(plan)
+    assert run.failure is not None
+    assert run.is_over
+    return run.failure
+
+
+def test_a_bot_that_ends_before_it_connects(tmp_path: Path) -> None:
+    quitter = "Bob=" + write_program(tmp_path, "b.py", "import sys; print('no luck today'); sys.exit(3)")
+    assert _fails(_plan(tmp_path, "calling", quitter)) == (
+        "Bob ended before it connected. Its process ended with exit code 3. The last it wrote:\n    no luck today"
+    )
+
+
+def test_a_bot_that_dies_of_an_exception(tmp_path: Path) -> None:
+    dying = "Bob=" + write_program(tmp_path, "b.py", "raise RuntimeError('out of luck')")
+    reason = _fails(_plan(tmp_path, dying, "calling"))
+    assert reason.startswith("Bob ended before it connected. Its process ended with exit code 1. The last it wrote:\n")
+    assert reason.endswith("RuntimeError: out of luck")
+
+
+def test_a_bot_that_ends_without_a_word(tmp_path: Path) -> None:
+    silent = "Bob=" + write_program(tmp_path, "b.py", "")
+    assert _fails(_plan(tmp_path, silent, "calling")) == (
+        "Bob ended before it connected. Its process ended with exit code 0. It wrote nothing."
+    )
+
+
+def test_a_bot_that_never_connects(tmp_path: Path) -> None:
+    idle = "Bob=" + write_program(tmp_path, "b.py", "import time; time.sleep(600)")
+    reason = _fails(_plan(tmp_path, idle, "tcp", limits=limits(start_s=0.5)))
+    assert reason == "Bob and tcp have not connected within 0.5 s. Bob wrote nothing."
+
+
+COMPILING_BOT = """
+import os, sys, time
+from bots import Bot
+from engine.kernels.disk import COMPILING
+
+class Compiling(Bot):
+    def prepare(self, game):
+        print(COMPILING, flush=True)
+        while not os.path.exists({ready!r}):
+            time.sleep(0.01)
+
+    def act(self, view):
+        return view.call()
+"""
+
+
+@pytest.mark.parametrize("is_built_in", [True, False])
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the bots of tests are forked")
+def test_the_time_that_a_built_in_bot_compiles_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_built_in: bool
+) -> None:
+    ready = tmp_path / "ready"
+    path = tmp_path / "compiling.py"
+    path.write_text(COMPILING_BOT.format(ready=str(ready)))
+    bot = f"{path}:Compiling"
+    if is_built_in:
+        monkeypatch.setitem(registry._ENTRIES, bot, registry._Entry(bot, ""))  # type: ignore[index]
+    run = TcpRun(_plan(tmp_path, f"Bob={bot}", "calling", limits=limits(start_s=PATIENCE_S)))
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not (run._processes and run._processes[Seat(0)].has_written(COMPILING)):
+            await asyncio.sleep(0.01)
+        while run.waiting_for() != [("Bob", run.ports[0])]:
+            await asyncio.sleep(0.01)
+        assert run._connections is not None
+        run._connections._start_timed_out()
+        ready.touch()
+        await playing
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    if is_built_in:
+        assert (run.failure, run.hands) == (None, 10)
+    else:
+        assert run.failure == (f"Bob has not connected within {PATIENCE_S:g} s. The last it wrote:\n    {COMPILING}")
+        assert "`arena warmup`" in run.failure
+        assert "--start-timeout" in run.failure
+
+
+def test_a_built_in_bot_that_compiles_for_ever_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = TcpRun(_plan(tmp_path, "calling", "calling"))
+    monkeypatch.setattr(BotProcess, "has_written", lambda *_: True)
+
+    class Running:
+        exit_code = None
+        has_written = BotProcess.has_written
+
+    run._processes[Seat(0)] = Running()  # type: ignore[assignment]
+    assert run._is_compiling(Seat(0))
+    run._opened_s -= 600
+    assert not run._is_compiling(Seat(0))
+
+
+def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
+    run = TcpRun(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not run.ports:
+            await asyncio.sleep(0)
+        peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in run.ports]
+        peers[1].sendall(b"VERSION:2.0.0\r\n")
+        await playing
+        for peer in peers:
+            peer.close()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert run.failure == "tcp#1 has not named its version within 1 s."
+
+
+def test_a_client_that_does_not_come(tmp_path: Path) -> None:
+    assert _fails(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=0.2))) == (
+        "tcp#1 and tcp#2 have not connected within 0.2 s."
+    )
+
+
+def test_a_bot_that_speaks_something_else(tmp_path: Path) -> None:
+    foreign = _bot(tmp_path, "Bob", "f.write(b'HELLO\\r\\n')\nf.read()")
+    reason = _fails(_plan(tmp_path, foreign, "calling"))
+    assert reason.startswith("Bob does not speak the protocol: its first line was 'HELLO', not 'VERSION:2.0.0'.")
+
+
+def test_a_bot_that_leaves_before_its_version(tmp_path: Path) -> None:
+    leaving = _bot(tmp_path, "Bob", "print('changed my mind', flush=True)\nos._exit(4)")
+    reason = _fails(_plan(tmp_path, leaving, "calling"))
+    assert reason in (
+        "Bob closed the connection before it named its version. Its process ended with exit code 4. "
+        "The last it wrote:\n    changed my mind",
+        # It may be gone before the others are there.
+        "Bob ended before it connected. Its process ended with exit code 4. The last it wrote:\n    changed my mind",
+    )
+
+
+def test_a_bot_that_does_not_answer(tmp_path: Path) -> None:
+    slow = _bot(tmp_path, "Bob", "hello()\nf.read()")
+    reason = _fails(_plan(tmp_path, slow, "calling", limits=limits(response_s=0.5)))
+    assert reason == "Bob did not answer within 0.5 s in hand 0. It wrote nothing."
+
+
+def test_a_bot_that_uses_up_its_time(tmp_path: Path) -> None:
+    code = "import time\nhello()\nfor line in f:\n    time.sleep(0.3)\n    call(line)"
+    slow = _bot(tmp_path, "Bob", code)
+    clocks = TimeLimits(600_000_000, 600_000_000, 100_000)
+    other = _bot(tmp_path, "Ann", "hello()\nfor line in f: call(line)")
+    reason = _fails(_plan(tmp_path, slow, other, hands=1, limits=clocks))
+    assert reason.startswith("Bob used more time than it had for the match in hand ")
+
+
+@unix_only
+def test_a_bot_that_is_killed_in_the_middle(tmp_path: Path) -> None:
+    code = (
+        "import signal\nhello()\nfor line in f:\n"
+        "    if b':3:' in line: print('argh', flush=True); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    call(line)"
+    )
+    reason = _fails(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
+    assert reason == (
+        "Bob closed the connection in hand 3. Its process ended with signal 9 (SIGKILL). The last it wrote:\n    argh"
+    )
+
+
+def test_a_bot_that_ends_in_the_middle(tmp_path: Path) -> None:
+    code = TURNS + "hello()\nfor line in f:\n    if b':2:' in line: os._exit(7)\n    if is_asked(line): call(line)"
+    run = _play(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", code)))
+    assert run.failure == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
+    assert run.failed_seat == 1
+    assert run.hands == 2
+    assert run.tally.faults[1] == {"crash": 1}
+    assert run.exit_codes == {1: 7}
+
+
+def _plan_on_a_full_disk(folder: Path, name: str) -> MatchPlan:
+    """A match one of whose files lies on a full disk."""
+    plan = _plan(folder)
+    (plan.record.folder / name).symlink_to("/dev/full")
+    return plan
+
+
+@needs_full
+def test_a_disk_that_is_full_in_the_middle(tmp_path: Path) -> None:
+    plan = _plan_on_a_full_disk(tmp_path, "match.tlog")
+    assert _fails(plan) == f"could not write {plan.record.folder / 'match.tlog'}: No space left on device."
+
+
+# ---- what makes a start impossible
+
+
+def _cannot_start(plan: MatchPlan) -> str:
+    with pytest.raises(LaunchError) as raised:
+        _play(plan)
+    return str(raised.value)
+
+
+@needs_full
+def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path) -> None:
+    plan = _plan_on_a_full_disk(tmp_path, "match.log")
+    assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No space left on device"
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    plan = _plan(tmp_path)
+    plan.record.folder.rmdir()
+    assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No such file or directory"
+
+
+def test_a_port_in_use(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        sentence = _cannot_start(_plan(tmp_path, ports=(0, port)))
+    assert sentence.startswith(f"cannot listen on 127.0.0.1 port {port}: ")
+    assert sentence.endswith("; choose another address or port")
+
+
+def test_an_address_that_is_not_ours(tmp_path: Path) -> None:
+    assert _cannot_start(_plan(tmp_path, host="192.0.2.1")).startswith("cannot listen on 192.0.2.1 port any: ")
+
+
+def test_a_bot_that_cannot_be_started_takes_the_others_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "bot"
+    path.write_bytes(b"\x7fELF no program")
+    path.chmod(0o755)
+    plan = _plan(tmp_path, "calling", str(path))
+    run = TcpRun(plan)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner, pytest.raises(LaunchError, match=r"^cannot start "):
+        runner.run(_to_the_end(run))
+    assert [process.exit_code is None for process in run._processes.values()] == [False]
+
+
+# ---- interruptions and what is left open
+
+
+def _interrupt(run: TcpRun, is_time: Callable[[], bool]) -> TcpRun:
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not is_time():
+            await asyncio.sleep(0.001)
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert all(process.exit_code is not None for process in run._processes.values())
+    return run
+
+
+def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
+    run = TcpRun(_plan(tmp_path, hands=10_000_000))
+    _interrupt(run, lambda: run.hands > 20)
+    assert run.failure is None
+    assert not run.is_over
+    text = (tmp_path / "out" / "match.log").read_text()
+    assert text.endswith("\n")
+    assert text.count("STATE:") == run.hands > 20
+    assert "SCORE:" not in text
+
+
+def test_an_interrupted_wait_ends(tmp_path: Path) -> None:
+    run = TcpRun(_plan(tmp_path, "tcp", "tcp"))
+    _interrupt(run, lambda: bool(run.ports))
+    assert run.hands == 0
+
+
+def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
+    class Loop(MatchLoop):
+        timers = 0
+
+        def call_at(self, *arguments: Any, **options: Any) -> asyncio.TimerHandle:
+            self.timers += 1
+            return super().call_at(*arguments, **options)
+
+    run = TcpRun(_plan(tmp_path, "tcp", _bot(tmp_path, "Bob", "hello()\nf.read()")))
+
+    async def main() -> int:
+        playing = asyncio.create_task(run.play_until(1))
+        while not run.ports or len(run.waiting_for()) != 1:
+            await asyncio.sleep(0.01)
+        before = loop.timers
+        await asyncio.sleep(0.2)
+        playing.cancel()
+        await run.close()
+        return loop.timers - before
+
+    loop = Loop()
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        assert runner.run(main()) == 1
+
+
+def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
+    """The bot has hung up and lingers; while its exit code is awaited, somebody presses Ctrl-C."""
+    code = "import time\nhello()\nf.readline()\ns.shutdown(2)\ntime.sleep(600)"
+    run = TcpRun(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
+    _interrupt(run, lambda: run.failure is not None)
+    assert run.failure is not None
+    assert run.failure.startswith("Bob closed the connection in hand 0.")
+
+
+@unix_only
+def test_a_bot_that_will_not_end_does_not_keep_the_match(tmp_path: Path) -> None:
+    code = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nhello()\n"
+    stubborn = _bot(tmp_path, "Bob", code + "for line in f: call(line)\nwhile True: time.sleep(600)")
+    run = TcpRun(_plan(tmp_path, stubborn, "calling", hands=2))
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_to_the_end(run))
+    assert run.failure is None
+    assert run._processes[0].wait(PATIENCE_S) == -signal.SIGKILL  # type: ignore[index]
+
+
+def _open_files() -> int:
+    gc.collect()
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    "how",
+    [
+        "finished",
+        "failed",
+        "interrupted",
+        "port in use",
+    ],
+)
+def test_no_file_stays_open(tmp_path: Path, how: str) -> None:
+    def once(folder: Path) -> None:
+        folder.mkdir()
+        if how == "finished":
+            _play(_plan(folder))
+        elif how == "failed":
+            _play(_plan(folder, "tcp", "tcp", limits=limits(start_s=0.01)))
+        elif how == "interrupted":
+            run = TcpRun(_plan(folder, "tcp", "tcp"))
+            _interrupt(run, lambda: bool(run.ports))
+        else:
+            with socket.create_server(("127.0.0.1", 0)) as taken:
+                _cannot_start(_plan(folder, ports=(taken.getsockname()[1],)))
+
+    once(tmp_path / "first")
+    before = _open_files()
+    once(tmp_path / "second")
+    assert _open_files() == before
+
+
+def test_every_bot_writes_in_a_file_of_its_own(tmp_path: Path) -> None:
+    players = [write_program(tmp_path, f"{i}.py", f"print({i}); raise SystemExit") for i in range(3)]
+    names = ("a", "a", "a-1")
+    texts = [f"{name}={player}" for name, player in zip(names, players, strict=True)]
+    run = TcpRun(_plan(tmp_path, *texts, game="kuhn.limit.3p"))
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_to_the_end(run))
+    assert len({process.output_path for process in run._processes.values()}) == 3
+
+
+def test_two_matches_in_one_loop(tmp_path: Path) -> None:
+    """One fails, the other ends as it does alone."""
+    (tmp_path / "alone").mkdir()
+    _play(_plan(tmp_path / "alone", "random", "random", hands=50))
+    expected = (tmp_path / "alone" / "out" / "match.log").read_text()
+    (tmp_path / "good").mkdir()
+    (tmp_path / "bad").mkdir()
+    dying = _bot(tmp_path, "Bob", "hello()\nf.readline()\nos._exit(1)")
+    good = TcpRun(_plan(tmp_path / "good", "random", "random", hands=50))
+    bad = TcpRun(_plan(tmp_path / "bad", dying, "calling", hands=50))
+
+    async def main() -> None:
+        await asyncio.gather(_to_the_end(good), _to_the_end(bad))
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert (good.failure, bad.failure is None) == (None, False)
+    assert (tmp_path / "good" / "out" / "match.log").read_text() == expected
+
+
+# ---- steps
+
+
+def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -> None:
+    (tmp_path / "once").mkdir()
+    expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
+    run = TcpRun(_plan(tmp_path, "random", "random", hands=30))
+
+    async def main() -> None:
+        try:
+            for hands in (1, 2, 2, 17, 29):
+                await run.play_until(hands)
+                assert run.hands == hands
+                assert not run.is_over
+            await run.play_until(30)
+        finally:
+            await run.close()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert run.is_over
+    assert _log(run) == expected
+
+
+def test_a_match_ended_before_its_last_hand_has_its_score(tmp_path: Path) -> None:
+    run = TcpRun(_plan(tmp_path, "random", "random", hands=30))
+
+    async def main() -> None:
+        await run.play_until(12)
+        await run.finish()
+        await run.close()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert [line.startswith("SCORE:") for line in _log(run)[4:]] == [False] * 12 + [True]
+
+
+def test_a_picked_up_match_is_the_match_played_at_once(tmp_path: Path) -> None:
+    (tmp_path / "once").mkdir()
+    expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
+    plan = _plan(tmp_path, "random", "random", hands=30)
+    run = TcpRun(plan)
+    _interrupt(run, lambda: run.hands > 7)
+    picked_up = pick_up(plan.setup, plan.record)
+    assert picked_up is not None
+    again = TcpRun(plan, picked_up=picked_up)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_to_the_end(again))
+    assert _log(again) == expected
+
+
+# ---- what becomes of a bot that fails while the match goes on
+
+TURNS = """
+def is_asked(line):
+    _, position, hand, betting, cards = line.split(b':')
+    return {b'': b'0', b'c': b'1', b'r': b'1', b'cr': b'0'}.get(betting) == position
+"""
+"""Whose turn it is in Kuhn poker."""
+
+CALLS = TURNS + "hello()\nfor line in f:\n    if is_asked(line): call(line)"
+
+FAILS_ONCE = (
+    TURNS
+    + """
+import time
+hello()
+for line in f:
+    if b':{hand}:' in line and not os.path.exists({mark!r}):
+        open({mark!r}, 'w').close()
+        {failing}
+    if is_asked(line): call(line)
+"""
+)
+
+DIES = "os._exit(7)"
+LEAVES = "s.shutdown(2); time.sleep(600)"
+SLEEPS = "time.sleep(600)"
+FLOODS = "f.write(b'# why?\\r\\n' * 50)"
+
+
+def _fails_once(folder: Path, failing: str, hand: int = 3) -> str:
+    code = FAILS_ONCE.replace("{hand}", str(hand)).replace("{failing}", failing)
+    return code.replace("{mark!r}", repr(str(folder / "failed")))
+
+
+def _failing_once(folder: Path, failing: str, hand: int = 3) -> str:
+    return _bot(folder, "Bob", _fails_once(folder, failing, hand))
+
+
+def _called_log(folder: Path, **options: Any) -> list[str]:
+    """The log of a match in which Bob does nothing but call."""
+    folder = folder / "called"
+    folder.mkdir()
+    return _log(_play(_plan(folder, _bot(folder, "Bob", CALLS), "random", **options)))
+
+
+each_way_to_fail = pytest.mark.parametrize(
+    ("failing", "fault"),
+    [
+        pytest.param(DIES, "crash", id="dies"),
+        pytest.param(LEAVES, "disconnect", id="leaves"),
+        pytest.param(SLEEPS, "timeout", id="sleeps", marks=pytest.mark.slow),
+        pytest.param(FLOODS, "flood", id="floods"),
+    ],
+)
+
+
+@each_way_to_fail
+def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(tmp_path: Path, failing: str, fault: str) -> None:
+    bob = _failing_once(tmp_path, failing)
+    clocks = limits(response_s=3.0) if fault == "timeout" else limits()
+    run = _play(_plan(tmp_path, bob, "random", limits=clocks, on_fault=FaultPolicy.RESTART, max_idle_lines_per_hand=20))
+    assert run.failure is None
+    assert run.tally.faults[0] == {fault: 1}
+    assert run.tally.restarts == [1, 0]
+    assert run.tally.first_faults[0] is not None
+    assert fault_phrase(run.tally.first_faults[0]).startswith(f"{fault} in hand 3")
+    assert fault_phrase(run.tally.first_faults[0]).endswith("started again")
+    assert _log(run)[4:] == _called_log(tmp_path)[4:]
+
+
+def test_a_client_that_somebody_else_starts_is_awaited_again(tmp_path: Path) -> None:
+    """No process of ours is started again, and none is said to be."""
+    run = TcpRun(_plan(tmp_path, "tcp", "calling", on_fault=FaultPolicy.RESTART))
+    client = parse_player(write_program(tmp_path, "c.py", CONNECT + _fails_once(tmp_path, DIES))).command
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not run.ports:
+            await asyncio.sleep(0.001)
+        for code in (7, 0):
+            process = await asyncio.create_subprocess_exec(*client, "127.0.0.1", str(run.ports[0]))
+            assert await process.wait() == code
+        await playing
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert run.failure is None
+    assert run.tally.restarts == [1, 0]
+    assert run.tally.first_faults[0] is not None
+    assert fault_phrase(run.tally.first_faults[0]) == "disconnect in hand 3, awaited again"
+
+
+def test_a_bot_that_fails_again_and_again_without_an_answer_forfeits(tmp_path: Path) -> None:
+    code = "hello()\nfor line in f:\n    if b':3:' in line: os._exit(7)\n    if is_asked(line): call(line)"
+    run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", TURNS + code), "calling", on_fault=FaultPolicy.RESTART))
+    assert run.failure is None
+    assert run.hands == 10
+    assert run.tally.restarts[0] == 3
+    assert run.tally.faults[0] == {"crash": 4}
+    log = _log(run)
+    bettings = [line.split(":")[2] for line in log[4 + 3 : -1]]
+    assert set(bettings) <= {"cc", "crf", "rf"}
+
+
+def test_a_bot_that_cannot_be_started_again_forfeits(tmp_path: Path) -> None:
+    code = f"if os.path.exists({str(tmp_path / 'failed')!r}): raise SystemExit(5)\n" + _fails_once(tmp_path, DIES)
+    run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling", on_fault=FaultPolicy.RESTART))
+    assert run.failure is None
+    assert run.hands == 10
+    assert run.tally.faults[0] == {"crash": 4}
+
+
+@each_way_to_fail
+def test_a_bot_that_forfeits_checks_or_folds_from_there_on(tmp_path: Path, failing: str, fault: str) -> None:
+    bob = _failing_once(tmp_path, failing)
+    clocks = limits(response_s=3.0) if fault == "timeout" else limits()
+    run = _play(
+        _plan(tmp_path, bob, "raising", limits=clocks, on_fault=FaultPolicy.FORFEIT, max_idle_lines_per_hand=20)
+    )
+    assert run.failure is None
+    assert run.hands == 10
+    assert run.tally.faults[0][fault] == 1
+    assert run.tally.restarts == [0, 0]
+    bettings = [line.split(":")[2] for line in _log(run)[4:-1]]
+    assert set(bettings[:3]) <= {"crc", "rc"}
+    assert set(bettings[4:]) == {"crf", "rf"}
+
+
+def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
+    bob = _failing_once(tmp_path, DIES)
+    plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
+    run = TcpRun(plan)
+    _interrupt(run, lambda: run.hands > 20)
+    picked_up = pick_up(plan.setup, plan.record)
+    assert picked_up is not None
+    assert picked_up.progress.forfeited == frozenset({Seat(0)})
+    again = TcpRun(plan, picked_up=picked_up)
+    _interrupt(again, lambda: again.hands > run.hands + 20)
+    assert again.tally.faults[0] == {"crash": 1}
+    assert set(again._processes) == {Seat(1)}
+    bettings = [line.split(":")[2] for line in _log(again)[4 + 4 :]]
+    assert set(bettings) == {"crf", "rf"}
+
+
+@pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
+def test_a_bot_that_never_comes_ends_its_match_under_every_policy(tmp_path: Path, policy: FaultPolicy) -> None:
+    quitter = "Bob=" + write_program(tmp_path, "b.py", "raise SystemExit(3)")
+    assert _fails(_plan(tmp_path, "calling", quitter, on_fault=policy)).startswith("Bob ended before it connected.")
+
+
+@needs_full
+@pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
+def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(
+    tmp_path: Path, policy: FaultPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = _plan(tmp_path, _failing_once(tmp_path, DIES), "calling", on_fault=policy)
+
+    class Full(Watcher):
+        wants = frozenset({FaultSeen})
+
+        def notice(self, event: Event) -> None:
+            (plan.record.folder / "match.faults").unlink(missing_ok=True)
+            (plan.record.folder / "match.faults").symlink_to("/dev/full")
+
+    def open_files(*arguments: Any, **options: Any) -> Any:
+        files = open_match_files(*arguments, **options)
+        files.watchers = (Full(), *files.watchers)
+        return files
+
+    monkeypatch.setattr("dealer.run.match_run.open_match_files", open_files)
+    run = _play(plan)
+    assert run.failure is not None
+    assert run.failure.startswith("could not write ")
+    assert run.failure.endswith("No space left on device.")
+
+
+# ---- what the log of the program says
+
+
+def _messages(caplog: pytest.LogCaptureFixture, level: int) -> list[str]:
+    assert all(record.name.startswith("dealer.") for record in caplog.records)
+    return [record.getMessage() for record in caplog.records if record.levelno == level]
+
+
+def test_connections_and_the_course_of_a_match_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "dealer")
+    run = _play(_plan(tmp_path, "Ann=calling", "Bob=calling", hands=3))
+    messages = _messages(caplog, logging.INFO)
+    for seat, name in enumerate(("Ann", "Bob")):
+        label = f"match match, seat {seat + 1} ({name})"
+        assert f"{label}: listening on 127.0.0.1 port {run.ports[seat]}" in messages
+        assert any(message.startswith(f"{label}: connected from 127.0.0.1 port ") for message in messages)
+        assert any(
+            message.startswith(f"calling at port {run.ports[seat]}: started as process ") for message in messages
+        )
+    assert "match match: started" in messages
+    assert "match match: finished" in messages
+    assert _messages(caplog, logging.WARNING) == []
+
+
+def test_faults_and_restarts_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = _play(_plan(tmp_path, _failing_once(tmp_path, DIES), "random", on_fault=FaultPolicy.RESTART))
+    assert run.failure is None
+    lost, fault = _messages(caplog, logging.WARNING)
+    assert lost.startswith("match match, seat 1 (Bob): lost in hand 3 by NoAnswer(")
+    assert fault == "match match, seat 1 (Bob), hand 3: crash, started again"
+
+
+def test_a_match_that_fails_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    _fails(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", "hello()\nf.readline()\nos._exit(7)")))
+    assert _messages(caplog, logging.WARNING) == [
+        "match match: Bob closed the connection in hand 0.",
+        "match match, seat 2 (Bob), hand 0: crash, the match ended",
+    ]
+
+
+def test_a_match_that_is_resumed_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    plan = _plan(tmp_path, hands=10_000_000)
+    run = TcpRun(plan)
+    _interrupt(run, lambda: run.hands > 5)
+    caplog.set_level(logging.INFO, "dealer")
+    caplog.clear()
+    picked_up = pick_up(plan.setup, plan.record)
+    assert picked_up is not None
+    TcpRun(plan, picked_up=picked_up)
+    assert _messages(caplog, logging.INFO) == [f"match match: resumed after {picked_up.progress.hands} hands"]
+
+
+def test_the_log_of_the_program_is_silent_unless_asked_for(tmp_path: Path) -> None:
+    code = "import logging, dealer; logging.getLogger('dealer.table').error('x')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")

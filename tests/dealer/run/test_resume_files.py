@@ -1,0 +1,365 @@
+"""What an interrupted match has left, wherever it was cut, and that the match goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dealer.errors import PickUpError
+from dealer.match import MatchSetup
+from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.run.match_run import LocalRun, MatchPlan
+from dealer.run.record import RecordPlan
+from dealer.run.resume import pick_up
+from dealer.run.tally import Tally
+from dealer.run.writers import format_fault
+from dealer.table.players import parse_player
+from engine import Seat
+from logs import PlayerComment
+from logs.comments import format_comment
+from protocol import parse_game_definition
+from tests.dealer.helpers import ALL_IN_BLINDS, game
+
+HANDS = 12
+
+
+def _plan(folder: Path, name: str, *, hands: int = HANDS, first_hand: int = 0, fixed_seats: bool = False) -> MatchPlan:
+    rules = parse_game_definition(ALL_IN_BLINDS) if name == "all-in blinds" else game(name)
+    names = tuple("ABCDEF"[: rules.num_players])
+    setup = MatchSetup(rules, "match", hands, 7, names, fixed_seats, first_hand)
+    players = tuple(parse_player("random") for _ in names)
+    return MatchPlan(setup, RecordPlan(folder, name.replace(" ", "-")), players, tuple(range(len(names))))
+
+
+def _play(plan: MatchPlan, until: int | None = None) -> None:
+    """Play on from what the folder holds."""
+    picked_up = pick_up(plan.setup, plan.record)
+    run = LocalRun(plan, picked_up=picked_up)
+
+    async def main() -> None:
+        await run.play_until(plan.setup.hands if until is None else until)
+        await run.close()
+
+    asyncio.run(main())
+    assert run.failure is None
+
+
+def _whole(folder: Path, name: str, **options: bool | int) -> tuple[MatchPlan, bytes, bytes]:
+    """An undisturbed match: its plan, its log, its transaction log."""
+    plan = _plan(folder, name, **options)  # type: ignore[arg-type]
+    _play(plan)
+    return plan, (folder / "match.log").read_bytes(), (folder / "match.tlog").read_bytes()
+
+
+def _lines(data: bytes) -> int:
+    return data.count(b"\n")
+
+
+def _actions(tlog: bytes) -> list[bytes]:
+    """The transactions without their times."""
+    return [b" ".join(line.split(b" ")[:2]) for line in tlog.splitlines()]
+
+
+def _goes_on(plan: MatchPlan, log: bytes, tlog: bytes, left_log: bytes, left_tlog: bytes) -> None:
+    """What is left of both files becomes the whole match again."""
+    (plan.record.folder / "match.log").write_bytes(left_log)
+    (plan.record.folder / "match.tlog").write_bytes(left_tlog)
+    _play(plan)
+    assert (plan.record.folder / "match.log").read_bytes() == log
+    assert _actions((plan.record.folder / "match.tlog").read_bytes()) == _actions(tlog)
+
+
+GAMES = ["kuhn", "leduc", "nolimit", "sidepots.nolimit.3p.game", "holdem.limit.3p"]
+
+
+MANY = 500
+few_cuts = pytest.mark.parametrize("count", [50, pytest.param(MANY, marks=pytest.mark.slow)])
+
+
+def _cuts(name: str, data: bytes, count: int) -> list[int]:
+    """Places in a file: of Kuhn poker's every fifth, or all, of another game's so many at random."""
+    if name == "kuhn":
+        return list(range(0, len(data), 1 if count == MANY else 5))
+    return random.Random(1).sample(range(len(data)), count)
+
+
+@few_cuts
+@pytest.mark.parametrize("name", GAMES)
+def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
+    plan, log, tlog = _whole(tmp_path, name)
+    for cut in _cuts(name, log, count):
+        _goes_on(plan, log, tlog, log[:cut], tlog)
+
+
+@few_cuts
+@pytest.mark.parametrize("name", GAMES)
+def test_cut_at_any_byte_of_its_transaction_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
+    plan, log, tlog = _whole(tmp_path, name)
+    unscored = log[: log.rindex(b"SCORE:")]
+    for cut in _cuts(name, tlog, count):
+        _goes_on(plan, log, tlog, unscored, tlog[:cut])
+
+
+@pytest.mark.slow
+@few_cuts
+@pytest.mark.parametrize("name", GAMES)
+def test_both_files_may_end_anywhere(tmp_path: Path, name: str, count: int) -> None:
+    plan, log, tlog = _whole(tmp_path, name)
+    draw = random.Random(2)
+    scored = log.rindex(b"SCORE:")
+    for _ in range(2 * count):
+        _goes_on(plan, log, tlog, log[: draw.randrange(scored)], tlog[: draw.randrange(len(tlog))])
+
+
+@pytest.mark.parametrize("every", [29, pytest.param(7, marks=pytest.mark.slow)])
+def test_blocks_that_were_never_written_read_as_nuls(tmp_path: Path, every: int) -> None:
+    plan, log, tlog = _whole(tmp_path, "kuhn")
+    scored = log.rindex(b"SCORE:")
+    for cut in range(0, scored, every):
+        _goes_on(plan, log, tlog, log[:cut] + b"\0" * 500, tlog)
+    for cut in range(0, len(tlog), every):
+        _goes_on(plan, log, tlog, log[:scored], tlog[:cut] + b"\0" * 500)
+        _goes_on(plan, log, tlog, log[:scored], tlog[:cut] + b"\0\n\0\n")
+
+
+@pytest.mark.parametrize("fixed_seats", [False, True])
+@pytest.mark.parametrize("first_hand", [0, 5])
+def test_slices_and_fixed_seats(tmp_path: Path, fixed_seats: bool, first_hand: int) -> None:
+    plan, log, tlog = _whole(tmp_path, "leduc", first_hand=first_hand, fixed_seats=fixed_seats)
+    scored = log.rindex(b"SCORE:")
+    for cut in range(0, scored, 11):
+        _goes_on(plan, log, tlog, log[:cut], tlog)
+
+
+def test_a_game_without_decisions(tmp_path: Path) -> None:
+    plan, log, tlog = _whole(tmp_path, "all-in blinds")
+    assert tlog == b""
+    for cut in range(0, log.rindex(b"SCORE:"), 5):
+        _goes_on(plan, log, tlog, log[:cut], b"")
+
+
+def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
+    plan, log, tlog = _whole(tmp_path, "sidepots.nolimit.3p.game", hands=60)
+    values = []
+    names = plan.setup.names
+    for line in log.decode().splitlines()[4:-1]:
+        by_name = dict(zip(line.split(":")[5].split("|"), map(float, line.split(":")[4].split("|")), strict=True))
+        values.append([by_name[name] for name in names])
+    answers = [0, 0, 0]
+    for hands in range(0, 60, 9):
+        shutil.copy(tmp_path / "match.log", tmp_path / "copy")
+        (tmp_path / "match.log").write_bytes(b"".join(log.splitlines(keepends=True)[: 4 + hands]))
+        picked_up = pick_up(plan.setup, plan.record)
+        assert picked_up is not None
+        assert picked_up.progress.hands == hands
+        assert not picked_up.is_closed
+        totals = [sum(hand[seat] for hand in values[:hands]) for seat in range(3)]
+        assert picked_up.progress.totals == pytest.approx(totals, abs=1e-4)
+        assert list(picked_up.values) == pytest.approx([value for hand in values[:hands] for value in hand], abs=1e-4)
+        answers = [times.count for times in picked_up.times]
+        assert sum(answers) == _lines((tmp_path / "match.tlog").read_bytes())
+        assert picked_up.progress.used_us == tuple(times.total_us for times in picked_up.times)
+        (tmp_path / "match.log").write_bytes(log)
+        (tmp_path / "match.tlog").write_bytes(tlog)
+    closed = pick_up(plan.setup, plan.record)
+    assert closed is not None
+    assert closed.is_closed
+    assert closed.progress.hands == 60
+
+
+def test_what_is_picked_up_is_a_value(tmp_path: Path) -> None:
+    plan, log, _ = _whole(tmp_path, "leduc")
+    (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
+    first, second = (pick_up(plan.setup, plan.record) for _ in range(2))
+    assert first is not None
+    assert first == second == pickle.loads(pickle.dumps(first))
+    tally = Tally(plan.setup.game)
+    tally.restore(first)
+    tally.times[0].add(1)
+    assert first == second
+    (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:8:")])
+    assert first != pick_up(plan.setup, plan.record)
+
+
+def test_a_plan_is_a_value(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, "leduc")
+    copy = pickle.loads(pickle.dumps(plan))
+    assert {plan: 1}[copy] == 1
+    assert plan != replace(plan, record=replace(plan.record, game_name="other"))
+
+
+def test_thirds_of_chips_are_settled_again(tmp_path: Path) -> None:
+    """The log prints six digits; the sum must be that of the undisturbed match to the last one."""
+    plan, log, tlog = _whole(tmp_path, "sidepots.nolimit.3p.game", hands=400)
+    assert any("." in line.split(":")[4] for line in log.decode().splitlines()[4:-1])
+    cut = log.index(b"STATE:399:")
+    _goes_on(plan, log, tlog, log[:cut], tlog)
+
+
+def test_nothing_to_pick_up(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, "kuhn")
+    assert pick_up(plan.setup, plan.record) is None
+    (tmp_path / "match.log").write_bytes(b"")
+    assert pick_up(plan.setup, plan.record) is None
+    (tmp_path / "match.log").write_bytes(b"# name/ga")
+    assert pick_up(plan.setup, plan.record) is None
+
+
+# ---- faults
+
+
+def _fault(seat: int, hand: int, *, is_final: bool = False) -> Fault:
+    remedy = Remedy.FORFEITED if is_final else Remedy.IGNORED
+    return Fault(Seat(seat), FaultKind.STALE_REPLY, hand, b"\xff what\r\n", remedy)
+
+
+def test_faults_of_hands_that_stand_are_kept_and_others_forgotten(tmp_path: Path) -> None:
+    plan, log, _ = _whole(tmp_path, "kuhn")
+    faults = [_fault(0, 0), _fault(1, 4), _fault(0, 5), _fault(1, 9, is_final=True)]
+    text = "".join(map(format_fault, faults))
+    (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
+    (tmp_path / "match.faults").write_text(text + '{"seat": 0, "ki', "utf-8")
+    picked_up = pick_up(plan.setup, plan.record)
+    assert picked_up is not None
+    assert picked_up.faults == tuple(faults[:2])
+    assert picked_up.progress.forfeited == frozenset()
+    assert (tmp_path / "match.faults").read_text("utf-8") == "".join(map(format_fault, faults[:2]))
+
+
+def test_faults_without_a_hand_that_stands_leave_no_file(tmp_path: Path) -> None:
+    plan, log, _ = _whole(tmp_path, "kuhn")
+    (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
+    (tmp_path / "match.faults").write_text(format_fault(_fault(0, 7)), "utf-8")
+    pick_up(plan.setup, plan.record)
+    assert not (tmp_path / "match.faults").exists()
+
+
+def test_who_was_given_up_stays_so_and_his_folds_are_no_answers(tmp_path: Path) -> None:
+    plan, log, tlog = _whole(tmp_path, "kuhn")
+    (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
+    everything = pick_up(plan.setup, plan.record)
+    (tmp_path / "match.tlog").write_bytes(tlog)
+    (tmp_path / "match.faults").write_text(format_fault(_fault(1, 4, is_final=True)), "utf-8")
+    picked_up = pick_up(plan.setup, plan.record)
+    assert picked_up is not None
+    assert everything is not None
+    assert picked_up.progress.forfeited == frozenset({Seat(1)})
+    assert picked_up.times[0].count == everything.times[0].count
+    assert 0 < picked_up.times[1].count < everything.times[1].count
+
+
+def test_comments_of_hands_to_be_played_again_are_forgotten(tmp_path: Path) -> None:
+    plan, log, _ = _whole(tmp_path, "kuhn")
+    said = [format_comment(hand, PlayerComment(Seat(0), 0, "# so")) for hand in (0, 3, 4, 4, 5, 9)]
+    path = tmp_path / "match.comments"
+    for tail in ("", '{"hand', "junk\n"):
+        (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
+        path.write_text("".join(said) + tail, "ascii")
+        pick_up(plan.setup, plan.record)
+        assert path.read_text("ascii") == "".join(said[:4])
+
+
+# ---- files that cannot be continued: nothing is touched
+
+
+def _refused(plan: MatchPlan, setup: MatchSetup | None = None) -> str:
+    before = {path.name: path.read_bytes() for path in plan.record.folder.iterdir()}
+    with pytest.raises(PickUpError) as raised:
+        pick_up(setup or plan.setup, plan.record)
+    assert {path.name: path.read_bytes() for path in plan.record.folder.iterdir()} == before
+    sentence = str(raised.value)
+    assert "\n" not in sentence
+    return sentence.removeprefix(str(plan.record.folder)).lstrip("/\\")
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> MatchPlan:
+    plan, log, _ = _whole(tmp_path, "kuhn")
+    (tmp_path / "match.log").write_bytes(log[: log.rindex(b"SCORE:")])
+    return plan
+
+
+def test_another_seed(whole: MatchPlan) -> None:
+    assert _refused(whole, replace(whole.setup, seed=8)) == (
+        "match.log, line 1: this is the log of another match: '# name/game/hands/seed match kuhn 12 7'"
+    )
+
+
+def test_other_players(whole: MatchPlan) -> None:
+    sentence = _refused(whole, replace(whole.setup, names=("A", "Z")))
+    assert sentence.startswith("match.log, line 5: hand 0 of this match is expected, not 'STATE:0:")
+
+
+def _edit(plan: MatchPlan, name: str, line: int, new: bytes | None) -> None:
+    path = plan.record.folder / name
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[line : line + 1] = [] if new is None else [new]
+    path.write_bytes(b"".join(lines))
+
+
+def test_a_hand_is_missing(whole: MatchPlan) -> None:
+    _edit(whole, "match.log", 7, None)
+    assert _refused(whole).startswith("match.log, line 8: hand 3 of this match is expected, not 'STATE:4:")
+
+
+@pytest.mark.parametrize("values", [b"x|1", b"1", b"1|-1|0"])
+def test_values_that_are_none(whole: MatchPlan, values: bytes) -> None:
+    _edit(whole, "match.log", 4, b"STATE:0:cc:Ks|Qs:" + values + b":A|B\n")
+    assert _refused(whole).startswith("match.log, line 5: hand 0 of this match is expected, not 'STATE:0:cc:")
+
+
+def test_a_line_of_something_else(whole: MatchPlan) -> None:
+    _edit(whole, "match.log", 6, b"hello\n")
+    assert _refused(whole) == "match.log, line 7: hand 2 of this match is expected, not 'hello'"
+
+
+def test_a_transaction_is_missing(whole: MatchPlan) -> None:
+    _edit(whole, "match.tlog", 0, None)
+    assert _refused(whole).startswith("match.tlog, line ")
+
+
+def test_a_transaction_of_another_hand(whole: MatchPlan) -> None:
+    _edit(whole, "match.tlog", 0, b"c 3 1.000000 1.000000\n")
+    assert _refused(whole) == "match.tlog, line 1: an action of hand 0 is expected, not 'c 3 1.000000 1.000000'"
+
+
+def test_a_hand_played_otherwise(whole: MatchPlan) -> None:
+    path = whole.record.folder / "match.log"
+    text = path.read_bytes()
+    path.write_bytes(text.replace(b"STATE:0:", b"STATE:0:c", 1))
+    sentence = _refused(whole)
+    assert sentence.startswith("match.tlog, line ")
+    assert sentence.endswith("hand 0 has different actions in the log")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"junk\n", "match.faults, line 1: not a fault of this match: 'junk'"),
+        (b"\xff\n", "match.faults, line 1: not a fault of this match: 'ÿ'"),
+        (b"{}\n", "match.faults, line 1: not a fault of this match: '{}'"),
+        (format_fault(_fault(2, 0)).encode(), "match.faults, line 1: there is no seat 3 in this match"),
+    ],
+)
+def test_a_line_that_is_no_fault(whole: MatchPlan, line: bytes, problem: str) -> None:
+    (whole.record.folder / "match.faults").write_bytes(line)
+    assert _refused(whole) == problem
+
+
+def test_a_fault_says_all_it_holds() -> None:
+    data = json.loads(format_fault(_fault(1, 4)))
+    assert data == {
+        "seat": 1,
+        "kind": "stale reply",
+        "hand_number": 4,
+        "line": "ÿ what\r\n",
+        "remedy": "ignored",
+        "is_final": False,
+    }

@@ -1,0 +1,121 @@
+"""What counts of a contest's values: whole duplicates, in the order of the hands."""
+
+from __future__ import annotations
+
+import random
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dealer.run.schedule import Seating, Slot, slots
+from dealer.run.scores import Scores
+from engine import Game
+from protocol import find_game
+
+LIMIT = find_game("limit")[1]
+KUHN3 = find_game("kuhn3")[1]
+
+
+def values_of(found: list[Slot], game: Game, seed: int) -> list[list[list[float]]]:
+    """Values by match, hand and seat."""
+    chance = random.Random(seed)
+    played = []
+    for slot in found:
+        hands = []
+        for _ in range(slot.hands):
+            values = [float(chance.randint(-20, 20)) for _ in range(game.num_players - 1)]
+            hands.append([*values, -sum(values)])
+        played.append(hands)
+    return played
+
+
+def naive_scores(found: list[Slot], game: Game, played: list[list[list[float]]], hands: int) -> list[list[float]]:
+    """The scores by deal and player, looked up one by one."""
+    scores = []
+    for hand in range(hands):
+        sums = [0.0] * game.num_players
+        seatings = 0
+        for slot, values in zip(found, played, strict=True):
+            if slot.first_hand <= hand < slot.first_hand + slot.hands:
+                seatings += 1
+                for seat, player in enumerate(slot.players):
+                    sums[player] += values[hand - slot.first_hand][seat]
+        scores.append([total / seatings * 1000 / game.big_blind for total in sums])
+    return scores
+
+
+@pytest.mark.parametrize("game", [LIMIT, KUHN3])
+@pytest.mark.parametrize("kind", Seating)
+@pytest.mark.parametrize("slices", [1, 3])
+def test_scores_are_means_over_seatings_whoever_is_faster(game: Game, kind: Seating, slices: int) -> None:
+    found = slots(kind, game.num_players, 17, slices)
+    played = values_of(found, game, 1)
+    scores = Scores(game, found)
+    order = [index for index, slot in enumerate(found) for _ in range(slot.hands)]
+    random.Random(2).shuffle(order)
+    for index in order:
+        scores.add(index, played[index][scores.hands(index)])
+    assert scores.duplicates == 17
+    assert scores.hands_played == 17 * len({slot.players for slot in found})
+    expected = naive_scores(found, game, played, 17)
+    for got, wanted in zip(scores.in_order(), expected, strict=True):
+        assert got == pytest.approx(wanted)
+    assert [mean.count for mean in scores.live] == [17] * game.num_players
+    for player, mean in enumerate(scores.live):
+        assert mean.mean == pytest.approx(sum(row[player] for row in expected) / 17)
+    assert sum(scores.chips()) == pytest.approx(0)
+    factor = 1000 / game.big_blind / len({slot.players for slot in found})
+    for player, chips in enumerate(scores.chips()):
+        assert chips * factor == pytest.approx(sum(row[player] for row in expected))
+
+
+@given(st.lists(st.integers(0, 1), max_size=40))
+def test_a_deal_counts_once_both_seatings_have_played_it(order: list[int]) -> None:
+    scores = Scores(LIMIT, slots(Seating.ROTATIONS, 2, 100, 1))
+    played = [0, 0]
+    for index in order:
+        scores.add(index, [10.0, -10.0])
+        played[index] += 1
+        assert scores.duplicates == min(played) == scores.live[0].count == len(list(scores.in_order()))
+        # The first player won in one seat what he lost in the other.
+        assert all(score == [0.0, 0.0] for score in scores.in_order())
+        assert scores.chips() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("game", "kind"), [(LIMIT, Seating.ROTATIONS), (KUHN3, Seating.PERMUTATIONS)])
+def test_rounds_are_hands_in_a_row_of_one_match(game: Game, kind: Seating) -> None:
+    found = slots(kind, game.num_players, 20, 1)
+    played = values_of(found, game, 3)
+    hands = [max(0, 20 - 5 * index) for index in range(len(found))]
+    scores, expected = Scores(game, found), []
+    for index, slot in enumerate(found):
+        for hand in range(hands[index]):
+            scores.add(index, played[index][hand])
+        for first in range(0, hands[index] - len(found) + 1, len(found)):
+            values = played[index][first : first + len(found)]
+            means = [1000 / game.big_blind * sum(column) / len(found) for column in zip(*values, strict=True)]
+            expected.append([means[slot.players.index(player)] for player in range(game.num_players)])
+    assert list(scores.in_rounds()) == [pytest.approx(row) for row in expected]
+
+
+def test_part_of_the_scores_can_be_asked_for_slice_by_slice() -> None:
+    found = slots(Seating.SINGLE, 2, 10, 2)
+    scores = Scores(LIMIT, found)
+    for index in (0, 1):
+        for hand in range(5):
+            scores.add(index, [float(10 * index + hand), -float(10 * index + hand)])
+    per_chip = 1000 / LIMIT.big_blind
+    assert [row[0] for row in scores.in_order(1, 3)] == [per_chip * value for value in (1, 2, 11, 12)]
+
+
+def test_what_was_restored_counts_as_if_it_had_been_added() -> None:
+    found = slots(Seating.ROTATIONS, 2, 3, 1)
+    scores = Scores(LIMIT, found)
+    scores.restore(0, array("d", [10.0, -10.0, 20.0, -20.0]))
+    scores.restore(1, array("d", [10.0, -10.0]))
+    assert (scores.hands(0), scores.hands(1), scores.duplicates, scores.live[0].count) == (2, 1, 1, 1)
+    scores.add(1, [-20.0, 20.0])
+    assert scores.duplicates == 2
+    assert [row[0] for row in scores.in_order()] == [0.0, 20.0 * 1000 / LIMIT.big_blind]

@@ -1,0 +1,74 @@
+"""What a match amounts to while it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from dealer.match.events import HandFinished
+from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.run.tally import Tally
+from engine import CALL, Seat
+from tests.dealer.helpers import Board, always, drawn_by_state, game, setup_of
+
+
+@pytest.mark.parametrize("name", ["kuhn", "nolimit", "sidepots.nolimit.3p.game"])
+def test_a_tally_agrees_with_its_match(name: str) -> None:
+    rules = game(name)
+    values: list[list[float]] = []
+    tally = Tally(rules, lambda of_hand: values.append(list(of_hand)))
+    board = Board(setup_of(rules, 150), watchers=[tally]).connect_all()
+    board.play([drawn_by_state(seat) for seat in range(rules.num_players)])
+    assert tally.hands == len(values) == 150
+    assert tally.chips == pytest.approx(board.match.totals)
+    assert tally.chips == pytest.approx([sum(of_seat) for of_seat in zip(*values, strict=True)])
+    answers = [0] * rules.num_players
+    for record in board.seen.records:
+        for actions in record.betting.rounds:
+            for position, _ in actions:
+                answers[record.seats[position]] += 1
+    assert [times.count for times in tally.times] == answers
+    assert tally.fault_count == 0
+    assert tally.first_faults == [None] * rules.num_players
+
+
+def test_faults_are_counted_by_kind_and_the_first_is_kept() -> None:
+    tally = Tally(game("kuhn"))
+    first = Fault(Seat(1), FaultKind.MALFORMED_REPLY, 3, b"ju\x1bnk\xff\r\n", Remedy.IGNORED)
+    tally.count_fault(first)
+    tally.count_fault(Fault(Seat(1), FaultKind.MALFORMED_REPLY, 4, b"more\r\n", Remedy.IGNORED))
+    tally.count_fault(Fault(Seat(1), FaultKind.ILLEGAL_ACTION, 4, b"x", Remedy.PLAYED, CALL))
+    assert tally.faults[0] == {}
+    assert tally.faults[1] == {"malformed reply": 2, "illegal action": 1}
+    assert tally.first_faults == [None, first]
+    assert tally.fault_count == 3
+
+
+def test_restarts_are_counted() -> None:
+    tally = Tally(game("kuhn"))
+    tally.count_fault(Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.RESTARTED))
+    tally.count_fault(Fault(Seat(1), FaultKind.TIMEOUT, 2, b"", Remedy.RESTARTED))
+    assert tally.restarts == [0, 2]
+    assert tally.timeouts == 1
+
+
+def test_a_player_who_is_given_up_gives_no_answers_any_more() -> None:
+    tally = Tally(game("kuhn"))
+    board = Board(setup_of(game("kuhn"), 2), wants_lines=False).connect_all().play([always("c")] * 2)
+    first, second = board.seen.records
+    tally.notice(HandFinished(first))
+    tally.count_fault(Fault(Seat(1), FaultKind.TIMEOUT, 1, b"", Remedy.FORFEITED))
+    tally.notice(HandFinished(second))
+    assert [times.count for times in tally.times] == [2, 1]
+
+
+def test_bad_replies_of_a_match_are_counted_for_their_seat() -> None:
+    tally = Tally(game("kuhn"))
+    board = Board(setup_of(game("kuhn"), 2), watchers=[tally]).connect_all()
+    board.send(0, b"junk\n")
+    board.reply("f")
+    board.reply("x")
+    assert tally.faults == [
+        {"malformed reply": 1, "illegal action": 1},
+        {"malformed reply": 1},
+    ]
+    assert tally.hands == 1

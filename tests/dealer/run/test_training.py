@@ -1,0 +1,367 @@
+"""Contests with a player that learns: the same bytes however they were played, and never a measurement."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.learner.bot import LearnerBot
+from bots.learner.files import read_memory, write_memory
+from bots.learner.memory import Constants, Memory, merge
+from bots.sdk.learning import Journal, LearningBot, cut_journal, read_journal
+from dealer import play, resume, tournament
+from dealer.errors import ConfigError
+from dealer.library import new_play, reopen
+from dealer.match.events import HandFinished
+from dealer.results.gate import GateVerdict, judge
+from dealer.results.schema import ContestResult, Interval
+from dealer.run.contest import MatchEvent
+from dealer.run.settings import validated
+from dealer.table.loop import new_event_loop
+from dealer.table.players import learning_bot, parse_player
+from logs.whole_file import FileLock
+from tests.dealer.helpers import enter_program_env
+
+HANDS = 8
+LEARNER = "learner=learner?empty=true"
+SETTINGS: dict[str, Any] = {"hands": HANDS, "seed": 5, "export": "none"}
+
+
+def trained(out: Path, *bots: str, **settings: Any) -> ContestResult:
+    """A play in this process."""
+    settings = {"in_process": True, **SETTINGS, **settings}
+    return play("limit", bots or (LEARNER, "calling"), out=out, **settings)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What a training leaves: logs, journals, memories."""
+    kinds = (".log", ".journal", ".memory")
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name.endswith(kinds)}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training that nobody disturbed."""
+    out = tmp_path_factory.mktemp("training") / "whole"
+    trained(out)
+    return out
+
+
+# ---- what is measured
+
+
+def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
+    result = ContestResult.model_validate_json((whole / "result.json").read_bytes())
+    assert result.interval is Interval.NONE
+    assert [player.half_width_95 for player in result.players] == [None, None]
+    (training,) = result.training
+    assert (training.player, training.hands, training.own_file, training.problem) == ("learner", 2 * HANDS, None, None)
+    assert training.memory == str(whole / "learner.memory")
+    assert "in training: a player that learns is another in every hand, so this measures nobody." in result.sentence
+    assert f"What learner learnt from 16 hands is in {whole / 'learner.memory'}." in result.sentence
+    judgement = judge(result, "learner", 0)
+    assert judgement.verdict is GateVerdict.UNDECIDED
+    assert judgement.sentence == "learner over calling: a player learnt, so there is nothing to judge."
+
+
+def test_a_hundred_deals_give_no_interval_either(tmp_path: Path) -> None:
+    result = trained(tmp_path / "run", "folding", LEARNER, hands=100)
+    assert [player.half_width_95 for player in result.players] == [None, None]
+
+
+def test_frozen_it_is_a_player_like_any_other(whole: Path, tmp_path: Path) -> None:
+    memory = tmp_path / "x.memory"
+    shutil.copy(whole / "learner.memory", memory)
+    result = trained(tmp_path / "run", f"learner?memory={memory},learn=false", "folding", hands=100)
+    assert result.interval is Interval.FIXED
+    assert result.players[0].half_width_95 is not None
+    assert result.training == []
+    assert not [name for name in files(tmp_path / "run") if name.endswith((".journal", ".memory"))]
+    assert memory.read_bytes() == (whole / "learner.memory").read_bytes()
+
+
+def test_what_learns(tmp_path: Path) -> None:
+    assert isinstance(learning_bot(parse_player("learner")), LearningBot)
+    for text in ("learner?learn=false,memory=x.memory", "mfs"):
+        write_memory(tmp_path / "x.memory", Memory(Constants()))
+        assert learning_bot(parse_player(text.replace("x.memory", str(tmp_path / "x.memory")))) is None
+
+
+@pytest.mark.parametrize(
+    ("run", "problem"),
+    [
+        (lambda: tournament(["limit"], ["learner", "calling"], hands=4), "cannot be ranked; add learn=false"),
+        (lambda: play("limit", ["learner", "calling"], stop="ci=50"), "has no interval for 'ci=50'"),
+        (lambda: play("limit", ["mfs", "learner"], stop="better:0,30"), "has no interval for 'better:0,30'"),
+    ],
+)
+def test_what_would_need_a_measurement_is_refused(run: Callable[[], object], problem: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        run()
+    assert "learner learns while it plays, so it is another player in every hand" in str(raised.value)
+    assert problem in str(raised.value)
+
+
+# ---- the same bytes
+
+
+def test_each_seating_starts_from_the_same_memory_and_the_merged_one_has_learnt_from_all(whole: Path) -> None:
+    start = read_memory(whole / "learner.start.memory")
+    assert start == Memory(Constants())
+    journals = [str(whole / f"match.{seating}.seat{seat}.learner.journal") for seating, seat in (("a", 1), ("b", 2))]
+    assert [[hand for hand, _ in read_journal(journal)] for journal in journals] == [list(range(HANDS))] * 2
+    alone = []
+    for journal in journals:
+        bot = LearnerBot(empty=True)
+        bot.train(str(whole / "learner.start.memory"), journal)
+        bot.match_finished()
+        alone.append(bot.memory)
+    assert read_memory(whole / "learner.memory") == merge(alone)
+
+
+def test_bots_as_processes_and_two_workers_leave_the_same(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_program_env(tmp_path, monkeypatch)
+    result = trained(tmp_path / "run", in_process=False, workers=2)
+    assert result.outcome.is_complete
+    assert files(tmp_path / "run") == files(whole)
+
+
+def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -> None:
+    config = validated(
+        {"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], "workers": 8} | {"hands": 9}
+    )
+    assert [contest.slices for contest in new_play(config, tmp_path / "run").plan.contests] == [1]
+    frozen = config.model_copy(update={"bots": validated({"bots": [{"bot": "mfs"}, {"bot": "calling"}]}).bots})
+    assert [contest.slices for contest in new_play(frozen, tmp_path / "other").plan.contests] == [4]
+
+
+def interrupted(out: Path, at: int, **settings: Any) -> None:
+    """A training that is interrupted after some hands."""
+    run = new_play(
+        validated({"games": ["limit"], "bots": [{"bot": LEARNER}, {"bot": "calling"}], **SETTINGS} | settings), out
+    )
+    seen = 0
+
+    def watch(event: MatchEvent) -> None:
+        nonlocal seen
+        seen += isinstance(event.event, HandFinished)
+        if seen == at:
+            run.interrupt()
+
+    loop = new_event_loop()
+    try:
+        result = loop.run_until_complete(run.play(watch=watch))
+    finally:
+        loop.close()
+    assert result.outcome.value == "interrupted"
+    assert result.training == []
+    assert not (out / "learner.memory").exists()
+
+
+@pytest.mark.parametrize("at", [1, 5, HANDS + 3])
+def test_interrupted_and_resumed_it_leaves_the_same(whole: Path, tmp_path: Path, at: int) -> None:
+    out = tmp_path / "run"
+    interrupted(out, at, in_process=True)
+    assert resume(out).outcome.is_complete
+    assert files(out) == files(whole)
+
+
+def test_processes_interrupted_and_resumed_leave_the_same(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_program_env(tmp_path, monkeypatch)
+    interrupted(tmp_path / "run", 6, workers=2)
+    assert resume(tmp_path / "run").outcome.is_complete
+    assert files(tmp_path / "run") == files(whole)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda journal: os.truncate(journal, 0),
+        lambda journal: cut_journal(str(journal), 3),
+        lambda journal: os.truncate(journal, journal.stat().st_size - 4),
+        lambda journal: journal.unlink(),
+        lambda journal: journal.write_bytes(journal.read_bytes()[:-20] + b"\0" * 20),
+    ],
+)
+def test_a_journal_that_ends_too_early_has_the_hands_played_again(
+    whole: Path, tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    """As after a power cut, though the log has its score."""
+    out = tmp_path / "run"
+    shutil.copytree(whole, out)
+    (out / "result.json").unlink()
+    (out / "learner.memory").unlink()
+    damage(out / "match.b.seat2.learner.journal")
+    assert resume(out).outcome.is_complete
+    assert files(out) == files(whole)
+
+
+def test_a_journal_that_is_ahead_of_the_log_is_cut(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(whole, out)
+    (out / "result.json").unlink()
+    log = out / "match.a.log"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:7]))
+    assert resume(out).outcome.is_complete
+    assert files(out) == files(whole)
+
+
+def test_a_learner_that_was_ended_before_it_wrote_fails_the_run_and_resuming_mends_it(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Journal.write
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "write", lambda self, hand, text: write(self, hand, text) if hand < 6 else None)
+        result = trained(out)
+    assert result.outcome.value == "failed"
+    assert result.reason == (
+        "learner was ended before it could write what it learnt: its journal of match.a ends before hand 6; "
+        "resume the run to play on from there."
+    )
+    assert resume(out).outcome.is_complete
+    assert files(out) == files(whole)
+
+
+def test_more_hands_go_on_from_what_was_learnt(whole: Path, tmp_path: Path) -> None:
+    longer = trained(tmp_path / "longer", hands=HANDS + 4)
+    out = tmp_path / "run"
+    shutil.copytree(whole, out)
+    assert resume(out, hands=HANDS + 4).players[0].chips == longer.players[0].chips
+    assert files(out)["learner.memory"] == files(tmp_path / "longer")["learner.memory"]
+
+
+def test_a_memory_that_is_missing_cannot_be_learnt_again(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(whole, out)
+    (out / "result.json").unlink()
+    (out / "learner.start.memory").unlink()
+    loop = new_event_loop()
+    with pytest.raises(Exception, match=r"learner\.start\.memory is missing, and without it nothing can be learnt"):
+        loop.run_until_complete(reopen(out).play())
+    loop.close()
+
+
+def test_a_journal_of_something_else_is_told(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(whole, out)
+    (out / "result.json").unlink()
+    journal = out / "match.a.seat1.learner.journal"
+    journal.write_bytes(b"something else\n" + journal.read_bytes())
+    with pytest.raises(Exception, match=r"journal: line 1 is not that of a hand after hand -1"):
+        resume(out)
+    assert files(out)["match.a.log"] == files(whole)["match.a.log"]
+
+
+def test_a_learner_of_the_interrupted_run_that_still_plays_is_waited_for(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(whole, out)
+    (out / "result.json").unlink()
+    lock = FileLock(out / "match.a.seat1.learner.journal.lock")
+    with monkeypatch.context() as impatient:
+        impatient.setattr("bots.sdk.learning.LOCK_PATIENCE_S", 0.05)
+        with pytest.raises(Exception, match=r"the learner that writes it is still playing"):
+            resume(out)
+    waits = []
+
+    def end_meanwhile(seconds: float) -> None:
+        waits.append(seconds)
+        lock.close()
+
+    monkeypatch.setattr("logs.whole_file.time.sleep", end_meanwhile)
+    assert resume(out).outcome.is_complete
+    assert waits
+
+
+# ---- its own file
+
+
+def test_a_learner_gets_what_it_learnt_into_its_own_file(whole: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.memory"
+    first = trained(tmp_path / "first", f"L=learner?memory={own}", "calling")
+    assert own.read_bytes() == (whole / "learner.memory").read_bytes()
+    assert first.training[0].own_file == str(own)
+    assert f"is in {tmp_path / 'first' / 'L.memory'} and {own}." in first.sentence
+    trained(tmp_path / "second", f"L=learner?memory={own}", "calling", seed=6)
+    assert (tmp_path / "second" / "L.start.memory").read_bytes() == (whole / "learner.memory").read_bytes()
+    assert read_memory(own).hands == 4 * HANDS
+    assert not list(tmp_path.glob("*.lock"))
+
+
+def test_a_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    own = tmp_path / "own.memory"
+    other = Memory(Constants(), 7)
+    out = tmp_path / "run"
+    trained(out, f"L=learner?memory={own}", "calling")
+    memory = own.read_bytes()
+    for meanwhile, kept in ((None, memory), (memory, memory), (other, None)):
+        (out / "result.json").unlink()
+        if isinstance(meanwhile, Memory):
+            write_memory(own, meanwhile)
+        elif meanwhile is None:
+            own.unlink()
+        result = resume(out)
+        assert isinstance(result, ContestResult)
+        if kept is None:
+            assert result.training[0].problem == f"{own} was left as it is: it has been changed since the run began."
+            assert read_memory(own) == other
+        else:
+            assert result.training[0].problem is None
+            assert own.read_bytes() == kept
+    assert json.loads((out / "result.json").read_text())["training"][0]["problem"]
+
+
+def test_of_two_learners_of_one_file_the_first_keeps_it(tmp_path: Path) -> None:
+    own = tmp_path / "own.memory"
+    result = trained(tmp_path / "run", f"learner?memory={own}", f"learner?memory={own}")
+    changed = f"{own} was left as it is: it has been changed since the run began."
+    assert [(one.hands, one.problem) for one in result.training] == [(2 * HANDS, None), (2 * HANDS, changed)]
+    assert read_memory(own).hands == 2 * HANDS
+
+
+# ---- players that fail
+
+FAILING = """
+from bots.learner.bot import LearnerBot
+
+class Failing(LearnerBot):
+    def act(self, view):
+        if view.hand_number == 5:
+            raise RuntimeError("enough")
+        return super().act(view)
+"""
+
+
+def test_a_learner_that_forfeits_has_learnt_until_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "failing.py").write_text(FAILING)
+    monkeypatch.chdir(tmp_path)
+    result = trained(tmp_path / "run", "failing.py:Failing", "calling", on_fault="forfeit")
+    assert result.outcome.is_complete
+    assert result.training[0].hands == 2 * 5
+
+
+def test_resumed_from_another_folder_it_keeps_its_own_file(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    trained(tmp_path / "run", "learner?memory=own.memory", "calling")
+    for path in ("run/result.json", "here/own.memory"):
+        (tmp_path / path).unlink()
+    monkeypatch.chdir(tmp_path / "there")
+    assert resume(tmp_path / "run").outcome.is_complete
+    assert (tmp_path / "here" / "own.memory").read_bytes() == (whole / "learner.memory").read_bytes()
+    assert os.listdir(tmp_path / "there") == []

@@ -1,0 +1,117 @@
+"""What the watchers of a match leave on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dealer.match.events import FaultSeen
+from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
+from dealer.run.writers import CommentWriter, FaultWriter, LogWriter, TransactionWriter, format_fault, parse_fault
+from engine import CALL, RAISE, Seat, raise_to
+from logs import format_header
+from logs.acpc_log.reader import read_log
+from logs.whole_file import LineFile
+from protocol import format_game_definition
+from tests.dealer.helpers import Board, drawn_by_state, game, setup_of
+
+FAULTS = st.builds(
+    Fault,
+    st.integers(0, 9).map(Seat),
+    st.sampled_from(FaultKind),
+    st.integers(-1, 2**40),
+    st.binary(max_size=QUOTED_BYTES),
+    st.sampled_from([remedy for remedy in Remedy if remedy is not Remedy.PLAYED]),
+    st.none(),
+) | st.builds(
+    Fault,
+    st.integers(0, 9).map(Seat),
+    st.just(FaultKind.ILLEGAL_ACTION),
+    st.integers(0, 2**40),
+    st.binary(max_size=QUOTED_BYTES),
+    st.just(Remedy.PLAYED),
+    st.sampled_from([CALL, RAISE, raise_to(400)]),
+)
+
+
+@given(FAULTS)
+def test_a_fault_is_one_line_and_read_as_it_was(fault: Fault) -> None:
+    line = format_fault(fault)
+    assert line.count("\n") == 1
+    assert line.endswith("\n")
+    assert line.isascii()
+    assert parse_fault(line) == fault
+
+
+def test_a_long_line_is_kept_in_part() -> None:
+    fault = Fault(Seat(0), FaultKind.FLOOD, 1, b"x" * 10_000, Remedy.IGNORED)
+    assert parse_fault(format_fault(fault)).line == b"x" * QUOTED_BYTES
+
+
+NO_REMEDY = '{"seat": 0, "kind": "flood", "hand_number": 1, "line": "", "remedy": "played x"}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        NO_REMEDY,
+        NO_REMEDY.replace("played x", "shot"),
+        "",
+        "[]",
+        "{}",
+        "null",
+        '{"kind": "no such"}',
+        "{'kind': 1}",
+        '{"kind": "flood"}',
+    ],
+)
+def test_what_is_no_fault(line: str) -> None:
+    with pytest.raises(ValueError):
+        parse_fault(line)
+
+
+def test_without_a_fault_there_is_no_file(tmp_path: Path) -> None:
+    writer = FaultWriter(tmp_path / "m.faults")
+    writer.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_faults_follow_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "m.faults"
+    first = Fault(Seat(0), FaultKind.STALE_REPLY, 1, b"\xff\r\n", Remedy.IGNORED)
+    second = Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.FORFEITED)
+    for fault in (first, second):
+        writer = FaultWriter(path)
+        writer.notice(FaultSeen(fault))
+        writer.close()
+    assert [parse_fault(line) for line in path.read_text("utf-8").splitlines()] == [first, second]
+
+
+def test_the_logs_of_a_match(tmp_path: Path) -> None:
+    log, transactions = LineFile(tmp_path / "m.log"), LineFile(tmp_path / "m.tlog")
+    watchers = [LogWriter(log, ("A", "B")), TransactionWriter(transactions)]
+    board = Board(setup_of(game("leduc"), 20), watchers=watchers).connect_all()
+    board.play([drawn_by_state(seat) for seat in range(2)])
+    assert (tmp_path / "m.log").read_text() == "".join(board.log)
+    lines = (tmp_path / "m.tlog").read_text().splitlines()
+    assert len(lines) == len(board.seen.actions)
+    assert [int(line.split()[1]) for line in lines] == [hand for _, hand, _, _ in board.seen.actions]
+
+
+def test_comments_are_kept_and_read_with_the_log(tmp_path: Path) -> None:
+    rules = game("leduc")
+    (tmp_path / "m.game").write_text(format_game_definition(rules), "ascii")
+    log = LineFile(tmp_path / "m.log")
+    log.write(format_header("m", "leduc", 2, 1, t_response_ms=1, t_hand_ms=1, t_per_hand_ms=1))
+    writer = CommentWriter(tmp_path / "m.comments")
+    board = Board(setup_of(rules, 2), watchers=[writer, LogWriter(log, ("A", "B"))]).connect_all()
+    board.play([drawn_by_state(seat) for seat in range(2)], hands=1)
+    board.send(board.asked, b"# \xc3\xbc\xff now then\r\n")
+    board.play([drawn_by_state(seat) for seat in range(2)])
+    read = list(read_log(tmp_path / "m.log", times=True))
+    assert [record.comments for record in read] == [record.comments for record in board.seen.records]
+    assert read[0].comments == ()
+    assert [comment.text for comment in read[1].comments] == ["# ü\udcff now then"]
