@@ -58,7 +58,7 @@ DEALER = {
     *ROOMS,
     *("dealer.errors", "dealer.run.writers", "protocol.betting_nodes", "protocol.hand_lines"),
     *("dealer.reference.command", "dealer.reference.options", "dealer.reference.sentences"),
-    *("dealer.table.collector", "dealer.table.connection", "dealer.table.connections", "dealer.table.door"),
+    *("dealer.table.collector", "dealer.table.connections", "dealer.table.listener"),
     "dealer.table.loop",
     *("logs.acpc_log.writer", "logs.comments", "logs.line_file", "logs.record", "logs.transaction_log"),
 }
