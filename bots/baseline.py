@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import ClassVar, Final
 
-from bots.formula.decisions import Decision, Proportions, action_of
+from bots.formula.formulas import Decision, Proportions, action_of
 from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
@@ -129,7 +129,7 @@ class RandomBot(Bot):
         of the example player of the ACPC server, which plays the same way. Its draws depend on its seed, the
         hand number and its earlier draws in that hand; without a seed it draws one.
 
-        With the option `decisions` it draws one of the five decisions of `bots.formula.decisions` instead, in five
+        With the option `decisions` it draws one of the five decisions of `bots.formula.formulas` instead, in five
         proportions: ``20/50/15/10/5`` folds 20 times in 100, calls 50 times, makes a small raise 15 times, a medium
         one 10 times and a large one 5 times. An illegal decision is played as the legal action nearest in
         meaning. This is the random player of Fazio (2008, table 3, whose numbers are lost; these are a proposal).
@@ -230,7 +230,7 @@ class ConstantBot(Bot):
         added to the call, clamped to the legal bounds. An illegal fold becomes a check, an illegal raise
         a call.
 
-        With the option `decision` it takes one of the five decisions of `bots.formula.decisions` instead: 1 fold,
+        With the option `decision` it takes one of the five decisions of `bots.formula.formulas` instead: 1 fold,
         2 call, 3 small, 4 medium and 5 large raise. These are the constant players of Fazio (2008, section 3.4.2).
 
     Strength: with `decision=3` +535 ± 35 mbb/g in limit and +7,489 ± 373 in no-limit against the other built-in bots,

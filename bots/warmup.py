@@ -17,8 +17,8 @@ from bots.cfr.tree import betting_tree
 from bots.evolution.evolution import StopRule
 from bots.evolved.training import TrainingSettings as TableSettings
 from bots.evolved.training import trainer_evolution
-from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution
-from bots.kuhn.models import model
+from bots.kuhn.evolution import KuhnSettings, OppositionKind, kuhn_evolution
+from bots.kuhn.games import model
 from bots.learner.training import TrainingSettings as LearnerSettings
 from bots.learner.training import train
 from bots.lp_mc.balance import balance

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from bots.evolved.files import CHAMPION, read_chromosome
-from bots.studies.evolved.matches import FIELDS, Opponent, play_matches, results_table
+from bots.evolved.chromosome import CHAMPION, read_chromosome
+from bots.studies.evolved import FIELDS, Opponent, play_matches, results_table
 from tests.scripts import script
 
 REMAKE = script("evolved/remake.py")

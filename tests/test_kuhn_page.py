@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bots.kuhn.games import KuhnGame, Variant
-from bots.kuhn.models import model
+from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.values import best_answer
-from bots.studies.kuhn.printed import BEST
+from bots.studies.kuhn_runs import BEST
 from tests.scripts import script
 
 REMAKE = script("kuhn/remake.py")

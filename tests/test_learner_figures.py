@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 import pytest
 
-from bots.learner.constants import Constants
 from bots.learner.files import SHIPPED, shipped_memory
+from bots.learner.memory import Constants
 from bots.sdk.registry import make_bot
 from protocol import find_game
 from tests.scripts import script

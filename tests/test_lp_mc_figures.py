@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bots.lp_mc.published import BALANCES
+from bots.studies.lp_mc import STRATEGIES
 from tests.scripts import script
 
 REMAKE = script("lp-mc/remake.py")
@@ -16,7 +16,7 @@ def test_the_page_shows_what_was_played() -> None:
 def test_everything_was_played() -> None:
     rows = REMAKE.stored()
     games = [("preflop", REMAKE.PREFLOP_HANDS), *(("full", hands) for hands in REMAKE.FULL_HANDS)]
-    expected = {(game, s, o, hands) for game, hands in games for s in REMAKE.STRATEGIES for o in REMAKE.OPPONENTS}
+    expected = {(game, s, o, hands) for game, hands in games for s in STRATEGIES for o in REMAKE.OPPONENTS}
     assert {(row.game, row.strategy, row.opponent, row.hands) for row in rows} == expected
     assert len(rows) == len(expected)
 
@@ -25,9 +25,3 @@ def test_an_equilibrium_has_lost_to_nobody() -> None:
     for row in REMAKE.stored():
         if row.strategy == "equilibrium":
             assert row.mean - row.half_width > 0
-
-
-def test_what_was_printed() -> None:
-    assert {"RaiseBot": BALANCES["raising"], "RandomBot": BALANCES["random"], "CallBot": BALANCES["calling"]} == (
-        REMAKE.PRINTED_PREFLOP
-    )

@@ -17,9 +17,8 @@ from os.path import dirname, join
 from types import MappingProxyType
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
-from bots.kuhn.equilibria import MOST_BLUFFS, kuhn_equilibrium
-from bots.kuhn.games import Variant
-from bots.kuhn.wire import policy_of_genes
+from bots.kuhn.bots import policy_of_genes
+from bots.kuhn.games import MOST_BLUFFS, Variant, kuhn_equilibrium
 from bots.sdk.bot import Bot, draw, drawn_action, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, Game

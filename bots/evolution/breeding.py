@@ -231,7 +231,7 @@ class UsedGenes:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of several, drawn anew for each generation.
+    """One of several, drawn again for each generation.
 
     Attributes:
         operators: one or more.

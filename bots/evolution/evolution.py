@@ -274,7 +274,7 @@ class Evolution:
         seed: 0 or more.
         opponents: chromosomes to play against; None for an evaluator that needs none.
         opposition: how the opponents change.
-        is_noisy: the evaluation has luck in it, so that parents who live on are evaluated anew in every generation.
+        is_noisy: the evaluation has luck in it, so that parents who live on are evaluated again in every generation.
         state: of an evolution that goes on, instead of `population`, `seed` and `opponents`.
         over: spreads the evaluation; by default it happens here.
         parts: the number of tasks into which an evaluation is divided.

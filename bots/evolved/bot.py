@@ -6,9 +6,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from bots.errors import ChromosomeError
-from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
-from bots.evolved.chromosome import MOST_RAISES, THRESHOLD, Odds, decision, gene, odds_factor
-from bots.evolved.files import CHAMPION, read_chromosome, recorded_odds
+from bots.evolved.chromosome import (
+    CHAMPION,
+    MOST_RAISES,
+    POSITION_CLASSES,
+    THRESHOLD,
+    Odds,
+    chart,
+    chart_position,
+    decision,
+    gene,
+    odds_factor,
+    read_chromosome,
+    recorded_odds,
+)
 from bots.sdk.bot import Bot, FilePath
 from bots.sdk.chance import Chance, holdem_refusal
 from bots.sdk.view import View
@@ -27,12 +38,12 @@ class EvolvedBot(Bot):
     """Plays charts before the flop, and the best chromosome of an evolution after it.
 
     Algorithm: before the flop, a row of a chart by position and starting hand, and in it the raises so far
-        (`bots.evolved.charts`). After it, category of the hand, position, round and the raises of this round and the
-        one before choose one of 5,040 genes, whose two thresholds are compared with the chance not to lose against
-        those still in, times the odds of the pot (`bots.evolved.chromosome`).
+        (`bots.evolved.chromosome`). After it, category of the hand, position, round and the raises of this round and
+        the one before choose one of 5,040 genes, whose two thresholds are compared with the chance not to lose against
+        those still in, times the odds of the pot.
 
-    Source: a final degree project of the Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists what is
-        ours.
+    Source: J. Conrado Pérez-Fajardo, "Diseño y evaluación de una heurística de juego de póker", final degree
+        project, Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists what is ours.
 
     Other games: limit hold'em of two to ten players; it was trained at a table of ten. At smaller tables the
         positions farthest from the dealer are missing. Other games are refused.
@@ -127,7 +138,6 @@ class EvolvedBot(Bot):
         return action
 
     def _decide(self, view: View) -> tuple[Action, str]:
-        """The action and its reason."""
         if not view.board:
             position, raises = chart_position(view.position, view.num_players), _raises(view)[0]
             kind = chart()[position][starting_hand(view.hole_cards)][min(raises, MOST_RAISES - 1)]
@@ -144,7 +154,6 @@ class EvolvedBot(Bot):
         return self._action(kind, view), reason
 
     def _gene(self, view: View, category: int) -> tuple[int, int, int]:
-        """The gene for a hand of a category, and its two thresholds."""
         raises = _raises(view)
         before = min(raises[-2], MOST_RAISES - (view.round == 1))
         position = chart_position(view.position, view.num_players)
@@ -153,7 +162,6 @@ class EvolvedBot(Bot):
         return number, raise_above, call_above
 
     def _action(self, kind: int, view: View) -> Action:
-        """The action of a decision: 0 fold, 1 call, 2 raise."""
         if kind == 2 and view.can_raise:
             return view.raise_min()
         return view.fold() if kind == 0 and view.to_call else view.call()

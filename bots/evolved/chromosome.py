@@ -1,28 +1,110 @@
-"""The chromosome, and the decision that a gene makes.
+"""The charts of the agent before the flop, the genes after it, and chromosomes as files.
 
-There are 5,040 genes: 9 categories of hands x 8 positions x 70 states of the betting, which are raises in the round
-before (4 values before the flop, where the blind counts as a raise, 5 later) x raises in this round (5 values), for
-each of the rounds after the first: 4 x 5 + 5 x 5 + 5 x 5. A gene has two thresholds, whole numbers from -100 to 100.
-With d the weight of the hand times the odds, the agent raises if d is above the first, calls if it is above the second,
-and folds otherwise (chapter 3.3.1 of the work).
+Charts. The work prints charts without their colours; these are rebuilt from the groups of Sklansky and Malmuth, moved
+where the work's own statistics say so. A row has four letters: what to do when the blind alone, one, two or three
+raises are in, with F for fold (a check where it is free), C for call and R for raise (a call where nobody may raise any
+more).
+
+Genes. There are 5,040 genes: 9 categories of hands x 8 positions x 70 states of the betting, which are raises in the
+round before (4 values before the flop, where the blind counts as a raise, 5 later) x raises in this round (5 values),
+for each of the rounds after the first: 4 x 5 + 5 x 5 + 5 x 5. A gene has two thresholds, whole numbers from -100 to
+100. With d the weight of the hand times the odds, the agent raises if d is above the first, calls if it is above the
+second, and folds otherwise (chapter 3.3.1 of the work).
+
+Files. The first line has a record of the training. Behind it stand the two thresholds of gene 0, of gene 1, and so on,
+a signed byte each.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import Final
+import json
+import os
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from bots.artifact import Kind, read_artifact, write_artifact
+from bots.errors import ChromosomeError
+from engine.starting_hands import STARTING_HANDS
 
 __all__ = [
     "BETTING_STATES",
+    "CHAMPION",
     "GENES",
     "HAND_CATEGORIES",
     "MOST_RAISES",
+    "POSITION_CLASSES",
     "THRESHOLD",
+    "Chromosome",
     "Odds",
+    "chart",
+    "chart_position",
     "decision",
     "gene",
     "odds_factor",
+    "read_chromosome",
+    "recorded_odds",
+    "write_chromosome",
 ]
+
+POSITION_CLASSES: Final = ("small blind", "big blind", "early", "6th", "7th", "8th", "9th", "dealer")
+"""The positions that the work tells apart at a table of ten."""
+_TIERS: Final = (
+    "AA KK",
+    "QQ JJ AKs",
+    "TT AQs AJs KQs AKo",
+    "99 ATs KJs QJs JTs AQo",
+    "88 77 66 55 44 33 22 KTs QTs KQo AJo ATo",
+    "A9s A8s A7s A6s A5s A4s A3s A2s Q9s J9s T9s T8s 98s 97s 87s 76s 65s KJo QJo JTo",
+    "K9s J8s 86s 75s 54s KTo QTo",
+    "K8s K7s K6s K5s K4s K3s K2s Q8s T7s 64s 53s 43s J9o T9o 98o",
+    "J7s 96s 85s 74s 42s 32s A9o K9o Q9o J8o T8o 87o 76o 65o 54o",
+)
+"""The starting hands from strong to weak; all others stand below."""
+_ROWS: Final = (
+    "RRRC RRRC RRRC RRRC RRRC RRRC RRRC RRRC",
+    "RRCC RRCC RRCC RRCC RRCC RRCC RRCC RRCC",
+    "RRCC RRCC RRCC RRCC RRCC RRCC RRCC RRCC",
+    "RCFF RCFF RCFF RCFF RCFF RCFF RCFF RCFF",
+    "CCFF CCFF CCFF CCFF CCFF RCFF RCFF RCFF",
+    "CCFF CCFF CFFF CFFF CFFF CCFF RCFF RCFF",
+    "CFFF CCFF FFFF FFFF FFFF CFFF RFFF RFFF",
+    "CFFF CFFF FFFF FFFF FFFF FFFF CFFF CFFF",
+    "CFFF CFFF FFFF FFFF FFFF FFFF FFFF CFFF",
+    "FFFF CFFF FFFF FFFF FFFF FFFF FFFF FFFF",
+)
+"""The row of each tier, by position."""
+
+
+@cache
+def chart() -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """By position class, starting hand and raises so far (0 to 3): 0 fold, 1 call, 2 raise."""
+    tiers = {name: tier for tier, names in enumerate(_TIERS) for name in names.split()}
+    rows = [[tuple(["FCR".index(letter) for letter in row]) for row in of_tier.split()] for of_tier in _ROWS]
+    return tuple(
+        [
+            tuple([rows[tiers.get(name, len(_TIERS))][position] for name in STARTING_HANDS])
+            for position in range(len(POSITION_CLASSES))
+        ]
+    )
+
+
+def chart_position(position: int, players: int) -> int:
+    """The position class of a position at a table of 2 to 10, 0 being the first to act after the flop.
+
+    At ten it is the work's. At smaller tables the blinds and the dealer stay what they are, and the others count from
+    the dealer backwards, so that the early positions are those that are missing. Heads-up, the dealer is the small
+    blind and acts last after the flop: it is a dealer.
+    """
+    if players == 2:
+        return 1 if position == 0 else 7
+    if position < 2:
+        return position
+    return max(2, 7 - (players - 1 - position))
+
 
 HAND_CATEGORIES: Final = 9
 POSITIONS: Final = 8
@@ -49,7 +131,7 @@ def gene(category: int, position: int, round_: int, raises_before: int, raises: 
 
     Args:
         category: of the hand made of hole cards and board, 0 (high card) to 8 (straight flush).
-        position: a position class, 0 to 7 (`bots.evolved.charts.POSITION_CLASSES`).
+        position: a position class, 0 to 7 (`bots.evolved.chromosome.POSITION_CLASSES`).
         round_: 1 flop, 2 turn, 3 river.
         raises_before: raises in the round before; on the flop 0 to 3 without the blind, later 0 to 4.
         raises: in this round, 0 to 4.
@@ -76,3 +158,60 @@ def decision(raise_above: int, call_above: int, weight: float, to_call: float, p
 def odds_factor(to_call: float, pot: float, odds: Odds) -> float:
     """What the weight of a hand is multiplied with, beside `THRESHOLD`; arguments as for `decision`."""
     return pot / (pot + to_call) if odds is Odds.REWARD else to_call / pot
+
+
+CHAMPION: Final = os.path.join(os.path.dirname(__file__), "champion.chromosome")
+"""The shipped one; its first line tells the commands, seeds and date of its training."""
+_KIND: Final = Kind(
+    "a chromosome of acpc-arena's evolved agent", 2, ChromosomeError, "`arena evolve` writes such files"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chromosome:
+    """An agent.
+
+    Attributes:
+        thresholds: two for each gene, first that above which it raises, then that above which it calls.
+        record: of its training, as JSON: settings, seeds, date, results.
+    """
+
+    thresholds: tuple[int, ...]
+    record: str
+
+
+def write_chromosome(path: str, thresholds: bytes, record: Mapping[str, Any]) -> None:
+    """Write a file.
+
+    Args:
+        path: of the file.
+        thresholds: a signed byte each, see above.
+        record: of the training; JSON must be able to say it.
+
+    Raises:
+        ChromosomeError: the file cannot be written.
+    """
+    write_artifact(path, _KIND, {"training": dict(record)}, thresholds)
+
+
+def read_chromosome(path: str) -> Chromosome:
+    """Read a file.
+
+    Raises:
+        ChromosomeError: there is no such file, it is no chromosome, of another version, or damaged.
+    """
+    found = read_artifact(path, _KIND)
+    values = tuple(array("b", bytes(found.contents)))
+    if len(values) != 2 * GENES:
+        raise ChromosomeError(path, f"it has {len(values)} thresholds, not {2 * GENES}")
+    if any(not -THRESHOLD <= value <= THRESHOLD for value in values):
+        raise ChromosomeError(path, f"it has thresholds outside of -{THRESHOLD} to {THRESHOLD}")
+    return Chromosome(values, json.dumps(found.header.get("training"), sort_keys=True))
+
+
+def recorded_odds(chromosome: Chromosome) -> str:
+    """The odds that a chromosome was trained with; ``reward``, the default, where its record says none."""
+    record = json.loads(chromosome.record)
+    settings = record.get("settings") if isinstance(record, dict) else None
+    odds = settings.get("odds") if isinstance(settings, dict) else None
+    return odds if isinstance(odds, str) else Odds.REWARD.value

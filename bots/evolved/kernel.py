@@ -4,7 +4,7 @@ A deal is 25 cards: ten pairs, numbered 0 to 9, and a board. It is played a hund
 pairs over the positions (pair (p + k) mod 10 at position p) the players are rotated (player (p + r) mod 10). Before the
 flop everybody plays the same charts, so that part of a hand depends on k alone and is computed once. A hand without a
 flop need not be played: over the rotations of the players everybody wins it once and pays each position's share once,
-which is nothing in all (the house takes its part of pots that saw a flop only).
+which is nothing in all (the rake is taken of pots that saw a flop only).
 
 Money is in small bets' halves: blinds 1 and 2, bets 2 and 4, as at a table of $2 and $4. It validates nothing.
 """
@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evolved.charts import chart, chart_position
-from bots.evolved.chromosome import BETTING_STATES, MOST_RAISES, THRESHOLD
+from bots.evolved.chromosome import BETTING_STATES, MOST_RAISES, THRESHOLD, chart, chart_position
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.draw import draw_cards
 from engine.kernels.evaluation import seven_rank
@@ -170,7 +169,7 @@ def play_table(
     Args:
         chromosomes: one for each player, shape (10, 5040, 2).
         by_price: of each player, whether its odds are the price, not the reward (`bots.evolved.chromosome.Odds`).
-        rake: the house takes a part of each pot: $0.25 of each whole $5, at most $3.
+        rake: whether a part of each pot is taken: $0.25 of each whole $5, at most $3.
         flops: the hands that see a flop, shape (hands, 4): deal, rotation of the pairs, bit set of the positions that
             are in, raises.
         spent: by hand and position, what each has put in.

@@ -1,20 +1,17 @@
-"""Runs of the training in a folder: checkpoints while they run, chromosomes when they end.
+"""Runs of the training in a folder: checkpoints while they run, chromosomes when they end, and finished runs read back.
 
-A folder holds ``trainer-1`` to ``trainer-9`` and ``player``, each with a checkpoint, what it was checked against
-(`bots.evolved.checks`) and, once it is finished, a chromosome. What is there is gone on with, never begun again: with
-the same settings the end is the same to the bit, whatever happened in between.
+A folder holds ``trainer-1`` to ``trainer-9`` and ``player``, each with a checkpoint, what it was checked against and,
+once it is finished, a chromosome. An existing run is resumed: with the same settings the end is the same to the bit,
+whatever happened in between. A new run wins against opponents it does not learn from, or it does not learn to play; the
+checks measure that, with deals of their own, every few generations.
 """
 
 from __future__ import annotations
 
 import json
-import signal
-import threading
-import time
 from array import array
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import version
@@ -24,31 +21,199 @@ from typing import Any, Final
 import numpy as np
 
 from bots.artifact import locked_run
-from bots.errors import CheckpointError, ChromosomeError
-from bots.evolution.evolution import (
-    Evolution,
-    Generation,
-    State,
-    StopReason,
-    StopRule,
-    load_checkpoint,
-    save_checkpoint,
-)
-from bots.evolution.genome import Chromosomes
-from bots.evolved.checks import Checker, CheckSettings
-from bots.evolved.chromosome import GENES
-from bots.evolved.files import read_chromosome, write_chromosome
-from bots.evolved.training import OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
+from bots.errors import CheckpointError, ChromosomeError, EvolutionError
+from bots.evolution.evolution import Evolution, Generation, State, StopReason, StopRule, load_checkpoint
+from bots.evolution.genome import Chromosomes, Map
+from bots.evolution.running import Pace, require_same_settings, saved
+from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
+from bots.evolved.training import GENOME, OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
+from engine.splitmix import MASK_64, mixed
+from logs.whole_file import write_whole
 
-__all__ = ["CHECKS", "Progress", "Run", "evolve_player", "evolve_trainers", "run_names"]
+__all__ = [
+    "CHECKS",
+    "Check",
+    "CheckSettings",
+    "Checker",
+    "Checks",
+    "EvolutionProgress",
+    "FinishedRun",
+    "FinishedRuns",
+    "Run",
+    "as_array",
+    "evolve_player",
+    "evolve_trainers",
+    "read_checks",
+    "read_runs",
+    "recorded_settings",
+    "run_names",
+]
 
-_SAVE_EVERY_S: Final = 10.0
+
+_VERSION: Final = 1
+
+
+_RANDOM: Final = 0x7261_6E64
+
+
+_DEALS: Final = 0x6465_616C
+"""Told to the generators beside the run's seed, so that nothing is drawn that the training draws."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSettings:
+    """When and how long it is checked.
+
+    Attributes:
+        every: so many generations, and after the last one; 0 never.
+        deals: each played a hundred times.
+    """
+
+    every: int = 10
+    deals: int = 200
+
+    def __post_init__(self) -> None:
+        if self.every < 0 or self.deals < 1:
+            raise EvolutionError(
+                f"checks every {self.every} generations of {self.deals} deals are none: 0 and 1 are least"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What the best individual of a generation won, in dollars over all hands.
+
+    Attributes:
+        generation: its number.
+        renewals: in how many generations so far the opponents were renewed.
+        random: against nine random trainers.
+        best_random: what the best of these won there.
+        earlier: against the latest champions before it; None where there are none.
+        best_earlier: what the best of these won there.
+    """
+
+    generation: int
+    renewals: int
+    random: float
+    best_random: float
+    earlier: float | None
+    best_earlier: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """All checks of a run.
+
+    Attributes:
+        deals: of each, each deal played a hundred times.
+        checks: in the order of their generations.
+    """
+
+    deals: int
+    checks: tuple[Check, ...] = ()
+
+
+class Checker:
+    """Checks a run as it goes on, and keeps the file.
+
+    Attributes:
+        checks: so far.
+    """
+
+    def __init__(
+        self, folder: Path, name: str, settings: TrainingSettings, asked: CheckSettings, over: Map | None = None
+    ) -> None:
+        """Prepare.
+
+        Args:
+            folder: of the run.
+            name: of the run.
+            settings: of its training.
+            asked: when and how long to check.
+            over: see `Evolution`.
+
+        Raises:
+            CheckpointError: the checks of a run that is resumed cannot be read, or had other deals.
+        """
+        self._path = _path(folder, name)
+        self.checks = read_checks(folder, name) or Checks(asked.deals)
+        if asked.every and self.checks.deals != asked.deals:
+            raise CheckpointError(
+                str(self._path), f"it was made with {self.checks.deals} deals, not {asked.deals}: ask for the same"
+            )
+        self._every, self._over = asked.every, over or map
+        seed = mixed((settings.seed ^ _DEALS << 32) & MASK_64)
+        self._evaluator = replace(settings.evaluator, deals=asked.deals, seed=seed)
+        self._random: Chromosomes = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, _RANDOM]))
+
+    def check(self, state: State, *, is_last: bool = False) -> None:
+        """Check the best individual after a generation, if it is its turn and has not been.
+
+        Raises:
+            CheckpointError: the file cannot be written.
+            WorkersError: the workers are gone.
+        """
+        generation = state.history[-1]
+        number, done = generation.number, self.checks.checks
+        if not self._every or (number % self._every and not is_last) or (done and done[-1].generation >= number):
+            return
+        best = state.population[int(np.argmax(state.evaluation.fitness))]
+        earlier = [champion for champion in state.champions if not np.array_equal(champion, best)][-OPPONENTS:]
+        tables = [self._random]
+        if earlier:
+            tables.append(np.array([earlier[-1 - seat % len(earlier)] for seat in range(OPPONENTS)]))
+        count = len(tables)
+        found = list(self._over(self._evaluator, [best[None]] * count, [np.zeros(1, np.uint64)] * count, tables))
+        won = [float(table.fitness[0]) for table in found]
+        best_won = [float(np.max(table.against)) for table in found if table.against is not None]
+        check = Check(
+            generation=number,
+            renewals=generation.renewals,
+            random=won[0],
+            best_random=best_won[0],
+            earlier=won[1] if earlier else None,
+            best_earlier=best_won[1] if earlier else None,
+        )
+        self.checks = Checks(self.checks.deals, (*done, check))
+        data = {"version": _VERSION, **asdict(self.checks)}
+        try:
+            write_whole(self._path, json.dumps(data, indent=1) + "\n")
+        except OSError as error:
+            raise CheckpointError(str(self._path), f"it cannot be written: {error.strerror or error}") from error
+
+
+def read_checks(folder: Path, name: str) -> Checks | None:
+    """The checks of a run; None where it has none.
+
+    Raises:
+        CheckpointError: the file cannot be read, is damaged or of another version.
+    """
+    path = _path(folder, name)
+    try:
+        data: Any = json.loads(path.read_bytes())
+        version = data["version"]
+        checks = Checks(int(data["deals"]), tuple([Check(**check) for check in data["checks"]]))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CheckpointError(str(path), "these are no checks of a run, or damaged ones: remove the file") from error
+    if version != _VERSION:
+        raise CheckpointError(str(path), f"it is of version {version}; this program reads version {_VERSION}")
+    return checks
+
+
+def _path(folder: Path, name: str) -> Path:
+    return folder / f"{name}.checks.json"
+
+
 CHECKS: Final = CheckSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EvolutionProgress:
     """How a run stands after a generation.
 
     Attributes:
@@ -107,7 +272,7 @@ def evolve_trainers(
     count: int = OPPONENTS,
     checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
-    show: Callable[[Progress], None] = lambda _: None,
+    show: Callable[[EvolutionProgress], None] = lambda _: None,
 ) -> list[Run]:
     """Evolve trainers one after another, each with deals, population and draws of its own.
 
@@ -118,7 +283,7 @@ def evolve_trainers(
         count: how many.
         checks: when they meet opponents from whom they learn nothing.
         workers: who evaluates; this process by default.
-        show: told after each generation.
+        show: called after each generation.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
@@ -143,7 +308,7 @@ def evolve_player(
     *,
     checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
-    show: Callable[[Progress], None] = lambda _: None,
+    show: Callable[[EvolutionProgress], None] = lambda _: None,
 ) -> Run:
     """Evolve a player against the nine trainers of a folder; see `evolve_trainers`.
 
@@ -177,7 +342,7 @@ def _run(
     rule: StopRule,
     checks: CheckSettings,
     workers: Workers | None,
-    show: Callable[[Progress], None],
+    show: Callable[[EvolutionProgress], None],
 ) -> Run:
     about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
     checkpoint = folder / f"{name}.checkpoint"
@@ -187,21 +352,16 @@ def _run(
         state = None
         if checkpoint.exists():
             state, found = load_checkpoint(checkpoint)
-            if found != about:
-                raise CheckpointError(str(checkpoint), _difference(about, found))
+            if about.get("trainers") != found.get("trainers"):
+                raise CheckpointError(str(checkpoint), "it was made with other trainers; take another folder")
+            require_same_settings(checkpoint, about["settings"], found.get("settings", {}))
         evolution = make(state, **over)
         checker = Checker(folder, name, settings, checks, over.get("over"))
-        with _saved(evolution, checkpoint, about) as save:
-            # The first generation waits for compiled code and new workers: it tells nothing about the others.
-            first, began_s = -1, 0.0
+        pace = Pace()
+        with saved(evolution, checkpoint, lambda: about) as save:
             for generation in evolution.generations(rule):
-                seconds = None
-                if first < 0:
-                    first, began_s = generation.number, time.monotonic()
-                else:
-                    seconds = (time.monotonic() - began_s) / (generation.number - first)
                 left, is_exact = rule.most_left(generation), rule.patience is None and rule.opponents is None
-                show(Progress(name, *place, generation, left, is_exact, seconds, hands))
+                show(EvolutionProgress(name, *place, generation, left, is_exact, pace.seconds(generation), hands))
                 save()
                 assert evolution.state is not None
                 checker.check(evolution.state, is_last=rule.reason(generation) is not None)
@@ -226,52 +386,111 @@ def _run(
 
 
 def _holds(path: Path, thresholds: bytes) -> bool:
-    """Whether a file is the chromosome with these thresholds, which then keeps its date."""
     try:
         return array("b", read_chromosome(str(path)).thresholds).tobytes() == thresholds
     except ChromosomeError:
         return False
 
 
-@contextmanager
-def _saved(evolution: Evolution, path: Path, about: dict[str, Any]) -> Iterator[Callable[[], None]]:
-    """Write the state at the end, however that comes, and in between when the one on disk is some seconds old."""
-    written = time.monotonic()
+@dataclass(frozen=True, slots=True, eq=False)
+class FinishedRun:
+    """A finished run.
 
-    def save() -> None:
-        nonlocal written
-        if time.monotonic() - written >= _SAVE_EVERY_S and evolution.state is not None:
-            save_checkpoint(path, evolution.state, about)
-            written = time.monotonic()
+    Attributes:
+        name: such as ``trainer-3``.
+        settings: it was made with.
+        state: after its last generation.
+        chromosome: that it left, shape (5040, 2).
+        record: of its training, as the chromosome's file has it.
+        checks: made along it; None where there were none.
+    """
 
-    begun_with = evolution.state
+    name: str
+    settings: TrainingSettings
+    state: State
+    chromosome: Chromosomes
+    record: Mapping[str, Any]
+    checks: Checks | None = None
+
+    @property
+    def bests(self) -> Chromosomes:
+        """Those that became trainers, of a player's run those better than all before; the last where there were none.
+
+        Its shape is (individuals, 5040, 2).
+        """
+        return self.state.champions if len(self.state.champions) else self.chromosome[None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FinishedRuns:
+    """The runs of a folder.
+
+    Attributes:
+        folder: where they are.
+        player: the last run.
+        trainers: the nine others, the player's opponents.
+    """
+
+    folder: Path
+    player: FinishedRun
+    trainers: tuple[FinishedRun, ...]
+
+    @property
+    def opponents(self) -> Chromosomes:
+        """The trainers' chromosomes, shape (9, 5040, 2)."""
+        return np.array([trainer.chromosome for trainer in self.trainers])
+
+    @property
+    def seeds(self) -> frozenset[int]:
+        """Of all deals that anything was trained on."""
+        return frozenset(run.settings.seed for run in (self.player, *self.trainers))
+
+
+def read_runs(folder: Path) -> FinishedRuns:
+    """The runs of a folder.
+
+    Raises:
+        CheckpointError: it is not such a folder, a run is not finished, or a file is damaged or of another version.
+        ChromosomeError: the same of a chromosome.
+    """
+    if not folder.is_dir():
+        raise CheckpointError(str(folder), "there is no such folder")
+    names = [*run_names(OPPONENTS), "player"]
+    if not any((folder / f"{name}.checkpoint").exists() for name in names):
+        raise CheckpointError(str(folder), "it holds no runs: arena evolve trainers and arena evolve player make them")
+    runs = [_read_run(folder, name) for name in names]
+    return FinishedRuns(folder, runs[-1], tuple(runs[:-1]))
+
+
+def _read_run(folder: Path, name: str) -> FinishedRun:
+    command = f"arena evolve {name.partition('-')[0]}{'s' if '-' in name else ''}"
+    checkpoint, chromosome = folder / f"{name}.checkpoint", folder / f"{name}.chromosome"
+    if not checkpoint.exists():
+        raise CheckpointError(str(checkpoint), f"it is not there yet: {command} makes it")
+    state, about = load_checkpoint(checkpoint)
+    if not chromosome.exists():
+        raise CheckpointError(
+            str(checkpoint), f"generation {state.history[-1].number} is not the run's last: {command} goes on with it"
+        )
+    found = read_chromosome(str(chromosome))
+    settings = recorded_settings(about)
+    if settings is None:
+        raise CheckpointError(str(checkpoint), "it does not tell settings that this program knows")
+    return FinishedRun(name, settings, state, as_array(found), json.loads(found.record), read_checks(folder, name))
+
+
+def recorded_settings(record: Mapping[str, Any]) -> TrainingSettings | None:
+    """The settings of a record of a training; None where it holds none that can be."""
+    names = {about.name for about in fields(TrainingSettings)}
+    found = record.get("settings")
+    if not isinstance(found, dict) or set(found) != names:
+        return None
     try:
-        yield save
-    finally:
-        if evolution.state is not None and evolution.state is not begun_with:
-            with _undisturbed():
-                save_checkpoint(path, evolution.state, about)
+        return TrainingSettings(**{**found, "odds": Odds(found["odds"])})
+    except (EvolutionError, ValueError, TypeError):
+        return None
 
 
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let no impatient second Ctrl-C end what the first one began."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _difference(wanted: dict[str, Any], found: dict[str, Any]) -> str:
-    """What a checkpoint was made with, in place of what is asked for."""
-    if wanted.get("trainers") != found.get("trainers"):
-        return "it was made with other trainers; take another folder"
-    theirs = found.get("settings", {})
-    names = [name for name, value in wanted["settings"].items() if theirs.get(name) != value]
-    were = ", ".join(f"{name} {theirs.get(name)}" for name in names)
-    asked = ", ".join(f"{name} {wanted['settings'][name]}" for name in names)
-    return f"it was made with {were}, not {asked}: take another folder, or the same settings to go on"
+def as_array(chromosome: Chromosome) -> Chromosomes:
+    """The thresholds of a file, shape (5040, 2)."""
+    return np.array(chromosome.thresholds, np.int16).reshape(GENES, 2)

@@ -1,4 +1,7 @@
-"""How the agent is trained: trainers by co-evolution, then a player against them (chapters 3.3 and 5.1 of the work)."""
+"""How the agent is trained: sets of deals, trainers by co-evolution, then a player against them.
+
+Source: chapters 3.3 and 5.1 of the work.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 from bots.evolution.breeding import (
@@ -22,24 +26,90 @@ from bots.evolution.breeding import (
 from bots.evolution.evolution import Challengers, Evolution, Fixed, State, StopRule
 from bots.evolution.genome import Chromosomes, Evaluation, Genome, Map, Seeds
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
-from bots.evolved.deals import DealSet, make_deals
+from engine import rank_hand
+from engine.splitmix import MASK_64, mixed
 
 __all__ = [
     "GENOME",
     "OPPONENTS",
     "PLAYER",
     "TRAINER",
+    "DealSet",
     "TableEvaluator",
     "TrainingSettings",
+    "make_deals",
     "player_evolution",
     "trainer_evolution",
 ]
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DealSet:
+    """Deals for ten players, each played a hundred times (see `bots.evolved.kernel`).
+
+    Attributes:
+        cards: shape (deals, 25), pair by pair, then the board.
+        flops: the hands that see a flop, shape (hands, 4): deal, rotation of the pairs, bit set of the positions that
+            are in, raises before the flop.
+        spent: what each position has put in before the flop of these hands, shape (hands, 10).
+        categories: of each deal, pair and round after the first, 0 to 8.
+        ranks: of each deal and pair, of all seven cards.
+        weights: the chance not to lose, shape (deals, 10 pairs, 3 rounds, 9 counts of opponents less one).
+    """
+
+    cards: NDArray[np.uint8]
+    flops: NDArray[np.int64]
+    spent: NDArray[np.int64]
+    categories: NDArray[np.uint8]
+    ranks: NDArray[np.uint16]
+    weights: NDArray[np.float64]
+
+    @property
+    def hands(self) -> int:
+        """How many hands are played with them."""
+        return 100 * len(self.cards)
+
+
+def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:
+    """Deal until `count` deals have been found of which at least one rotation sees a flop.
+
+    Args:
+        count: 1 or more.
+        seed: of the cards and of the simulation; counts modulo 2**64.
+        trials: of the simulation behind each weight; the standard error of a weight is at most 0.5 / sqrt(trials).
+    """
+    from bots.evolved import kernel
+
+    cards = np.empty((count, 25), np.uint8)
+    state = kernel.deal(np.uint64(mixed(seed & MASK_64)), cards)
+    weights = np.empty((count, 10, 3, 9))
+    kernel.weigh(cards, trials, np.uint64(state), weights)
+    seen, before = [], []
+    spent = np.empty(10, np.int64)
+    for number, of_deal in enumerate(cards):
+        for rotation in range(10):
+            in_pot, raises, _ = kernel.preflop(of_deal, rotation, spent)
+            if in_pot & (in_pot - 1):
+                seen.append((number, rotation, in_pot, raises))
+                before.append(spent.copy())
+    ranks = np.array([[_rank(of_deal, pair, 5) for pair in range(10)] for of_deal in cards.tolist()], np.uint16)
+    categories = np.array(
+        [
+            [[_rank(of_deal, pair, board) >> 12 for board in (3, 4, 5)] for pair in range(10)]
+            for of_deal in cards.tolist()
+        ],
+        np.uint8,
+    )
+    return DealSet(cards, np.array(seen, np.int64), np.array(before, np.int64), categories, ranks, weights)
+
+
+def _rank(cards: list[int], pair: int, board: int) -> int:
+    return rank_hand([*cards[2 * pair : 2 * pair + 2], *cards[20 : 20 + board]])
+
+
 GENOME: Final = Genome.alike(GENES, -THRESHOLD, THRESHOLD, is_whole=True, values=2)
 OPPONENTS: Final = 9
 """Chromosomes at the table beside the one that is evaluated."""
-
-
 _BOUNDS: Final = (
     ("deals", 1, 1_000_000),
     ("trials", 1, 1_000_000),
@@ -65,11 +135,10 @@ class TrainingSettings:
         default=0.1, metadata={"decides": "part of the range by which a mutation changes a threshold"}
     )
     odds: Odds = field(default=Odds.REWARD, metadata={"decides": "what the weight of a hand is multiplied with"})
-    rake: bool = field(default=True, metadata={"decides": "the house takes a part of each pot that saw a flop"})
+    rake: bool = field(default=True, metadata={"decides": "a part of each pot that saw a flop is taken as rake"})
     seed: int = field(default=1, metadata={"decides": "of deals, first population and operators"})
 
     def __post_init__(self) -> None:
-        """Check what the operators do not check themselves."""
         for name, least, most in _BOUNDS:
             if not least <= getattr(self, name) <= most:
                 raise EvolutionError(f"{name} must be {least} to {most:,}, not {getattr(self, name)}")
@@ -93,7 +162,6 @@ class TrainingSettings:
 
 TRAINER: Final = StopRule(patience=200, opponents=500)
 """The work's rule for a trainer: 500 better ones were found, or none within 200 generations."""
-
 PLAYER: Final = StopRule(generations=500)
 """The work's rule for the player."""
 
@@ -107,7 +175,7 @@ class TableEvaluator:
         seed: of the deals.
         trials: see `make_deals`.
         odds: how genes decide.
-        rake: whether the house takes a part.
+        rake: whether a part of each pot is taken.
     """
 
     deals: int

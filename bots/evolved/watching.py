@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bots.evolution.genome import Bools, Chromosomes
 from bots.evolved.chromosome import GENES, Odds
-from bots.evolved.deals import DealSet
+from bots.evolved.training import DealSet
 from engine.starting_hands import starting_hand_table
 from logs.estimation.mean import FEWEST_UNITS, interval_half_width
 
@@ -92,7 +92,7 @@ def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Seq
         player: its chromosome, shape (5040, 2).
         opponents: of the nine others, shape (9, 5040, 2).
         odds: by which each of the ten decides, the player first.
-        rake: whether the house takes a part of each pot that saw a flop.
+        rake: whether a part of each pot that saw a flop is taken.
     """
     from bots.evolved.kernel import LOGGED
 
@@ -146,8 +146,17 @@ def _play(
     table = np.concatenate([player[None], opponents]).astype(np.int16)
     by_price = np.array([one is Odds.PRICE for one in odds])
     play_table(
-        *(table, by_price, rake, deals.flops, deals.spent, deals.categories, deals.ranks, deals.weights),
-        *(used, won, log),
+        table,
+        by_price,
+        rake,
+        deals.flops,
+        deals.spent,
+        deals.categories,
+        deals.ranks,
+        deals.weights,
+        used,
+        won,
+        log,
     )
 
 
@@ -178,7 +187,6 @@ def _by_deal(watched: Watched, values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _ratio(values: NDArray[np.float64], chances: NDArray[np.float64]) -> Estimate | None:
-    """The quotient of two sums over deals."""
     of = float(chances.sum())
     if not of:
         return None
@@ -188,7 +196,6 @@ def _ratio(values: NDArray[np.float64], chances: NDArray[np.float64]) -> Estimat
 
 
 def _half_width(by_deal: NDArray[np.float64], deals: int) -> float | None:
-    """Half the interval of a sum over deals."""
     if deals < FEWEST_UNITS:
         return None
     return interval_half_width(float(np.std(by_deal, ddof=1)) * deals**0.5)

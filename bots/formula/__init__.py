@@ -1,9 +1,6 @@
-"""Players of one formula, after a thesis of 2008: what they observe, compute and decide.
+"""Players of one formula, after a thesis of 2008.
 
-decisions     the five decisions, and the action for each
-observation   the quantities a player sees, as one value
-relations     the formulas: quantities -> a number -> a decision
-bot           the players `mfs` and `rh`
+`formulas` has what they observe, compute and decide; `bot` has the players `mfs` and `rh`.
 
 Source: V. S. Fazio, "Algoritmos para um jogador inteligente de Poker", Universidade Federal de Santa Catarina, 2008.
 Only part of the text is legible. Its formulas 1, 2, 5 and 6 and its tables 2 and 3 are missing pictures; they are

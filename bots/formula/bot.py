@@ -6,9 +6,17 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from bots.formula.decisions import Decision, action_of
-from bots.formula.observation import Observation, in_words, observe
-from bots.formula.relations import mfs_decision, mfs_relation, rh_decision, rh_relation
+from bots.formula.formulas import (
+    Decision,
+    Observation,
+    action_of,
+    in_words,
+    mfs_decision,
+    mfs_relation,
+    observe,
+    rh_decision,
+    rh_relation,
+)
 from bots.sdk.bot import Bot
 from bots.sdk.chance import Chance, holdem_refusal
 from bots.sdk.view import View
@@ -17,6 +25,9 @@ from engine.equity import DEFAULT_TRIALS, compile_kernels
 from protocol import format_action
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bots.sdk.holdings import HoldingChances
 
 __all__ = ["MfsBot", "RhBot"]
@@ -59,7 +70,6 @@ class _FormulaBot(Bot):
         """Observe, compute and decide."""
 
     def act(self, view: View) -> Action:
-        """Play the decision."""
         verdict = self._decide(view)
         action = action_of(verdict.decision, view)
         if self._explains:
@@ -67,7 +77,6 @@ class _FormulaBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Probability 1 for the one action."""
         return {action_of(self._decide(view).decision, view): 1.0}
 
 
@@ -75,8 +84,8 @@ class MfsBot(_FormulaBot):
     """Plays the mathematically fair strategy: expected gain over expected loss, times k, is the decision.
 
     Algorithm: the chance to win against everyone still in (`bots.sdk.chance`), the others' chips in the pot, the
-        player's own and the price give a ratio that is 1 where continuing is fair (`bots.formula.relations`, formulas 1
-        and 5). k times the ratio, rounded down, is one of five decisions (`bots.formula.decisions`). A player that has
+        player's own and the price give a ratio that is 1 where continuing is fair (`bots.formula.formulas`, formulas 1
+        and 5). k times the ratio, rounded down, is one of five decisions (`bots.formula.formulas`). A player that has
         put nothing into the pot enters the game at any price. The bot ignores how its opponents play.
 
     Source: V. S. Fazio, 2008, section 3.4.3; `bots.formula` lists what is ours.
@@ -129,10 +138,9 @@ class MfsBot(_FormulaBot):
         """One action with each holding, against one opponent; None against more, where chances are sampled."""
         if len(view.active_positions) > 2:
             return None
-        from bots.formula.holdings import mfs_decisions
         from bots.sdk.holdings import each
 
-        return each(view, mfs_decisions(view, self._k), lambda decision: action_of(Decision(decision), view))
+        return each(view, _mfs_decisions(view, self._k), lambda decision: action_of(Decision(decision), view))
 
     def _decide(self, view: View) -> _Verdict:
         seen = observe(view, self._chance.percent(view))
@@ -143,8 +151,8 @@ class MfsBot(_FormulaBot):
 class RhBot(_FormulaBot):
     """Plays the strategy of Rachlin and Higgins: the pot over raises, players and price, times k, is the decision.
 
-    Algorithm: one ratio of public quantities (`bots.formula.relations`, formulas 2 and 6); k times it, rounded down,
-        is one of five decisions (`bots.formula.decisions`). It never looks at its cards: it bets where betting is
+    Algorithm: one ratio of public quantities (`bots.formula.formulas`, formulas 2 and 6); k times it, rounded down,
+        is one of five decisions (`bots.formula.formulas`). It never looks at its cards: it bets where betting is
         cheap and few players are left to answer, and folds where it is expensive.
 
     Source: V. S. Fazio, 2008, section 3.4.4; `bots.formula` lists what is ours.
@@ -174,6 +182,27 @@ class RhBot(_FormulaBot):
 
 
 def _explain(view: View, verdict: _Verdict, action: Action) -> str:
-    """The quantities, the formula's value, the decision and the action, in one line."""
     decision = f"{verdict.decision.value} {verdict.decision.words}"
     return f"{in_words(view, verdict.seen)}; {verdict.reason} -> {decision}, {format_action(action)}"
+
+
+def _mfs_decisions(view: View, k: float) -> NDArray[np.int64]:
+    """`mfs_decision` with each holding against one opponent, shape (1326,); any for holdings with a card of the board.
+
+    The same to the bit.
+    """
+    import numpy as np
+
+    from engine.ranges import HOLDINGS, chances_of_all
+
+    seen = observe(view)
+    if not seen.odds:
+        return np.full(len(HOLDINGS), int(Decision.CALL))
+    percent = 100 * chances_of_all(view.board).equity
+    gain = percent * (seen.pot_chips - seen.own_chips)
+    loss = (100 - percent) * (seen.own_chips + seen.raise_chips)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relation = np.where(loss == 0, np.where(gain > 0, np.inf, 0.0), gain / loss)
+    clamped = np.clip(k * relation, Decision.FOLD, Decision.LARGE_RAISE)
+    decisions: NDArray[np.int64] = np.floor(np.nan_to_num(clamped, nan=Decision.FOLD)).astype(np.int64)
+    return decisions

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from bots.formula.decisions import Decision, Proportions
+from bots.formula.formulas import Decision, Proportions
 from bots.kernels.hands import DECISION, DRAWN_DECISION, LEARNER, MFS, RANDOM, RH, SIZED_RAISE, Players
 from bots.sdk.registry import describe, make_bot, parse_spec
 from engine.splitmix import MASK_64, mixed

@@ -1,8 +1,11 @@
 """Kuhn poker and three larger games of the same three cards, and strategies for them as rows of genes.
 
-games     the four games as trees, and where each gene decides          models    the six players of the work
-values    exact values, best answers and payoffs of any two strategies
-evolution/ how strategies evolve                                        claims/   what became of the work's claims
+games      the four games as trees, where each gene decides, the six players of the work, the equilibria
+values     exact values, best answers and payoffs of any two strategies
+bots       the six players at the table
+evolution  the settings of an evolution, and fitness by hands played or exact
+kernel     the hands, compiled                                  runs   one run, or several in a folder
 
-Source: C. López Pozuelo, "A genetic algorithm for Kuhn poker", University College London, 2015.
+Source: Paula López Pozuelo, "Genetic Algorithms in the Search for Optimal Kuhn Poker Strategies", MSc dissertation,
+University College London, 2015.
 """

@@ -9,30 +9,50 @@ Two players, three cards J < Q < K, one chip each in the pot. Every decision is 
 The game has a row for each question, and one more for each further size of the bet that it is about (``C1``, ``C2``,
 ``C10``). A strategy answers each row with the probability of yes for each card: these are its genes, row by row. Both
 seats have the same rows, and each comes to every row at one point of its game at most.
+
+Models, the players that the work plays against. Shy checks and calls with a king; Safe bets its king as well; Rational
+plays a queen as often one way as the other; Bluffer bets and raises with weak cards, too. Folder and Caller are
+extremes that the work has in the classic game only: Folder never puts in a chip. Caller bets and calls whatever it
+holds; in the larger games, where they are ours, it bets the most and never raises.
+
+Equilibria of the classic game are those of Kuhn (1950), "A simplified two-person poker".
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from bots.errors import EvolutionError
+from engine.errors import quoted
 
 if TYPE_CHECKING:
     from bots.solving.sequence_form import Node, PublicGame, SequenceForm
 
-__all__ = ["CARDS", "Genes", "KuhnGame", "Line", "Variant", "sequence_form_of"]
+__all__ = [
+    "CARDS",
+    "CONJECTURED_BLUFFER",
+    "MODEL_NAMES",
+    "MOST_BLUFFS",
+    "VALUE",
+    "Genes",
+    "KuhnGame",
+    "Line",
+    "Variant",
+    "kuhn_equilibrium",
+    "model",
+    "models",
+    "sequence_form_of",
+]
 
 CARDS: Final = ("J", "Q", "K")
-
 Genes: TypeAlias = tuple[float, ...]
 """A strategy: the probability of yes by row and card, row by row."""
-
 _Answers: TypeAlias = tuple[tuple[int, bool], ...]
-
 _DEALT, _WON = 0, 1
 _SIZES: Final = (1, 2, 10)
 _ANSWERS: Final = ("no", "yes")
@@ -215,10 +235,114 @@ def _lines(game: KuhnGame) -> tuple[Line, ...]:
                 found.append(Line(name, answers, int(chips), matrix == _WON))
             case Decision(name, player, _, children):
                 for answer, child in enumerate(children):
-                    told = (*answers[player], (rows.index(name), bool(answer)))
-                    walk(child, (told, answers[1]) if player == 0 else (answers[0], told))
+                    answer_path = (*answers[player], (rows.index(name), bool(answer)))
+                    walk(child, (answer_path, answers[1]) if player == 0 else (answers[0], answer_path))
             case Chance():
                 raise AssertionError("no cards are dealt after the first")
 
     walk(game.tree(), ((), ()))
     return tuple(found)
+
+
+MODEL_NAMES: Final = ("shy", "safe", "rational", "bluffer", "folder", "caller")
+_KING: Final = (0.0, 0.0, 1.0)
+_NEVER: Final = (0.0, 0.0, 0.0)
+_ALWAYS: Final = (1.0, 1.0, 1.0)
+_HALF_OF_QUEENS: Final = (0.0, 0.5, 1.0)
+_QUEEN_AND_KING: Final = (0.0, 1.0, 1.0)
+_BLUFFER: Final[Mapping[Variant, Mapping[str, Genes]]] = {
+    Variant.CLASSIC: {"B": (0.5, 0.7, 1.0), "C": (0.0, 0.7, 1.0)},
+    Variant.BREADTH: {
+        "B": _ALWAYS,
+        "B>1": (0.5, 1.0, 1.0),
+        "B10": (0.3, 0.5, 1.0),
+        "C1": _QUEEN_AND_KING,
+        "C2": _HALF_OF_QUEENS,
+        "C10": _KING,
+    },
+    Variant.DEPTH: {"B": (0.5, 0.7, 1.0), "NF": (0.5, 0.7, 1.0), "R": (1.0, 0.5, 1.0), "C": (0.0, 0.7, 1.0)},
+    Variant.BOTH: {
+        "B": _ALWAYS,
+        "B>1": (0.5, 1.0, 1.0),
+        "B10": (0.5, 0.5, 1.0),
+        "NF1": (0.5, 1.0, 1.0),
+        "NF2": (0.5, 0.7, 1.0),
+        "NF10": (0.5, 0.5, 1.0),
+        "R1": _ALWAYS,
+        "R2": (1.0, 0.7, 1.0),
+        "R10": (1.0, 0.5, 1.0),
+        "C1": _QUEEN_AND_KING,
+        "C2": _HALF_OF_QUEENS,
+        "C10": _KING,
+    },
+}
+
+
+def _rational(row: str, variant: Variant) -> Genes:
+    if not variant.has_sizes or row in ("B>1", "NF2", "R2", "C2"):
+        return _HALF_OF_QUEENS
+    return _KING if row.endswith("10") else _QUEEN_AND_KING
+
+
+def _row(name: str, row: str, variant: Variant) -> Genes:
+    match name:
+        case "shy":
+            return _NEVER if row[0] in "BR" else _KING
+        case "safe":
+            return _KING
+        case "rational":
+            return _rational(row, variant)
+        case "bluffer":
+            return _BLUFFER[variant][row]
+        case "folder":
+            return _NEVER
+    return _NEVER if row[0] == "R" else _ALWAYS
+
+
+@cache
+def models(variant: Variant) -> Mapping[str, Genes]:
+    """The models of a game by name."""
+    rows = KuhnGame(variant).rows
+    return MappingProxyType(
+        {name: tuple(gene for row in rows for gene in _row(name, row, variant)) for name in MODEL_NAMES}
+    )
+
+
+def model(name: str, variant: Variant) -> Genes:
+    """One of the models.
+
+    Raises:
+        EvolutionError: there is none of that name.
+    """
+    if name not in MODEL_NAMES:
+        raise EvolutionError(f"there is no model {quoted(name)}; there are: {', '.join(MODEL_NAMES)}")
+    return models(variant)[name]
+
+
+CONJECTURED_BLUFFER: Final[Genes] = tuple(
+    gene
+    for row in KuhnGame(Variant.BOTH).rows
+    for gene in {"NF10": (0.5, 0.5, 1.0), "R10": _HALF_OF_QUEENS}.get(row, _KING)
+)
+"""What the work's counter-strategies to the Bluffer of the game with sizes and a raise seem to have been evolved
+against: no answer to the printed Bluffer looks like them."""
+VALUE: Final = -1 / 18
+"""What the first player wins on average, in chips."""
+MOST_BLUFFS: Final = 1 / 3
+"""The first player bets its worst card that often at most."""
+_SECOND: Final[Genes] = (1 / 3, 0.0, 1.0, 0.0, 1 / 3, 1.0)
+
+
+def kuhn_equilibrium(bluff: float) -> tuple[Genes, Genes]:
+    """The strategies of both players.
+
+    Args:
+        bluff: how often the first player bets its worst card; it bets the best three times as often, and calls with the
+            middle one more often by 1/3. The second player has one strategy.
+
+    Raises:
+        ValueError: no equilibrium bluffs that often.
+    """
+    if not 0 <= bluff <= MOST_BLUFFS:
+        raise ValueError(f"bluff must be 0 to 1/3, not {quoted(f'{bluff:g}')}: in equilibrium nobody bluffs that often")
+    return (bluff, 0.0, min(1.0, 3 * bluff), 0.0, min(1.0, bluff + 1 / 3), 1.0), _SECOND

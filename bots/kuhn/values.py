@@ -97,7 +97,6 @@ def best_answer(game: KuhnGame, seat: int, opponent: Sequence[float]) -> BestAns
 
 
 def _reached(game: KuhnGame, seat: int, opponent: Sequence[float]) -> Sequence[Sequence[bool]]:
-    """For each row and card of a seat, whether cards and opponent can lead there, whatever the seat does before."""
     reached = [[False] * len(CARDS) for _ in game.rows]
     for own, other in permutations(range(len(CARDS)), 2):
         for line in game.lines():
@@ -108,7 +107,6 @@ def _reached(game: KuhnGame, seat: int, opponent: Sequence[float]) -> Sequence[S
 
 
 def _chance(genes: Sequence[float], answers: Sequence[tuple[int, bool]], card: int) -> float:
-    """The probability that a strategy answers like that with a card."""
     chances = [genes[row * len(CARDS) + card] for row, _ in answers]
     return math.prod(chance if yes else 1 - chance for chance, (_, yes) in zip(chances, answers, strict=True))
 

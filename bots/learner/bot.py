@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.baseline import HandRandom
 from bots.errors import LearnerFileError
-from bots.formula.decisions import Decision, action_of
-from bots.formula.observation import Observation, in_words, observe
-from bots.learner.cells import Cell, cell_of
-from bots.learner.constants import Constants
+from bots.formula.formulas import Decision, Observation, action_of, in_words, observe
 from bots.learner.files import MemoryFile, memory_bytes, read_memory, shipped_memory
-from bots.learner.memory import Matrix, Memory, Row, best_decision, reward_mbb
+from bots.learner.memory import Cell, Constants, Matrix, Memory, Row, best_decision, cell_of, reward_mbb
 from bots.sdk.bot import FilePath
 from bots.sdk.chance import Chance, holdem_refusal
 from bots.sdk.learning import Journal, LearningBot, read_journal
@@ -44,8 +41,8 @@ class _Look(NamedTuple):
 class LearnerBot(LearningBot):
     """Plays what has earned most in states like this, and learns on.
 
-    Algorithm: nine quantities of the state fall into levels (`bots.learner.cells`); in the cell of these levels it
-        remembers how often each of five decisions (`bots.formula.decisions`) was taken there and what the hand earned
+    Algorithm: nine quantities of the state fall into levels (`bots.learner.memory`); in the cell of these levels it
+        remembers how often each of five decisions (`bots.formula.formulas`) was taken there and what the hand earned
         then. It takes the decision with the best mean (`bots.learner.memory`). While it learns, it takes a decision at
         random now and then: the work says nothing of that, but without it only the first decision is ever tried.
 
@@ -204,7 +201,6 @@ class LearnerBot(LearningBot):
         return _Look(seen, cell, self._knowledge(view.game).row(cell))
 
     def _knowledge(self, game: Game) -> Matrix:
-        """What it remembers, in the first game that it plays."""
         if self._matrix is None:
             self._matrix = Matrix(shipped_memory(game, self._constants))
         return self._matrix
@@ -254,7 +250,6 @@ class LearnerBot(LearningBot):
 
 
 def _explain(view: View, look: _Look, decision: Decision, action: Action, is_drawn: bool) -> str:
-    """The quantities, the cell, what each decision has earned how often, the decision and the action, in one line."""
     earned = [
         f"{one.value} {results.mean_mbb:+.0f} ({results.taken})"
         for one, results in zip(Decision, look.row, strict=True)

@@ -22,9 +22,7 @@ from typing import Any, Final
 
 from bots.artifact import Artifact, Kind, artifact_bytes, read_artifact, write_file
 from bots.errors import LearnerFileError
-from bots.learner.cells import Cell
-from bots.learner.constants import Constants
-from bots.learner.memory import NOTHING, Memory, Results, Row
+from bots.learner.memory import NOTHING, Cell, Constants, Memory, Results, Row
 from engine import Game
 from engine.errors import quoted
 from logs.whole_file import FileLock

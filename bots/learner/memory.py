@@ -1,9 +1,17 @@
-"""What each decision has earned in each cell, and the decision that follows from it.
+"""What a learner remembers: constants, cells of states, rewards in each cell, and the decision that follows.
 
-The work's matrix has a dimension for each quantity of the state, one for the decision and one for profit or loss; a
-cell holds "the results". Training (formula 4) writes the reward of every decision of a hand into the cell of its state.
-A decision (formulas 7 and 8) is D = argmax R(d), where R(d) is the "best mean of rewards in proportion" over C_d, the
-rewards of the state in which d was taken: here (profits - losses) / (number of profits + number of losses).
+Constants. The work searches them within the ranges given here and prints no values that it found. The defaults are
+ours: they split what occurs between two players with 100 big blinds into a few levels each.
+
+Cells. A dimension with the interval w has its first level from 0 to w, the second from w to 2w, and so on; what is
+larger than the last level goes into the last. The work's example: POT, 7 levels of 13.3; 29 falls into the third. It
+does not say where a value on a border belongs: here, into the higher level. ROUND has two levels, the first round and
+the others.
+
+Rewards. The work's matrix has a dimension for each quantity of the state, one for the decision and one for profit or
+loss; a cell holds "the results". Training (formula 4) writes the reward of every decision of a hand into the cell of
+its state. A decision (formulas 7 and 8) is D = argmax R(d), where R(d) is the "best mean of rewards in proportion" over
+C_d, the rewards of the state in which d was taken: here (profits - losses) / (number of profits + number of losses).
 
 The formulas are missing; these parts are ours. The reward is what the player won or lost in the whole hand, the same
 for each of its decisions. Rewards are whole thousandths of a big blind, so that sums are exact and memories can be
@@ -14,15 +22,169 @@ among equal means the smaller decision is taken; a state without any result is a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from bots.formula.decisions import Decision
-from bots.learner.cells import Cell, level_counts
-from bots.learner.constants import Constants
+from bots.formula.formulas import Decision, Observation
 
-__all__ = ["NOTHING", "UNTRIED", "Matrix", "Memory", "Results", "Row", "best_decision", "merge", "reward_mbb"]
+__all__ = [
+    "NOTHING",
+    "RANGES",
+    "UNTRIED",
+    "Cell",
+    "Constants",
+    "Matrix",
+    "Memory",
+    "Range",
+    "Results",
+    "Row",
+    "best_decision",
+    "cell_of",
+    "level",
+    "level_counts",
+    "merge",
+    "reward_mbb",
+]
+
+_SMALLEST_INTERVAL: Final = 1e-3
+_LARGEST_INTERVAL: Final = 1e6
+_MOST_LEVELS: Final = 10
+"""A level is one digit in a file."""
+
+
+class Range(NamedTuple):
+    """Where the work searches a constant, both ends included."""
+
+    low: float
+    high: float
+
+
+RANGES: Final[Mapping[str, Range]] = {
+    "chance_interval": Range(5, 25),
+    "pot_interval": Range(1, 50),
+    "raise_interval": Range(1, 25),
+    "odds_interval": Range(1, 10),
+    "qtyraise_interval": Range(1, 10),
+    "nplayers_interval": Range(1, 10),
+    "followers_interval": Range(1, 10),
+    "ingame_interval": Range(1, 10),
+    "big_qty": Range(2, 10),
+    "little_qty": Range(2, 4),
+}
+"""The work's table of the genes, by constant and in its order. BIG QTY and LITTLE QTY are whole numbers."""
+
+
+def _interval(default: float, quantity: str) -> float:
+    value: float = field(default=default, metadata={"decides": f"how much {quantity} one level holds"})
+    return value
+
+
+def _levels(default: int, quantities: str) -> int:
+    value: int = field(default=default, metadata={"decides": f"how many levels {quantities} have"})
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """How finely a learner looks. Money is in big blinds, CHANCE in per cent."""
+
+    chance_interval: float = _interval(12.5, "of CHANCE, in per cent,")
+    pot_interval: float = _interval(4.0, "of POT, in big blinds,")
+    raise_interval: float = _interval(2.0, "of RAISE, in big blinds,")
+    odds_interval: float = _interval(1.5, "of ODDS")
+    qtyraise_interval: float = _interval(2.0, "of QTYRAISE")
+    nplayers_interval: float = _interval(3.0, "of NPLAYERS")
+    followers_interval: float = _interval(1.0, "of FOLLOWERS")
+    ingame_interval: float = _interval(2.0, "of INGAME")
+    big_qty: int = _levels(8, "CHANCE, POT, RAISE and ODDS")
+    little_qty: int = _levels(4, "QTYRAISE, NPLAYERS, FOLLOWERS and INGAME")
+
+    def __post_init__(self) -> None:
+        """Check the values, and make every interval a float, so that equal constants are written alike.
+
+        Raises:
+            ValueError: a value is out of range.
+        """
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name.endswith("_qty"):
+                if not (type(value) is int and 1 <= value <= _MOST_LEVELS):
+                    raise ValueError(f"{one.name} must be a whole number from 1 to {_MOST_LEVELS}, not {value}")
+            elif not _SMALLEST_INTERVAL <= value <= _LARGEST_INTERVAL:
+                raise ValueError(
+                    f"{one.name} must be from {_SMALLEST_INTERVAL:g} to {_LARGEST_INTERVAL:g}, not {value}"
+                )
+            else:
+                object.__setattr__(self, one.name, float(value))
+
+    def differences(self, other: Constants) -> Mapping[str, float]:
+        """The constants in which another set differs, with its values."""
+        values = {one.name: getattr(other, one.name) for one in fields(other)}
+        return {name: value for name, value in values.items() if value != getattr(self, name)}
+
+
+class Cell(NamedTuple):
+    """The levels of a state, 0-based, in the order in which the work names the dimensions."""
+
+    chance: int
+    pot: int
+    raise_: int
+    odds: int
+    qtyraise: int
+    nplayers: int
+    followers: int
+    round: int
+    ingame: int
+
+    @property
+    def text(self) -> str:
+        """A digit for each dimension."""
+        return "".join(map(str, self))
+
+    @classmethod
+    def parse(cls, text: str) -> Cell:
+        """The cell of such digits.
+
+        Raises:
+            ValueError: they are not nine digits.
+        """
+        if not (len(text) == len(cls._fields) and text.isascii() and text.isdigit()):
+            raise ValueError(f"a cell is {len(cls._fields)} digits")
+        return cls(*map(int, text))
+
+
+def level(value: float, interval: float, levels: int) -> int:
+    """The 0-based level of a value of 0 or more: floor(value / interval), at most the last."""
+    return min(int(value / interval), levels - 1)
+
+
+def level_counts(constants: Constants) -> Cell:
+    """How many levels each dimension has; their product is the number of cells, of which few ever occur."""
+    big, little = constants.big_qty, constants.little_qty
+    return Cell(big, big, big, big, little, little, little, 2, little)
+
+
+def cell_of(seen: Observation, constants: Constants) -> Cell:
+    """The cell of what a player observes.
+
+    Raises:
+        ValueError: CHANCE is unknown.
+    """
+    if seen.chance_percent is None:
+        raise ValueError("a cell needs CHANCE")
+    big, little = constants.big_qty, constants.little_qty
+    return Cell(
+        level(seen.chance_percent, constants.chance_interval, big),
+        level(seen.pot_money, constants.pot_interval, big),
+        level(seen.raise_money, constants.raise_interval, big),
+        level(seen.odds, constants.odds_interval, big),
+        level(seen.raise_count, constants.qtyraise_interval, little),
+        level(seen.player_count, constants.nplayers_interval, little),
+        level(seen.follower_count, constants.followers_interval, little),
+        min(seen.round, 1),
+        level(seen.in_game_count, constants.ingame_interval, little),
+    )
 
 
 class Results(NamedTuple):
@@ -71,10 +233,8 @@ class Results(NamedTuple):
 
 NOTHING: Final = Results()
 """No results."""
-
 Row: TypeAlias = tuple[Results, Results, Results, Results, Results]
 """The results in one cell, of the decisions 1 to 5."""
-
 UNTRIED: Final[Row] = (NOTHING,) * 5
 """The row of a cell that has not been met."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import LearnerFileError, SpecError
-from bots.learner.arrays import MemoryArrays
 from bots.learner.bot import LearnerBot
-from bots.learner.constants import Constants
 from bots.learner.files import read_memory, shipped_memory, write_memory
-from bots.learner.memory import Memory
+from bots.learner.memory import Cell, Constants, Memory, Results, level_counts
 from bots.sdk.registry import make_bot, parse_spec
 from bots.sdk.selfplay import self_play
 from engine import Game, deals
@@ -31,9 +29,97 @@ from engine.game import POSITIONS
 from engine.splitmix import MASK_64, STEP, mixed
 
 if TYPE_CHECKING:
-    from bots.kernels.players import Seat
+    from bots.kernels.players import CellGrid, Seat
 
-__all__ = ["Pack", "Style", "Trainee", "line_ups"]
+__all__ = [
+    "MemoryArrays",
+    "Pack",
+    "Style",
+    "Trainee",
+    "line_ups",
+]
+
+_LEAST_ROWS: Final = 1 << 13
+_DECISIONS: Final = 5
+
+
+class MemoryArrays:
+    """The memory of a learner, and those of frozen ones at its tables.
+
+    Attributes:
+        known: the arrays.
+        grid: of the learner.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        from bots.kernels.hands import KnownCells
+
+        self._constants = memory.constants
+        self._others: dict[str, CellGrid] = {}
+        self._other_rows = 0
+        nothing = np.zeros(0, np.int64)
+        self.known = KnownCells(
+            np.zeros(0, np.int32), nothing, np.zeros((0, _DECISIONS, 4), np.int64), np.zeros(1, np.int64)
+        )
+        self.grid = self._add(memory)
+        self.grow()
+
+    @property
+    def met(self) -> int:
+        """How many cells the learner has met."""
+        return int(self.known.used[0]) - self._other_rows
+
+    def grid_of(self, name: str, memory: Memory) -> CellGrid:
+        """Those of a frozen learner, whose memory is added when its name is new."""
+        if name not in self._others:
+            self._others[name] = self._add(memory)
+            self._other_rows += len(memory.cells)
+        return self._others[name]
+
+    def grow(self) -> None:
+        """Make room for more cells: at least twice as many as there are."""
+        rows = max(_LEAST_ROWS, 2 * len(self.known.cell))
+        cell, results = np.zeros(rows, np.int64), np.zeros((rows, _DECISIONS, 4), np.int64)
+        cell[: len(self.known.cell)] = self.known.cell
+        results[: len(self.known.cell)] = self.known.results
+        self.known = self.known._replace(cell=cell, results=results)
+
+    def memory(self, hands: int, training: str) -> Memory:
+        """The learner's memory as a value."""
+        counts = level_counts(self._constants)
+        cells = []
+        for row in np.flatnonzero(self.known.cell[: self.known.used[0]] < self.grid.cells).tolist():
+            rest, levels = int(self.known.cell[row]), []
+            for count in reversed(counts):
+                rest, level = divmod(rest, count)
+                levels.append(level)
+            fold, call, small, medium, large = [Results(*results) for results in self.known.results[row].tolist()]
+            cells.append((Cell(*reversed(levels)), (fold, call, small, medium, large)))
+        return Memory(self._constants, hands, tuple(sorted(cells)), training)
+
+    def _add(self, memory: Memory) -> CellGrid:
+        from bots.kernels.players import CellGrid
+
+        *intervals, big, little = astuple(memory.constants)
+        grid = CellGrid(tuple(intervals), big, little, len(self.known.row))
+        first, count = int(self.known.used[0]), len(memory.cells)
+        while first + count > len(self.known.cell):
+            self.grow()
+        row = np.concatenate([self.known.row, np.full(grid.cells, -1, np.int32)])
+        for at, (cell, results) in enumerate(memory.cells, first):
+            number = _number(cell, memory.constants) + grid.offset
+            row[number], self.known.cell[at], self.known.results[at] = at, number, results
+        self.known.used[0] = first + count
+        self.known = self.known._replace(row=row)
+        return grid
+
+
+def _number(cell: Cell, constants: Constants) -> int:
+    number = 0
+    for level, count in zip(cell, level_counts(constants), strict=True):
+        number = number * count + level
+    return number
+
 
 _LEARNER: Final = "learner"
 
@@ -155,7 +241,6 @@ class Trainee:
         return self._play_seats(seats, pack, learns)
 
     def _seed(self, spec: str, at: int) -> int:
-        """The seed of an opponent: chances are drawn from the table's, so that they are the same for everybody."""
         return mixed(self.style.seed + at * STEP & MASK_64) if spec.partition("?")[0] == "random" else self.style.seed
 
     def _seat(self, spec: str, seed: int) -> Seat | None:
@@ -177,7 +262,7 @@ class Trainee:
             raise SpecError(spec, str(error)) from error
         own_seed = options.get("seed")
         chance = (seed if own_seed is None else int(own_seed), int(options.get("trials") or DEFAULT_TRIALS))
-        return learner_seat(self._arrays.eyes_of(spec, memory), chance, learns=False)
+        return learner_seat(self._arrays.grid_of(spec, memory), chance, learns=False)
 
     def _play_seats(self, seats: Sequence[Seat], pack: Pack, learns: bool) -> NDArray[np.float64]:
         from bots.kernels.hands import play_deals
@@ -205,7 +290,6 @@ class Trainee:
         return values
 
     def _play_bots(self, specs: Sequence[str], pack: Pack, learns: bool) -> NDArray[np.float64]:
-        """Play with the bots themselves."""
         style, count = self.style, self.game.num_players
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "memory"

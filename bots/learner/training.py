@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError, LearnerFileError
-from bots.learner.constants import Constants
 from bots.learner.files import MemoryFile
-from bots.learner.memory import Memory
+from bots.learner.memory import Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from engine import Game
 from engine.equity import DEFAULT_TRIALS
@@ -31,7 +30,7 @@ from protocol import find_game
 __all__ = [
     "Block",
     "Earned",
-    "Progress",
+    "TrainingProgress",
     "TrainingSettings",
     "earned",
     "frozen_play",
@@ -122,7 +121,7 @@ class Block(NamedTuple):
     unseen: Earned
 
 
-class Progress(NamedTuple):
+class TrainingProgress(NamedTuple):
     """How a training stands.
 
     Attributes:
@@ -139,7 +138,7 @@ class Progress(NamedTuple):
 
 
 def train(
-    settings: TrainingSettings, hands: int, path: Path, show: Callable[[Progress], None] = lambda _: None
+    settings: TrainingSettings, hands: int, path: Path, show: Callable[[TrainingProgress], None] = lambda _: None
 ) -> tuple[Memory, tuple[Block, ...]]:
     """Train a learner, or go on with a training.
 
@@ -147,7 +146,7 @@ def train(
         settings: of the training.
         hands: how many, in whole blocks.
         path: of the memory.
-        show: told after each block, when it is on disk.
+        show: called after each block, when it is on disk.
 
     Raises:
         LearnerFileError: the file cannot be read or written, or was made with other settings.
@@ -176,11 +175,11 @@ def train(
             done = len(blocks) - first - 1
             if done == 0:  # It has waited for the compiler and tells nothing of the others.
                 began_s = time.monotonic()
-                show(Progress(blocks, wanted, None, None))
+                show(TrainingProgress(blocks, wanted, None, None))
                 continue
             learnt_s += now_s - start_s
             left_s = (time.monotonic() - began_s) / done * (wanted - len(blocks))
-            show(Progress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
+            show(TrainingProgress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
         return replace(trainee.memory, training=_record(settings, blocks)), blocks
     finally:
         file.close()

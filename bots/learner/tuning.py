@@ -3,7 +3,7 @@
 What a set of constants is worth is measured: a learner that looks so finely starts from nothing, trains on the same
 deals as all others, and plays unseen deals, frozen; its mean winnings are the fitness. As deals and draws are the same
 for all, two sets differ by what they see; but the best of many is also the one that these deals favour. So at the end
-the best found, and the default, are trained and tested anew on other deals and draws, several times.
+the best found, and the default, are trained and tested again on other deals and draws, several times.
 
 A search is a program that follows from its seed and asks for measurements. These are kept in a file, so a search that
 was stopped is run again from its start, finds what it asks for, and goes on where it was.
@@ -24,9 +24,8 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, NewValues, Tournament, Uniform
 from bots.evolution.evolution import Evolution, StopRule
 from bots.evolution.genome import Evaluation, GeneRange, Genome
-from bots.learner.constants import RANGES, Constants
-from bots.learner.kept import Kept
-from bots.learner.memory import Memory
+from bots.journal import Journal
+from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from bots.learner.training import frozen_play, unseen_packs
 from bots.workers import Workers
@@ -64,7 +63,7 @@ class TuningSettings:
     generations: int = field(default=30, metadata={"decides": "generations bred after the first"})
     tournament: int = field(default=2, metadata={"decides": "participants in the tournament that selects a parent"})
     crossover: float = field(default=0.7, metadata={"decides": "chance that a pair of children exchanges constants"})
-    mutation: float = field(default=0.1, metadata={"decides": "chance that one constant of a child is drawn anew"})
+    mutation: float = field(default=0.1, metadata={"decides": "chance that one constant of a child is drawn again"})
     seed: int = field(default=1, metadata={"decides": "of deals and of the search"})
 
     def __post_init__(self) -> None:
@@ -132,7 +131,6 @@ def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> f
 def _deals(
     name: str, opponents: tuple[str, ...], hands: int, test: int, seed: int
 ) -> tuple[list[tuple[str, ...]], list[Pack], list[Pack]]:
-    """Line-ups, and the deals for training and test of each; chances that one learner asked for are kept for all."""
     game = find_game(name)[1]
     tables = line_ups(opponents, game.num_players - 1)
     part = max(1, round(hands / game.num_players / len(tables)))
@@ -153,7 +151,7 @@ def search(
         settings: of the search.
         folder: where measurements are kept; made if it is not there.
         workers: who measures; this process by default.
-        show: told after each batch how many have been measured, and the best so far.
+        show: called after each batch with how many have been measured, and the best so far.
 
     Returns:
         all measurements in the order in which they were asked for.
@@ -191,7 +189,7 @@ def check(
         seeds: of deals and draws; a seed is the same deals for all sets.
         folder: where what is found is kept; made if it is not there.
         workers: who measures; this process by default.
-        show: told how many seeds are done.
+        show: called with the number of seeds that are done.
 
     Returns:
         by name, one number for each seed.
@@ -201,7 +199,7 @@ def check(
         WorkersError: the workers are gone.
     """
     over: Any = map if workers is None else workers.each
-    with Kept(folder / "anew.jsonl", asdict(settings)) as kept:
+    with Journal(folder / "anew.jsonl", asdict(settings)) as kept:
         known: dict[tuple[Constants, int], float] = {}
         for row in kept.rows:
             match row:
@@ -231,7 +229,7 @@ def _constants(genes: NDArray[np.float64]) -> Constants:
     return Constants(**{name: round(value) if name.endswith("_qty") else value for name, value in values.items()})  # type: ignore[arg-type]
 
 
-class _Measurements(Kept):
+class _Measurements(Journal):
     """Measurements of a search: genes and fitness in the order asked for."""
 
     def __init__(

@@ -1,11 +1,11 @@
-"""The bot of a thesis of 2013: an equilibrium before the flop, a simulation after it; `docs/lp-mc.md` is its story.
+"""The bot of a thesis of 2013: an equilibrium before the flop, a simulation after it; see `docs/lp-mc.md`.
 
-model        what is known of the opponent             showdowns     the cards of a simulated hand, compiled
-options      the settings of the simulation            mc            the player that simulates on every street
-simulation   from a state to expected values
-preflop      the game before the flop                  strategy      its two solutions, shipped as a table
-published    its solution as the work had it, and what it printed
-lp           the players that play it                  balance       hands before the flop, played by compiled code
+bot          the players mc, lp and lp-mc
+simulation   its options, the model of the opponent, and from a state to expected values
+showdowns    the cards of a simulated hand, compiled
+preflop      the game before the flop, its solution and the printed one, hand by hand in words
+strategy     both solutions as a shipped table
+balance      hands before the flop, played by compiled code
 
-Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013.
+Source: Jan Vytrísal, "Texas hold'em limit pokerbot", bachelor's thesis, Univerzita Palackého v Olomouci, 2013.
 """

@@ -5,18 +5,33 @@ model of Selby (1999), and of Vytrísal (2013). Player 0 is the small blind, a c
 With blinds 1/2, bets of 2 and at most four bets the tree has 15 leaves; each player has 11 sequences and 4 information
 sets for each class. As in the work, one of the sequences is a fold that owes nothing, which the rules refuse: `solve`
 never takes it.
+
+The printed solution is the same game with a mistake. Where the small blind folds at once, the big blind has done
+nothing: in the sequence form that leaf is one cell for all its 169 classes, and their payoffs have to be summed. The
+work assigned each of them to the cell, so that only the one written last was left: to fold cost nearly nothing, and 89
+of 169 hands did. Which class came last matters little: with any pair, and AA is the last of ours, the mixed strategies
+are those of the work.
+
+In that game the small blind never limps, and what the big blind would do after a limp is hardly bound: it only has to
+make limping no better. Of all optimal plans the one nearest to what the work printed is taken.
+
+`python -m bots.lp_mc.preflop` writes the table of both solutions (`bots.lp_mc.strategy`). It takes seconds. If the
+checksum it prints is a new one, `bots.lp_mc.strategy.STRATEGY_SHA256` has to follow: the equilibrium is one of many,
+and another version of the solver may find another.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import SolvingError
+from bots.lp_mc.strategy import BETTINGS, STRATEGY_PATH, PreflopStrategy, write
 from bots.solving.engine_games import Board, betting_tree
 from bots.solving.equilibria import Equilibrium, LinearProgram, Step
 from bots.solving.sequence_form import (
@@ -26,35 +41,47 @@ from bots.solving.sequence_form import (
     Plans,
     PublicGame,
     SequenceForm,
+    completed,
     expected_value,
     plan_of,
     sequence_form,
+    strategy_of,
 )
 from engine import STARTING_HANDS, BettingType, Game, matchups
+from engine.cards import RANKS
 from engine.game import DEFAULT_STACK, Position
 
 __all__ = [
+    "AFTER_LIMP",
+    "BALANCES",
     "MOST_BETS",
     "OPPONENTS",
+    "Chart",
+    "DecisionCounts",
+    "Lines",
     "PreflopRules",
     "balance",
+    "charts",
+    "decision_counts",
+    "is_pure",
     "preflop_form",
+    "published_program",
     "simple_plan",
     "solve",
+    "solve_as_published",
+    "strategy_table",
     "without_free_folds",
 ]
 
 MOST_BETS: Final = 12
 """The largest cap; beyond it no hand raises more often."""
 _MOST_CHIPS: Final = 1_000_000
-
 OPPONENTS: Final[Mapping[str, tuple[float, float, float]]] = {
     "raising": (0.0, 0.0, 1.0),
     "random": (1 / 3, 1 / 3, 1 / 3),
     "calling": (0.0, 1.0, 0.0),
 }
 """The simple players of the work: how often they fold, call and raise; where a raise is refused they call instead."""
-
 _SMALL_BLIND: Final = Position(1)
 """Of the arena's game of two players; the big blind is position 0."""
 
@@ -109,11 +136,9 @@ class _Matchups:
     """The cards: no board is seen while there is betting."""
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
-        """Nothing is dealt."""
         return [board]
 
     def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
-        """The chances of two classes are matrix 0, what a showdown of them wins on average is matrix 1."""
         if folded:
             return 0, spent[1] if 1 in folded else -spent[0]
         return 1, min(spent)
@@ -177,3 +202,190 @@ def balance(form: SequenceForm, plans: Plans, opponent: str) -> float:
     as_small_blind = expected_value(form, (plans[0], simple_plan(form, 1, opponent)))
     as_big_blind = -expected_value(form, (simple_plan(form, 0, opponent), plans[1]))
     return (as_small_blind + as_big_blind) / 2
+
+
+_SEQUENCES = {"f": ("c", 0), "k": ("c", 1), "rf": ("crr", 0), "rr": ("crr", 2)}
+"""The words of the table after a limp: the betting before the last action, and its place among the actions."""
+
+
+def published_program(form: SequenceForm, *, player: int = 0) -> LinearProgram:
+    """The linear program of a player, with the mistake."""
+    return LinearProgram(form, form.payoffs().overwritten(), player=player)
+
+
+def solve_as_published(form: SequenceForm, on_step: Step | None = None) -> Equilibrium:
+    """The solution of the game with the mistake; `on_step` is called now and then.
+
+    Raises:
+        SolvingError: the solver ends without an optimum.
+    """
+    program = published_program(form, player=1)
+    value, (small_blind, _) = program.solve(on_step)
+    return Equilibrium(value, (small_blind, program.favourite(_printed(form), on_step)))
+
+
+def _printed(form: SequenceForm) -> Plan:
+    first = {choice.name: choice.first for choice in form.choices[1]}
+    plan = np.zeros(form.plan_shape(1))
+    for hand, name in enumerate(STARTING_HANDS):
+        cell = AFTER_LIMP[name]
+        for word, chance in MIXED.get(cell, {cell: 1.0}).items():
+            betting, action = _SEQUENCES[word]
+            if betting in first:
+                plan[first[betting] + action, hand] = chance
+    return plan
+
+
+_AFTER_LIMP: Final = """
+rr k  k  k  k  k  k  k  k  k  k  k  k
+rr rr k  k  k  k  k  k  k  k  k  k  rf
+rr rr rr k  k  k  k  k  rf rf k  k  k
+rr rr rr rr rf k  rf k  k  k  k  k  k
+rr rr rr k  rr k  k  k  k  k  k  k  k
+rr k  k  k  k  rr k  k  k  k  k  f  f
+rr k  k  k  k  k  rr k  k  k  k  f  f
+k  k  k  k  k  k  k  rr k  k  k  f  f
+k  k  k  k  k  k  k  k  y1 k  k  f  f
+k  k  k  k  k  k  k  k  rr k  k  k  k
+k  k  k  k  k  k  k  k  k  rf y3 f  f
+y2 k  k  k  k  k  k  k  k  k  k  k  f
+k  k  k  k  k  k  k  k  k  k  k  k  k
+"""
+"""Table 2: the big blind after a limp."""
+MIXED: Final[Mapping[str, Mapping[str, float]]] = {
+    "y1": {"rf": 0.47040, "rr": 0.52960},
+    "y2": {"k": 0.44107, "rr": 0.55893},
+    "y3": {"f": 0.44638, "k": 0.55362},
+}
+"""The mixed strategies of table 2."""
+BALANCES: Final = {"raising": 0.04051, "random": 0.13224, "calling": -0.04931}
+"""Table 4: what the strategy before the flop won in 5,000,000 hands each, in small bets per hand."""
+
+
+def _by_name(table: str) -> dict[str, str]:
+    ranks = RANKS[::-1]
+    rows = [line.split() for line in table.split("\n") if line]
+    return {
+        ranks[min(row, column)]
+        + ranks[max(row, column)]
+        + ("" if row == column else "s" if row < column else "o"): cell
+        for row, cells in enumerate(rows)
+        for column, cell in enumerate(cells)
+    }
+
+
+AFTER_LIMP: Final[Mapping[str, str]] = _by_name(_AFTER_LIMP)
+"""Table 2 by starting hand: f fold, k check, rf raise and fold to a raise, rr raise again, or one of `MIXED`."""
+
+
+def strategy_table(form: SequenceForm, plans: Plans) -> PreflopStrategy:
+    """Two plans as probabilities of fold, call and raise, complete: see `bots.solving.sequence_form.completed`."""
+    chances = {name: array for player in (0, 1) for name, array in completed(form, player, plans).items()}
+    rows = [np.vstack([chances[name], np.zeros((3 - len(chances[name]), chances[name].shape[1]))]) for name in BETTINGS]
+    return PreflopStrategy(tuple(float(number) for row in rows for number in row.T.ravel()))
+
+
+_CERTAIN: Final = 1 - 1e-9
+_SEATS: Final = ("small blind", "big blind")
+_AFTER: Final = {"": "", "c": " after a call", "r": " after a raise"}
+
+
+Lines: TypeAlias = Mapping[str, float]
+"""The lines of play of a hand, likeliest first, with their probabilities: ``rc`` raises and calls a raise."""
+
+
+class Chart(NamedTuple):
+    """What a player does from its first decision on.
+
+    Attributes:
+        title: who, and after what.
+        lines: of each starting hand.
+    """
+
+    title: str
+    lines: tuple[Lines, ...]
+
+    def counts(self) -> dict[str, int]:
+        """How many hands always play each line, most first; those of several lines are ``mixed``."""
+        names = [next(iter(lines)) if is_pure(lines) else "mixed" for lines in self.lines]
+        return {name: names.count(name) for name in sorted(set(names), key=lambda name: (-names.count(name), name))}
+
+
+class DecisionCounts(NamedTuple):
+    """How many of the 169 hands do what at a decision.
+
+    Attributes:
+        seat: whose decision.
+        betting: the actions before it, as in a match state.
+        fold: hands that always fold.
+        call: hands that always call, or check.
+        raise_: hands that always raise.
+        mixed: hands that do several of these.
+        absent: hands that never get there, by their own choice.
+    """
+
+    seat: str
+    betting: str
+    fold: int
+    call: int
+    raise_: int
+    mixed: int
+    absent: int
+
+
+def is_pure(lines: Lines) -> bool:
+    """Whether a hand always plays the same line."""
+    return max(lines.values()) > _CERTAIN
+
+
+def charts(form: SequenceForm, plans: Plans) -> tuple[Chart, ...]:
+    """The charts of both players: the small blind, the big blind after a call and after a raise."""
+    found = []
+    for player, plan in enumerate(plans):
+        for choice in form.choices[player]:
+            if choice.parent == 0:
+                lines = tuple(_lines(form, player, plan, choice, hand) for hand in range(len(STARTING_HANDS)))
+                found.append(Chart(_SEATS[player] + _AFTER[choice.name], lines))
+    return tuple(found)
+
+
+def _lines(form: SequenceForm, player: int, plan: Plan, start: Choice, hand: int) -> Lines:
+    found: dict[str, float] = {}
+
+    def walk(choice: Choice, before: str) -> None:
+        for sequence, action in enumerate(choice.actions, start=choice.first):
+            line = before + ("k" if action == "c" and choice.name == "c" else action)
+            following = [later for later in form.choices[player] if later.parent == sequence]
+            for later in following:
+                walk(later, line)
+            if not following and plan[sequence, hand] > 1 - _CERTAIN:
+                found[line] = float(plan[sequence, hand])
+
+    walk(start, "")
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
+    """How many hands do what at each decision."""
+    found = []
+    for player, plan in enumerate(plans):
+        for name, chances in strategy_of(form, player, plan).items():
+            fold, call, *raises = (int((of_action > _CERTAIN).sum()) for of_action in chances)
+            absent = int((~(chances[0] >= 0)).sum())
+            raise_ = sum(raises)
+            mixed = len(STARTING_HANDS) - fold - call - raise_ - absent
+            found.append(DecisionCounts(_SEATS[player], name, fold, call, raise_, mixed, absent))
+    return found
+
+
+def main() -> None:
+    form = preflop_form(PreflopRules())
+    tables = [strategy_table(form, solver(form).plans) for solver in (solve, solve_as_published)]
+    data = write(*tables)
+    with open(STRATEGY_PATH, "wb") as file:
+        file.write(data)
+    print(f"{STRATEGY_PATH}: {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -78,7 +78,6 @@ def _pairs(cards: int) -> tuple[_Places, _Places]:
 
 @cache
 def _strength_before_the_flop() -> NDArray[np.float64]:
-    """The chance to win against one random hand, by two cards."""
     share_of_one = 2
     table = np.array(load_preflop()).reshape(-1, MOST_OPPONENTS, 3)[:, 0, share_of_one]
     strength: NDArray[np.float64] = table[np.array(starting_hand_table())]

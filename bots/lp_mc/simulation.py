@@ -1,4 +1,4 @@
-"""The Monte Carlo simulation: from a state to the expected values of its actions.
+"""The Monte Carlo simulation: options, the model of the opponent, and from a state to expected values of actions.
 
 A trial gives the opponent a hand, deals the rest of the board and plays to the end; the average over the trials is the
 value of an action. Since in one batch of trials the opponent is equally aggressive throughout, and we always call, the
@@ -15,17 +15,198 @@ from __future__ import annotations
 import gc
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
-from bots.lp_mc.model import Chances, OpponentModel
-from bots.lp_mc.options import WHOLE_HAND, SimulationOptions
 from bots.sdk.bot import uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = ["Line", "Values", "batch_sizes", "load", "play_out", "simulate"]
+__all__ = [
+    "ALL_FOLDS",
+    "LOST",
+    "NO_FOLDS",
+    "ROUND_FOLDS",
+    "WHOLE_HAND",
+    "Chances",
+    "Line",
+    "OpponentModel",
+    "SimulationOptions",
+    "Values",
+    "batch_sizes",
+    "load",
+    "play_out",
+    "simulate",
+]
+
+_Value = TypeVar("_Value")
+
+ALL_FOLDS: Final = "all"
+ROUND_FOLDS: Final = "round"
+NO_FOLDS: Final = "none"
+LOST: Final = "lost"
+WHOLE_HAND: Final = "whole"
+
+_MOST_TRIALS: Final = 10_000_000
+_MOST_PRIOR: Final = 1e6
+
+
+def _option(default: _Value, decides: str) -> _Value:
+    chosen: _Value = field(default=default, metadata={"decides": decides})
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationOptions:
+    """How to simulate and how to choose; the metadata of each field say what it decides.
+
+    Raises:
+        ValueError: a value is out of range; the sentence names it.
+    """
+
+    trials: int = _option(10_000, "how many showdowns are drawn for each decision")
+    batches: int = _option(
+        1,
+        "into how many batches they are divided: in each the opponent is as aggressive as one number says that is "
+        "drawn for it, from 0, where it takes the first of fold, call and raise, to 1, the last",
+    )
+    threshold: float = _option(
+        0.05,
+        "how near the values of call and raise must be, as a share of the pot, for the hand's aggression to decide "
+        "between them; both must be positive",
+    )
+    aggression: float = _option(
+        0.5, "0 to 1: the probability that it decides for the raise; drawn once at the start of each hand"
+    )
+    prior: float = _option(
+        1.0, "how many actions of each legal kind the model of the opponent begins with, in each of its cells"
+    )
+    weakest: str = _option(
+        ALL_FOLDS,
+        "which folds say what share of the opponent's hands is left out from the weak end: all, among its actions in "
+        "all rounds; round, among its answers to a bet in the present one; none, nothing is left out",
+    )
+    sunk: str = _option(
+        LOST,
+        "the chips we have put in before: lost, whatever we do, so that a fold is worth 0; whole, the values of call "
+        "and raise are those of the whole hand, and a fold is worth 0 all the same",
+    )
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.trials <= _MOST_TRIALS:
+            raise ValueError(f"trials must be 1 to {_MOST_TRIALS:,}, not {self.trials:,}")
+        if not 1 <= self.batches <= self.trials:
+            raise ValueError(f"batches must be 1 to the number of trials, {self.trials:,}, not {self.batches:,}")
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold must be a share of the pot from 0 to 1, not {self.threshold}")
+        if not 0 <= self.aggression <= 1:
+            raise ValueError(f"aggression must be a probability from 0 to 1, not {self.aggression}")
+        if not 0 <= self.prior <= _MOST_PRIOR:
+            raise ValueError(f"prior must be 0 to {_MOST_PRIOR:g}, not {self.prior}")
+        if self.weakest not in (ALL_FOLDS, ROUND_FOLDS, NO_FOLDS):
+            raise ValueError(f"weakest must be {ALL_FOLDS}, {ROUND_FOLDS} or {NO_FOLDS}, not {self.weakest}")
+        if self.sunk not in (LOST, WHOLE_HAND):
+            raise ValueError(f"sunk must be {LOST} or {WHOLE_HAND}, not {self.sunk}")
+
+
+_KINDS: Final = (ActionKind.FOLD, ActionKind.CALL, ActionKind.RAISE)
+
+
+class Chances(NamedTuple):
+    """How an opponent chooses by its aggression, a number from 0 up to 1.
+
+    Attributes:
+        call_from: the least aggression with which it does not fold.
+        raise_from: the least with which it raises.
+    """
+
+    call_from: float
+    raise_from: float
+
+    def choose(self, aggression: float) -> ActionKind:
+        """What it does."""
+        if aggression < self.call_from:
+            return ActionKind.FOLD
+        return ActionKind.CALL if aggression < self.raise_from else ActionKind.RAISE
+
+
+class OpponentModel:
+    """Counts the opponent's actions.
+
+    Rounds before the first one that is modelled are not looked at.
+    """
+
+    def __init__(self, rounds: int, *, first_round: int, prior: float) -> None:
+        """Know nothing.
+
+        Args:
+            rounds: of the game.
+            first_round: the first that is modelled.
+            prior: how many actions of each legal kind each cell begins with.
+        """
+        self._first_round = first_round
+        self._prior = prior
+        self._counts = [[[0, 0, 0], [0, 0, 0]] for _ in range(rounds)]
+        self._hand: tuple[int, int] | None = None
+        self._seen = 0
+
+    def counts(self, round_: int, owes: bool) -> tuple[int, int, int]:
+        """How often it folded, called and raised in a round when it owed a bet, or owed nothing."""
+        fold, call, raise_ = self._counts[round_][owes]
+        return fold, call, raise_
+
+    def observe(self, betting: BettingState, us: int, hand_number: int) -> None:
+        """Count the actions of a hand that have not been counted yet.
+
+        Args:
+            betting: the hand so far.
+            us: our position.
+            hand_number: of the hand; a new one, or another position, begins again.
+        """
+        if self._hand != (hand_number, us):
+            self._hand, self._seen = (hand_number, us), 0
+        rounds = betting.rounds
+        number = 0
+        for round_ in range(self._first_round, len(rounds)):
+            raises = 0
+            for at, (position, action) in enumerate(rounds[round_]):
+                number += 1
+                if position != us and number > self._seen:
+                    # The first to act owes a blind before the flop, and nothing after it.
+                    owes = raises > 0 or (round_ == 0 and at == 0)
+                    self._counts[round_][owes][_KINDS.index(action.kind)] += 1
+                raises += action.kind is ActionKind.RAISE
+        self._seen = number
+
+    def end_hand(self) -> None:
+        """The hand is over; the next may have the same number."""
+        self._hand = None
+
+    def chances(self, round_: int, owes: bool) -> Chances:
+        """How it will choose. One that owes nothing does not fold; one of which nothing is known and assumed calls."""
+        prior = self._prior
+        fold, call, raise_ = self._counts[round_][owes]
+        kinds = 2 + owes
+        total = fold + call + raise_ + prior * kinds
+        if not total:
+            return Chances(0.0, 1.0)
+        folds = fold + prior * owes
+        return Chances(folds / total, (folds + call + prior) / total)
+
+    def all_chances(self) -> Sequence[Sequence[Chances]]:
+        """By round, the chances when it owes nothing and when it owes a bet."""
+        return [[self.chances(round_, owes) for owes in (False, True)] for round_ in range(len(self._counts))]
+
+    def fold_share(self, which: str, round_: int) -> float:
+        """How often it folded, 0 to 1; 0 where nothing has been seen. See `SimulationOptions.weakest`."""
+        if which == NO_FOLDS:
+            return 0.0
+        cells = [cell for cells in self._counts for cell in cells] if which == ALL_FOLDS else [self._counts[round_][1]]
+        actions = sum(map(sum, cells))
+        return sum(cell[0] for cell in cells) / actions if actions else 0.0
+
 
 _BOARDS: Final = ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20))
 
@@ -94,7 +275,6 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
 def _lines(
     view: View, action: Action, chances: Sequence[Sequence[Chances]], aggressions: Sequence[float]
 ) -> list[Line]:
-    """How the betting ends in each batch: equally for all aggressions between two thresholds of the opponent's."""
     cuts = sorted({cut for cells in chances for cell in cells for cut in cell})
     known: dict[int, Line] = {}
     lines = []
@@ -109,7 +289,6 @@ def _lines(
 def _draw(
     hole: tuple[int, ...], board: tuple[int, ...], left_out: float, sizes: Sequence[int], start: int
 ) -> tuple[list[int], int, int]:
-    """Twice our share of the showdowns of each batch, and how many hands the opponent was left with, of how many."""
     import numpy as np
 
     from bots.lp_mc.showdowns import count_shares, holdings_by_strength

@@ -1,6 +1,6 @@
 """How to play before the flop in equilibrium, shipped as a table that a playing bot reads without any solver.
 
-`preflop.bin` is written by `bots.lp_mc.generate` and read here. Everything in it is little-endian:
+`preflop.bin` is written by `bots.lp_mc.preflop` and read here. Everything in it is little-endian:
 
     8 bytes                   magic
     2 * 8 * 169 * 3 doubles   of the equilibrium, then as published: by betting so far, in the order of `BETTINGS`, and
@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from os.path import dirname, join
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from engine.errors import TableError
 
@@ -34,11 +35,9 @@ __all__ = [
 
 BETTINGS: Final = ("", "cr", "crrr", "rr", "c", "crr", "r", "rrr")
 """The betting before each decision, as in a match state: first those of the small blind, then the big blind's."""
-
 STRATEGY_PATH: Final = join(dirname(__file__), "preflop.bin")
 STRATEGY_SHA256: Final = "462f9deddc0e53d3337b996c4fff91c506c8cbdbb4547d52db335be18f3744dd"
 """Checksum of the file."""
-
 _MAGIC: Final = b"ACPCPS01"
 _HANDS: Final = 169
 _ONE: Final = struct.Struct(f"<{len(BETTINGS) * _HANDS * 3}d")
@@ -113,3 +112,7 @@ def read(data: bytes) -> tuple[PreflopStrategy, PreflopStrategy]:
         raise TableError("the strategy before the flop is damaged or of another version; reinstall it")
     equilibrium, published = _ONE.iter_unpack(data[len(_MAGIC) :])
     return PreflopStrategy(equilibrium), PreflopStrategy(published)
+
+
+Lines: TypeAlias = Mapping[str, float]
+"""The lines of play of a hand, likeliest first, with their probabilities: ``rc`` raises and calls a raise."""

@@ -1,10 +1,11 @@
 """Rembrant, a rule bot for hold'em: its tables as data, the readers of a situation, and the bot that combines them.
 
 tables     the tables of the work, as printed: situation -> rule
-kinds      hand and board -> column of a table
-cells      the contents of a cell
-choice     the move of a cell with two, by the threats of the board, and what else the work leaves open
+choice     hand and board -> column of a table; the moves of a cell; which of two is played
 bot        the rest: the opponent's last action, sizes, the player
+
+Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor; the program played at the ACPC
+2011.
 """
 
 from bots.rembrant.bot import RembrantBot

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from bots.rembrant.cells import Move, Opponent
-from bots.rembrant.choice import Danger, Style, chance_of_aggression, read_danger
-from bots.rembrant.kinds import BELOW_STRAIGHTS, read_kind
+from bots.rembrant.choice import (
+    BELOW_STRAIGHTS,
+    Danger,
+    Kind,
+    Move,
+    Opponent,
+    Style,
+    chance_of_aggression,
+    read_danger,
+    read_kind,
+)
 from bots.rembrant.tables import STREETS, Rule, group_of, postflop_rule, preflop_rule
 from bots.sdk.bot import Bot
 from bots.sdk.view import View
-from engine import CALL, FOLD, Action, ActionKind, Game, raise_to
+from engine import CALL, FOLD, Action, ActionKind, Card, Game, raise_to
 from engine.holdem import is_dealt_as_holdem
 from engine.starting_hands import starting_hand_name
 from protocol import format_action
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bots.sdk.holdings import HoldingChances
 
 __all__ = ["RembrantBot", "action_of", "read_opponent"]
 
 _DECK_CARDS: Final = 52
+_KEPT_BOARDS: Final = 64
+"""Boards whose kinds of holdings are kept: those of a few hands."""
 _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
 _DEFAULTS: Final = Style()
 
@@ -51,7 +65,7 @@ class RembrantBot(Bot):
     """Plays the rule tables of Rembrant, sixth by bankroll in two-player no-limit at the ACPC 2011.
 
     Algorithm: before the flop a hand belongs to one of nine groups; after it the best five cards belong to one of
-        seven, with columns for how the hole cards contribute (`bots.rembrant.kinds`). Group, street and the opponent's
+        seven, with columns for how the hole cards contribute (`bots.rembrant.choice`). Group, street and the opponent's
         last action select one cell of one table (`bots.rembrant.tables`). Where a cell holds two moves, the threats on
         the board decide, in one of two readings (`bots.rembrant.choice`, option `reading`). The bot computes no odds
         and keeps no model of its opponents. The work also mentions a hand's potential, but no table uses it.
@@ -124,10 +138,9 @@ class RembrantBot(Bot):
 
     def policy_by_holding(self, view: View) -> HoldingChances:
         """`policy`, asked once for each class of hands before the flop, and for each kind of hand after it."""
-        from bots.rembrant.holdings import by_kind
         from bots.sdk.holdings import by_class
 
-        return by_kind(view, self.policy) if view.round else by_class(view, self.policy)
+        return _by_kind(view, self.policy) if view.round else by_class(view, self.policy)
 
     def _decide(self, view: View) -> _Decision:
         if view.game is not self._game:
@@ -169,7 +182,6 @@ class RembrantBot(Bot):
         return _Decision(kind.value, danger, opponent, rule, moves, chance)
 
     def _draw(self, view: View, chance: float) -> bool:
-        """True with this probability; the draw depends on the seed and the state, which includes the hand number."""
         if chance in (0.0, 1.0):
             return chance == 1.0
         return random.Random(f"{self._seed}:{view.match_state.format()}").random() < chance
@@ -189,7 +201,6 @@ def _explain(view: View, decision: _Decision, move: Move, action: Action) -> str
 
 
 def _explain_cell(view: View, decision: _Decision) -> str:
-    """The cell as printed, with its meaning here where that is not obvious."""
     cell = decision.rule.cell
     limit_chips = cell.limit_chips(view.big_blind)
     if limit_chips is not None:
@@ -247,3 +258,28 @@ def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Ac
         is_large = danger.invites_draws(on_river=style.river_danger)
         return view.raise_by_pot(style.bet_pot_danger if is_large else style.bet_pot)
     return view.nearest_legal(raise_to(view.to_hand_total(int(style.raise_times * max(view.street_committed)))))
+
+
+def _by_kind(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:
+    import numpy as np
+
+    from bots.sdk.holdings import view_with
+    from engine.ranges import HOLDINGS
+
+    found: dict[Action, NDArray[np.float64]] = {}
+    for members in _members(view.board):
+        for action, chance in policy(view_with(view, HOLDINGS[members[0]])).items():
+            found.setdefault(action, np.zeros(len(HOLDINGS)))[members] = chance
+    return found
+
+
+@lru_cache(_KEPT_BOARDS)
+def _members(board: tuple[Card, ...]) -> tuple[NDArray[np.int64], ...]:
+    import numpy as np
+
+    from engine.ranges import HOLDINGS, are_free
+
+    kinds: dict[Kind, list[int]] = {}
+    for number in np.flatnonzero(are_free(board)).tolist():
+        kinds.setdefault(read_kind(HOLDINGS[number], board), []).append(number)
+    return tuple(np.array(members) for members in kinds.values())

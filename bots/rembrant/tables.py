@@ -22,8 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from bots.rembrant.cells import Cell, Opponent, parse_cell
-from bots.rembrant.kinds import Kind
+from bots.rembrant.choice import Cell, Kind, Opponent, parse_cell
 from engine.cards import RANKS
 from engine.starting_hands import STARTING_HANDS
 
@@ -185,7 +184,6 @@ def expand_hands(text: str) -> list[str]:
 
 
 def _run(first: str, last: str) -> list[str]:
-    """Hands with the same high card and suitedness, from the better second card to the worse."""
     if first[:1] != last[:1] or first[2:] != last[2:]:
         return []
     better, worse = RANKS.find(first[1:2]), RANKS.find(last[1:2])
@@ -240,7 +238,6 @@ def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
 
 
 def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[Opponent, Rule]]]:
-    """Every hand with its group and its rules; the remaining hands come last."""
     left = set(STARTING_HANDS)
     for number, text in printed.items():
         table = _read_table(number, text, _PREFLOP_LINES)
@@ -259,7 +256,6 @@ def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[O
 
 
 def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[Kind, str, Opponent], Rule]]:
-    """Every situation with its rule. A table whose columns are streets has one kind; in others all streets agree."""
     for number, text in printed.items():
         table = _read_table(number, text, _POSTFLOP_LINES)
         for opponent in Opponent:

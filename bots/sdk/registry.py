@@ -118,9 +118,9 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
     "lbr": _Entry(
         "bots.evaluation.local_best_response:LbrBot", "knows its opponent's policy, and answers it one action ahead"
     ),
-    "lp": _Entry("bots.lp_mc.lp:LpBot", "plays the equilibrium before the flop, in limit hold'em of two players"),
-    "lp-mc": _Entry("bots.lp_mc.lp:LpMcBot", "plays the equilibrium before the flop, simulates each hand after it"),
-    "mc": _Entry("bots.lp_mc.mc:McBot", "simulates each hand to its end, in limit hold'em of two players"),
+    "lp": _Entry("bots.lp_mc.bot:LpBot", "plays the equilibrium before the flop, in limit hold'em of two players"),
+    "lp-mc": _Entry("bots.lp_mc.bot:LpMcBot", "plays the equilibrium before the flop, simulates each hand after it"),
+    "mc": _Entry("bots.lp_mc.bot:McBot", "simulates each hand to its end, in limit hold'em of two players"),
     "mfs": _Entry("bots.formula.bot:MfsBot", "weighs its chance to win against the price, in hold'em games"),
     "raising": _Entry("bots.baseline:RaisingBot", "raises whenever it may"),
     "random": _Entry("bots.baseline:RandomBot", "draws fold, call or raise with fixed probabilities"),

@@ -1,8 +1,11 @@
-"""What the source works claim, and what became of each claim: printed figures beside ours, with intervals and verdicts.
+"""What the source works claim, and what became of each claim: printed figures beside ours, with verdicts.
 
-    kuhn      Kuhn poker by genetic algorithms
-    evolved   an agent of ten-handed limit hold'em, evolved
+    report    the values of a report, its verdicts, and its page: one renderer for all of them
+    evolved   an agent of ten-handed limit hold'em, evolved; evolved_play has how it plays
+    kuhn      Kuhn poker by genetic algorithms; kuhn_runs has the printed figures and the runs, kuhn_sections the tables
     learner   a player that remembers what each decision earned
+    lp_mc     an equilibrium before the flop and a simulation after it
+    rembrant  a rule bot of the ACPC 2011
 
-Each has a report, a `bots.findings.Report`, that `arena study NAME` prints and writes as a page.
+Each work has a `bots.studies.report.Report` that `arena study NAME` prints and writes as a page.
 """

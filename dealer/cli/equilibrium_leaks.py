@@ -8,7 +8,7 @@ from dealer.results.sentences import count_of
 
 if TYPE_CHECKING:
     from bots.equilibrium.deviations import ChosenAction, Deviations, Situation
-    from bots.findings import Report
+    from bots.studies.report import Report
 
 __all__ = ["report_of_deviations"]
 
@@ -17,7 +17,8 @@ _MOST_NAMED: Final = 20
 
 def report_of_deviations(found: Deviations) -> Report:
     """What was given away, the most expensive decisions first."""
-    from bots.findings import Report, Section, TableView
+    from bots.studies.report import Report, Section
+    from logs.page.table import TableView
 
     costly = [one for one in found.situations if one.per_100_hands > 0]
     rows = [

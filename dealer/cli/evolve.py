@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.evolution.evolution import StopRule
-from bots.evolved.checks import CheckSettings
-from bots.evolved.runs import CHECKS, Progress, Run, evolve_player, evolve_trainers
+from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers
 from dealer.cli.console import Terminal, abort
@@ -19,7 +18,7 @@ from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
@@ -41,7 +40,6 @@ _ALONG: Final = "Checks along the way"
 _TrainerOptions: Any = setting_options(TrainingSettings, _TRAINING)
 _PlayerOptions: Any = setting_options(TrainingSettings, _TRAINING, deals=520)
 
-_Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the runs; made if it is not there.")]
 _Generations = Annotated[
     int | None, typer.Option("--generations", min=1, help="Breed at most this many generations.", rich_help_panel=_STOP)
 ]
@@ -70,7 +68,7 @@ _CheckDeals = Annotated[
 @takes_options
 def trainers(
     context: typer.Context,
-    folder: _Folder,
+    folder: RunFolder,
     settings: _TrainerOptions,
     count: Annotated[
         int, typer.Option("--count", min=1, help="How many trainers.", rich_help_panel=_TRAINING)
@@ -91,7 +89,7 @@ def trainers(
 ) -> None:
     """Evolve the trainers of the evolved agent: each plays against nine others, which better ones replace.
 
-    A folder that holds unfinished runs is gone on with.
+    Unfinished runs in the folder are resumed.
     """
     terminal = context.ensure_object(Terminal)
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
@@ -105,7 +103,7 @@ def trainers(
 @takes_options
 def player(
     context: typer.Context,
-    folder: _Folder,
+    folder: RunFolder,
     settings: _PlayerOptions,
     generations: _Generations = PLAYER.generations,
     check_every: _CheckEvery = CHECKS.every,
@@ -115,7 +113,7 @@ def player(
 ) -> None:
     """Evolve the player, against the nine trainers of a folder.
 
-    An unfinished run is gone on with. The chromosome it leaves is a bot: `evolved?chromosome=FILE`.
+    An unfinished run is resumed. The chromosome it leaves is a bot: `evolved?chromosome=FILE`.
     """
     terminal = context.ensure_object(Terminal)
     rule, asked = StopRule(generations=generations), TrainingSettings(**given(settings))
@@ -129,11 +127,10 @@ def player(
 @contextlib.contextmanager
 def _evolving(
     terminal: Terminal, folder: Path, count: int, scheduler: str | None
-) -> Iterator[tuple[Workers | None, Callable[[Progress], None]]]:
+) -> Iterator[tuple[Workers | None, Callable[[EvolutionProgress], None]]]:
     """Who evaluates, and whom to tell after each generation."""
     with (
-        worked_by(count, scheduler) as workers,
-        gone_on_with(folder, "every finished generation"),
+        computing(folder, "every finished generation", count, scheduler) as workers,
         live_line(terminal) as line,
     ):
         try:
@@ -142,7 +139,7 @@ def _evolving(
             abort("there is not enough memory: ask for a smaller population, fewer deals or a smaller tournament")
 
 
-def progress_line(progress: Progress) -> str:
+def progress_line(progress: EvolutionProgress) -> str:
     """How a run stands, the most important first."""
     generation = progress.generation
     of = f" ({progress.number}/{progress.runs})" if progress.runs > 1 else ""

@@ -10,16 +10,22 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.evolution.evolution import Generation
-from bots.kuhn.evolution.results import KuhnResult, format_genes, read_genes
-from bots.kuhn.evolution.runs import Progress, SeedsDone, evolve_seeds, exploitability_of
-from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind
-from bots.kuhn.games import CARDS, Genes
-from bots.kuhn.models import MODEL_NAMES, model
+from bots.kuhn.evolution import KuhnSettings, OppositionKind
+from bots.kuhn.games import CARDS, MODEL_NAMES, Genes, model
+from bots.kuhn.runs import (
+    KuhnResult,
+    SeedProgress,
+    SeedsDone,
+    evolve_seeds,
+    exploitability_of,
+    format_genes,
+    read_genes,
+)
 from bots.kuhn.values import best_answer
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import RunFolder, WorkerCount, computing
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
@@ -30,7 +36,7 @@ _RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not Opp
 _GENERATIONS: Final = {OppositionKind.MODEL: 100}
 _MORE_GENERATIONS: Final = 1000
 _ROW: Final = 12
-"""Genes up to this many are told in one line."""
+"""Genes up to this many are printed in one line."""
 
 _Options: Any = setting_options(KuhnSettings, _TRAINING)
 
@@ -38,7 +44,7 @@ _Options: Any = setting_options(KuhnSettings, _TRAINING)
 @takes_options
 def kuhn(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the runs; made if it is not there.")],
+    folder: RunFolder,
     settings: _Options,
     opponent: Annotated[
         str,
@@ -75,21 +81,20 @@ def kuhn(
     """Evolve strategies for Kuhn poker, or a larger game of its three cards, by a genetic algorithm.
 
     The defaults are those of the work it is re-made from. Every figure that hands decide stands beside an exact one. An
-    unfinished run is gone on with by the same command.
+    unfinished run is resumed by the same command.
     """
     terminal = context.ensure_object(Terminal)
     configured = _settings(settings, opponent, beside)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
     with (
-        worked_by(workers if repeat > 1 else 1) as over,
-        gone_on_with(folder, "what is finished"),
+        computing(folder, "what is finished", workers if repeat > 1 else 1) as over,
         live_line(terminal) as line,
     ):
         results = evolve_seeds(
             folder, configured, most, repeat, workers=over, show=lambda progress: line(_line(progress))
         )
     _write(folder, configured, results)
-    _tell(terminal, configured, results, folder)
+    _print_results(terminal, configured, results, folder)
 
 
 def _settings(options: Any, opponent: str, beside: str) -> KuhnSettings:
@@ -115,7 +120,7 @@ def _model(name: str, settings: KuhnSettings, option: str, others: Sequence[str]
     abort(f"{option}: there is no such model, and no such file of genes; there are: {known}")
 
 
-def _line(progress: Progress | SeedsDone) -> str:
+def _line(progress: SeedProgress | SeedsDone) -> str:
     """How a run stands, the most important first."""
     if isinstance(progress, SeedsDone):
         return f"{progress.done} of {count_of(progress.runs, 'run')}, {duration(progress.left_s)} left"
@@ -133,7 +138,7 @@ def _line(progress: Progress | SeedsDone) -> str:
 # ---- what came out
 
 
-def _tell(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> None:
+def _print_results(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> None:
     rows = [_row(settings, result) for result in results]
     heads = ["seed", "mean", "best", "its exact value", "fittest exploitable by"]
     if not results[0].record_genes:
@@ -144,7 +149,7 @@ def _tell(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResu
         texts.append(["mean", *(f"{statistics.fmean(column):+.4f}" for column in columns)])
         texts.append(["spread", *(f"{statistics.stdev(column):.4f}" for column in columns)])
     terminal.table(heads, texts)
-    _tell_genes(terminal, settings, results)
+    _print_genes(terminal, settings, results)
     terminal.sentence(_in_words(settings, results))
     terminal.print(f"results, the fittest genes and a chart (fitness.html) in {folder}")
 
@@ -158,7 +163,7 @@ def _row(settings: KuhnSettings, result: KuhnResult) -> tuple[float, ...]:
     return result.mean[-1], later, fittest, exploitability_of(game, 0, result.average)
 
 
-def _tell_genes(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
+def _print_genes(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
     """The genes on average over the runs, beside the best answer's."""
     game = settings.rules
     sides = {"mean genes": [result.average or result.genes for result in results]}
@@ -190,8 +195,8 @@ def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
 
 
 def _write(folder: Path, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
-    from bots.findings import format_findings
-    from bots.studies.kuhn.against_models import fitness_report
+    from bots.studies.kuhn_sections import fitness_report
+    from bots.studies.report import format_report
 
-    write_file(folder / "fitness.html", format_findings(fitness_report(settings, results)))
+    write_file(folder / "fitness.html", format_report(fitness_report(settings, results)))
     write_file(folder / "fittest.genes", format_genes(results[0].record_genes or results[0].fittest, settings.rules))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from bots.learner.tuning import Measured, TuningSettings, check, search
 from dealer.cli.console import Terminal, check_new_file
-from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
+from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.working import duration, live_line
 
 __all__ = ["learner"]
@@ -27,7 +26,7 @@ _SearchOptions: Any = setting_options(TuningSettings, _SEARCH)
 @takes_options
 def learner(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where measurements are kept; made if not there.")],
+    folder: RunFolder,
     settings: _SearchOptions,
     game: Annotated[
         str, typer.Option("--game", help="A game (see 'arena games'), or a .game file.", rich_help_panel=_SEARCH)
@@ -57,18 +56,17 @@ def learner(
     """Search the ten constants of the learner by evolution.
 
     A set of constants is worth what a learner with it wins, frozen, on unseen deals after its training. The best is
-    then measured anew. An interrupted search is continued by the same command.
+    then measured again. An interrupted search is continued by the same command.
     """
     terminal = context.ensure_object(Terminal)
-    from bots.learner.constants import Constants
-    from bots.studies.learner.report import tuning_report
+    from bots.learner.memory import Constants
+    from bots.studies.learner import tuning_report
 
     if out is not None:
         check_new_file(out, force)
     wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **given(settings))
     with (
-        worked_by(workers, scheduler) as over,
-        gone_on_with(folder, "every measurement"),
+        computing(folder, "every measurement", workers, scheduler) as over,
         live_line(terminal) as show,
     ):
         measured = search(wanted, folder, workers=over, show=_progress(show, wanted.budget))
@@ -80,19 +78,19 @@ def learner(
             others,
             folder,
             workers=over,
-            show=lambda done: show(f"measured anew with {done} of {seeds} seeds"),
+            show=lambda done: show(f"measured again with {done} of {seeds} seeds"),
         )
     report = tuning_report(wanted, measured, checks)
-    show_findings(terminal, report)
+    show_report(terminal, report)
     if out is not None:
-        write_findings(terminal, report, out)
+        write_report(terminal, report, out)
 
 
 def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, Measured], None]:
     """Tells how a search stands; the time left from its second batch on."""
     first: list[float] = []
 
-    def tell(done: int, best: Measured) -> None:
+    def show_progress(done: int, best: Measured) -> None:
         now_s = time.monotonic()
         if not first:
             first.extend((now_s, done))
@@ -101,4 +99,4 @@ def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, Measur
             left = f", {duration((now_s - first[0]) / (done - first[1]) * (budget - done))} left"
         show(f"{done:,} of {budget:,} learners{left}, best {best.mbb:+,.0f} mbb/g")
 
-    return tell
+    return show_progress

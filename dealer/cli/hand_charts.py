@@ -17,7 +17,7 @@ from dealer.cli import pictures
 from engine.cards import RANKS
 
 if TYPE_CHECKING:
-    from bots.lp_mc.charts import Chart, Lines
+    from bots.lp_mc.preflop import Chart, Lines
 
 __all__ = ["LEGEND", "chart_view", "picture"]
 

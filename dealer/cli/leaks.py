@@ -12,8 +12,8 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.equilibrium_leaks import report_of_deviations
-from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
+from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.working import working
 from dealer.results.leaks import (
     MOST_NAMED,
@@ -28,7 +28,7 @@ from dealer.results.leaks import (
 from engine.holdem import is_holdem
 
 if TYPE_CHECKING:
-    from bots.findings import Report, Section
+    from bots.studies.report import Report, Section
     from logs.leaks import Cell, Leaks
 
 __all__ = ["leaks"]
@@ -91,13 +91,13 @@ def leaks(
     if as_json:
         terminal.print(json.dumps(data, indent=2))
     else:
-        show_findings(terminal, report)
+        show_report(terminal, report)
     if out is not None:
-        write_findings(terminal, whole, out)
+        write_report(terminal, whole, out)
 
 
 def _report(found: Leaks, sources: list[Path], *, is_whole: bool = False, beside: str = "") -> Report:
-    from bots.findings import Report, Section
+    from bots.studies.report import Report, Section
 
     unit = "decisions" if beside else "deals"
     sections: list[Section] = []
@@ -119,7 +119,7 @@ def _report(found: Leaks, sources: list[Path], *, is_whole: bool = False, beside
 
 
 def _named(found: Leaks, *, is_whole: bool, unit: str) -> Section:
-    from bots.findings import Bar, BarChart, Section
+    from bots.studies.report import Bar, BarChart, Section
 
     shown = found.leaks[:MOST_NAMED]
     note = "" if len(shown) == len(found.leaks) else f"{len(found.leaks) - len(shown)} more are in --json."

@@ -17,8 +17,7 @@ from dealer.cli.streams import EXIT_FAILED
 from dealer.cli.working import working
 
 if TYPE_CHECKING:
-    from bots.lp_mc.charts import Chart
-    from bots.lp_mc.preflop import PreflopRules
+    from bots.lp_mc.preflop import Chart, PreflopRules
     from bots.solving.equilibria import Equilibrium
     from bots.solving.sequence_form import Plans, SequenceForm
 
@@ -95,7 +94,7 @@ def _two_numbers(blinds: str) -> tuple[int, int]:
 
 
 def _write_mps(form: SequenceForm, path: Path, *, as_published: bool) -> None:
-    from bots.lp_mc.published import published_program
+    from bots.lp_mc.preflop import published_program
     from bots.solving.equilibria import LinearProgram
 
     program = published_program(form) if as_published else LinearProgram(form)
@@ -106,7 +105,7 @@ def _write_mps(form: SequenceForm, path: Path, *, as_published: bool) -> None:
 
 
 def _draw(path: Path, result: Mapping[str, Any], form: SequenceForm, plans: Plans) -> None:
-    from bots.lp_mc.charts import charts
+    from bots.lp_mc.preflop import charts
     from dealer.cli.hand_charts import picture
 
     title = f"{_game_in_words(result)}: {result['value']:+.6f} chips for the small blind"
@@ -121,8 +120,7 @@ def _solutions(
 ) -> dict[str, Equilibrium]:
     """What is asked for, first, by name; with the solution as published comes the correct one."""
     from bots.errors import SolvingError
-    from bots.lp_mc.preflop import solve
-    from bots.lp_mc.published import solve_as_published
+    from bots.lp_mc.preflop import solve, solve_as_published
 
     try:
         if algorithm is Algorithm.CFR_PLUS:
@@ -161,9 +159,7 @@ def _result(
     rules: PreflopRules, form: SequenceForm, algorithm: Algorithm, solutions: Mapping[str, Equilibrium]
 ) -> dict[str, Any]:
     """Everything as JSON has it; values are of the first solution."""
-    from bots.lp_mc.charts import charts, decision_counts
-    from bots.lp_mc.preflop import OPPONENTS, PreflopRules, balance
-    from bots.lp_mc.published import BALANCES
+    from bots.lp_mc.preflop import BALANCES, OPPONENTS, PreflopRules, balance, charts, decision_counts
     from bots.solving.sequence_form import expected_value, exploitability, strategy_of
     from engine import STARTING_HANDS
 
@@ -208,7 +204,7 @@ def _game_in_words(result: Mapping[str, Any]) -> str:
 
 
 def _show(terminal: Terminal, result: Mapping[str, Any], form: SequenceForm, plans: Plans) -> None:
-    from bots.lp_mc.charts import charts
+    from bots.lp_mc.preflop import charts
     from dealer.cli.hand_charts import LEGEND, chart_view
 
     payoffs, value, exploited = result["payoffs"], result["value"], result["exploitability"]
@@ -249,7 +245,7 @@ def _show(terminal: Terminal, result: Mapping[str, Any], form: SequenceForm, pla
 
 
 def _mixed(view: Chart) -> list[str]:
-    from bots.lp_mc.charts import is_pure
+    from bots.lp_mc.preflop import is_pure
     from engine import STARTING_HANDS
 
     told = [

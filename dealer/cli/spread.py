@@ -15,10 +15,13 @@ from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 
-__all__ = ["Scheduler", "WorkerCount", "gone_on_with", "worked_by"]
+__all__ = ["RunFolder", "Scheduler", "WorkerCount", "computing", "resumable", "workers_from"]
 
 _PANEL: Final = "Where it is computed"
 
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Where what is finished is kept; made if it is not there.")
+]
 WorkerCount = Annotated[
     int,
     typer.Option("--workers", min=1, max=1000, help="Processes of this machine that compute.", rich_help_panel=_PANEL),
@@ -32,7 +35,7 @@ Scheduler = Annotated[
 
 
 @contextlib.contextmanager
-def worked_by(count: int, scheduler: str | None = None) -> Iterator[Workers | None]:
+def workers_from(count: int, scheduler: str | None = None) -> Iterator[Workers | None]:
     """The workers asked for; None for this process."""
     if scheduler is not None and count > 1:
         abort("--workers counts processes of this machine, and a cluster has workers of its own: leave one out")
@@ -44,7 +47,7 @@ def worked_by(count: int, scheduler: str | None = None) -> Iterator[Workers | No
 
 
 @contextlib.contextmanager
-def gone_on_with(folder: Path, what: str) -> Iterator[None]:
+def resumable(folder: Path, what: str) -> Iterator[None]:
     """Whatever ends the command early, say what the folder holds, and how to go on."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     how = f"{folder} holds {what}: the same command goes on"
@@ -54,3 +57,10 @@ def gone_on_with(folder: Path, what: str) -> Iterator[None]:
         abort(f"interrupted; {how}", EXIT_INTERRUPTED)
     except WorkersError as error:
         abort(f"{error}; {how}", EXIT_FAILED)
+
+
+@contextlib.contextmanager
+def computing(folder: Path, what: str, count: int, scheduler: str | None = None) -> Iterator[Workers | None]:
+    """The workers of a long computation whose folder holds `what` when it is stopped."""
+    with workers_from(count, scheduler) as workers, resumable(folder, what):
+        yield workers

@@ -1,4 +1,4 @@
-"""``arena study``: what the source works claim, beside what comes out here."""
+"""``arena study``: what the source works claim, beside ours."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.studies.kuhn.runs import Standing
-from bots.studies.learner.experiments import ReportSettings
+from bots.studies.kuhn_runs import ExperimentProgress
+from bots.studies.learner import ReportSettings
+from bots.studies.report import Report
 from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
+from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing, workers_from
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.working import duration, live_line, working
 
@@ -22,10 +23,19 @@ __all__ = ["app"]
 app = typer.Typer(help="Report on the works that players come from: printed figures beside ours.", no_args_is_help=True)
 
 _LearnerOptions: Any = setting_options(ReportSettings)
-_KeptFolder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="Where what is finished is kept; made if it is not there.")
-]
 _KEPT: Final = "what is finished"
+
+
+def _begin(context: typer.Context, out: Path | None, force: bool) -> Terminal:
+    if out is not None:
+        check_new_file(out, force)
+    return context.ensure_object(Terminal)
+
+
+def _finish(terminal: Terminal, report: Report, out: Path | None) -> None:
+    show_report(terminal, report)
+    if out is not None:
+        write_report(terminal, report, out)
 
 
 @app.command()
@@ -51,43 +61,34 @@ def evolved(
     gene_deals: Annotated[
         int, typer.Option("--gene-deals", min=1, help="Deals on which the use of the genes is counted.")
     ] = 2000,
-    workers: Annotated[int, typer.Option("--workers", min=1, max=1000, help="Processes that play the matches.")] = 1,
-    out_file: PageFile = None,
+    workers: WorkerCount = 1,
+    out: PageFile = None,
     force: PageForce = False,
 ) -> None:
     """Report on an evolution: its tables and graphs beside the printed ones, on deals never seen, against other bots.
 
     The graphs are on the page that --out writes.
     """
-    from bots.evolved.finished import read_runs
-    from bots.studies.evolved.report import ReportSettings, evolved_report
-    from bots.workers import local_workers
+    from bots.evolved.runs import read_runs
+    from bots.studies.evolved import ReportSettings, evolved_report
 
-    terminal = context.ensure_object(Terminal)
-    if out_file is not None:
-        check_new_file(out_file, force)
+    terminal = _begin(context, out, force)
     runs = read_runs(folder)
     others = [read_runs(path) for path in beside or ()]
     settings = ReportSettings(deals=deals, matches=matches, seed=seed, gene_deals=gene_deals)
     try:
-        with working(terminal, "playing") as show:
-            if workers == 1:
-                found = evolved_report(runs, settings, others, show=show)
-            else:
-                with local_workers(workers) as over:
-                    found = evolved_report(runs, settings, others, workers=over, show=show)
+        with workers_from(workers) as over, working(terminal, "playing") as show:
+            found = evolved_report(runs, settings, others, workers=over, show=show)
     except KeyboardInterrupt:
         abort("interrupted; a report is made at a stretch: the same command begins again", EXIT_INTERRUPTED)
-    show_findings(terminal, found)
-    if out_file is not None:
-        write_findings(terminal, found, out_file)
+    _finish(terminal, found, out)
 
 
 @app.command()
 @takes_options
 def learner(
     context: typer.Context,
-    folder: _KeptFolder,
+    folder: RunFolder,
     settings: _LearnerOptions,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
@@ -98,29 +99,19 @@ def learner(
 
     The graphs of learning are on the page that --out writes. An interrupted command goes on where it stopped.
     """
-    terminal = context.ensure_object(Terminal)
-    from bots.studies.learner.experiments import play_all
-    from bots.studies.learner.report import learner_report
+    terminal = _begin(context, out, force)
+    from bots.studies.learner import learner_report, play_all
 
-    if out is not None:
-        check_new_file(out, force)
     wanted = ReportSettings(**given(settings))
-    with (
-        worked_by(workers, scheduler) as over,
-        gone_on_with(folder, _KEPT),
-        working(terminal, "playing") as show,
-    ):
+    with computing(folder, _KEPT, workers, scheduler) as over, working(terminal, "playing") as show:
         played = play_all(wanted, folder, workers=over, show=show)
-    report = learner_report(wanted, played)
-    show_findings(terminal, report)
-    if out is not None:
-        write_findings(terminal, report, out)
+    _finish(terminal, learner_report(wanted, played), out)
 
 
 @app.command()
 def kuhn(
     context: typer.Context,
-    folder: _KeptFolder,
+    folder: RunFolder,
     seeds: Annotated[
         int, typer.Option(min=2, help="Runs of an experiment; of long ones a fifth or a twentieth are done.")
     ] = 100,
@@ -132,24 +123,47 @@ def kuhn(
 
     All experiments have their turn with few seeds first; an interrupted command goes on where it stopped.
     """
-    terminal = context.ensure_object(Terminal)
-    if out is not None:
-        check_new_file(out, force)
-    from bots.studies.kuhn.report import claims_report
-    from bots.studies.kuhn.runs import experiments, gather, gathered
+    terminal = _begin(context, out, force)
+    from bots.studies.kuhn import claims_report
+    from bots.studies.kuhn_runs import experiments, gather, gathered
 
-    with (
-        worked_by(workers) as over,
-        gone_on_with(folder, _KEPT),
-        live_line(terminal) as line,
-    ):
+    with computing(folder, _KEPT, workers) as over, live_line(terminal) as line:
         gather(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
-    report = claims_report(gathered(folder, experiments(), seeds))
-    show_findings(terminal, report)
-    if out is not None:
-        write_findings(terminal, report, out)
+    _finish(terminal, claims_report(gathered(folder, experiments(), seeds)), out)
 
 
-def _line(standing: Standing) -> str:
+@app.command()
+def lp_mc(
+    context: typer.Context,
+    folder: RunFolder,
+    hands: Annotated[int, typer.Option(min=4, help="Hands of each match of the whole bot, an even number.")] = 4000,
+    workers: WorkerCount = 1,
+    out: PageFile = None,
+    force: PageForce = False,
+) -> None:
+    """Judge the tables of the thesis of lp-mc: the game before the flop is solved, the whole bot is played.
+
+    An interrupted command goes on where it stopped.
+    """
+    terminal = _begin(context, out, force)
+    if hands % 2:
+        abort(f"--hands {hands}: it must be even, as every deal is played in both seats")
+    from bots.studies.lp_mc import lp_mc_report
+
+    with computing(folder, _KEPT, workers) as over, working(terminal, "playing") as show:
+        report = lp_mc_report(folder, hands, workers=over, show=show)
+    _finish(terminal, report, out)
+
+
+@app.command()
+def rembrant(context: typer.Context, out: PageFile = None, force: PageForce = False) -> None:
+    """Judge what the paper on Rembrant says of its rules; nothing is played."""
+    terminal = _begin(context, out, force)
+    from bots.studies.rembrant import rembrant_report
+
+    _finish(terminal, rembrant_report(), out)
+
+
+def _line(standing: ExperimentProgress) -> str:
     left = "" if standing.left_s is None else f", {duration(standing.left_s)} left"
     return f"{standing.done:,} of {standing.runs:,} runs{left}, last {standing.name}"

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bots.learner.constants import Constants
+from bots.learner.memory import Constants
 from bots.learner.training import TrainingSettings
 from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
+from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.train_cfr import cfr
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
-    from bots.learner.training import Progress
+    from bots.learner.training import TrainingProgress
 
 __all__ = ["app"]
 
@@ -81,7 +81,7 @@ def learner(
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.training import train
-    from bots.studies.learner.report import training_report
+    from bots.studies.learner import training_report
 
     if out is not None:
         check_new_file(out, force)
@@ -104,14 +104,14 @@ def learner(
     except KeyboardInterrupt:
         abort(f"interrupted; {memory} holds every finished block: the same command goes on", EXIT_INTERRUPTED)
     report = training_report(settings, trained, blocks)
-    show_findings(terminal, report)
+    show_report(terminal, report)
     looking = "".join(f",{name}={value:g}" for name, value in Constants().differences(looks).items())
     terminal.print(f"It plays as learner?memory={memory},learn=false{looking}")
     if out is not None:
-        write_findings(terminal, report, out)
+        write_report(terminal, report, out)
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: TrainingProgress) -> str:
     last = progress.blocks[-1]
     speed = "" if progress.hands_per_s is None else f", {progress.hands_per_s:,.0f} hands/s"
     left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"

@@ -12,7 +12,7 @@ from bots.cfr.settings import TrainingSettings
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def cfr(
         seconds, iterations = (60 * _MINUTES, None) if plan.is_drawn else (None, _ITERATIONS)
     _announce(terminal, plan)
     with (
-        gone_on_with(folder, "the last checkpoint"),
-        worked_by(workers, scheduler) as helpers,
+        resumable(folder, "the last checkpoint"),
+        workers_from(workers, scheduler) as helpers,
         live_line(terminal) as line,
     ):
         trained = train(

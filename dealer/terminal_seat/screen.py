@@ -21,9 +21,8 @@ from dealer.seat.sentences import counted, result_sentence, score_remark, score_
 from dealer.terminal_seat.ink import Ink
 from engine import Card, Game, Move, parse_cards
 from logs import HandRecord
-from logs.report.replay import replayed
 from logs.text import shown
-from logs.view import PlayerView
+from logs.view import PlayerView, replayed
 
 __all__ = [
     "all_cards_lines",

@@ -20,12 +20,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bots.evolved.deals import make_deals
-from bots.evolved.files import CHAMPION, write_chromosome
-from bots.evolved.finished import FinishedRuns, read_runs
-from bots.findings import Report, format_findings
-from bots.studies.evolved.progress import standings
-from bots.studies.evolved.report import ReportSettings, evolved_report
+from bots.evolved.chromosome import CHAMPION, write_chromosome
+from bots.evolved.runs import FinishedRuns, read_runs
+from bots.evolved.training import make_deals
+from bots.studies.evolved import ReportSettings, evolved_report
+from bots.studies.evolved_play import standings
+from bots.studies.report import Report, format_report
 from bots.workers import local_workers
 
 HERE: Final = Path(__file__).resolve().parent
@@ -164,7 +164,7 @@ def main(folder: Path) -> None:
         report = evolved_report(
             chosen, SETTINGS, others, workers=workers, show=lambda part: print(f"{part:.0%}", flush=True)
         )
-    (folder / "report.html").write_text(format_findings(report), "utf-8")
+    (folder / "report.html").write_text(format_report(report), "utf-8")
     REPORT.write_text(json.dumps(as_data(report), indent=1, ensure_ascii=False) + "\n", "utf-8")
     PAGE.write_text(with_tables(PAGE.read_text("utf-8"), as_data(report)), "utf-8")
 

@@ -21,8 +21,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
-from bots.studies.kuhn.report import claims_report
-from bots.studies.kuhn.runs import experiments, gather, gathered
+from bots.studies.kuhn import claims_report
+from bots.studies.kuhn_runs import experiments, gather, gathered
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "kuhn.md"

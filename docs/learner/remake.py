@@ -22,15 +22,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.learner.constants import Constants
+from bots.journal import Journal
 from bots.learner.files import SHIPPED, memory_bytes, shipped_memory
-from bots.learner.kept import Kept
-from bots.learner.memory import Memory
+from bots.learner.memory import Constants, Memory
 from bots.learner.tables import Pack, Style, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from bots.studies.learner.report import Spread
+from bots.studies.learner import Spread
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.rate import signed
 from protocol import find_game
@@ -43,8 +42,16 @@ COUNTER_GAMES: Final = ("limit", "nolimit", "limit10", "nolimit10")
 COUNTER_SEEDS: Final = range(1, 9)
 
 _EVERYWHERE: Final = (
-    *("calling", "folding", "raising", "random", "random?decisions=20/50/15/10/5", "constant?decision=3", "mfs", "rh"),
-    *("mfs?k=4", "rh?k=64"),
+    "calling",
+    "folding",
+    "raising",
+    "random",
+    "random?decisions=20/50/15/10/5",
+    "constant?decision=3",
+    "mfs",
+    "rh",
+    "mfs?k=4",
+    "rh?k=64",
 )
 _SLOW: Final = ("rembrant",)
 _SLOW_IN_LIMIT: Final = ("evolved",)
@@ -247,7 +254,7 @@ def _write(path: Path, fields: Sequence[str], rows: Iterable[Sequence[object]]) 
         writer.writerows(rows)
 
 
-def _rows(kept: Kept, name: str) -> list[Row]:
+def _rows(kept: Journal, name: str) -> list[Row]:
     known: Mapping[tuple[str, str, int], Row] = {(row[0], row[1], row[2]): Row(*row) for row in kept.rows}
     rows = []
     for opponent in opponents(name):
@@ -260,7 +267,7 @@ def _rows(kept: Kept, name: str) -> list[Row]:
     return rows
 
 
-def _counters(kept: Kept, name: str) -> list[Counter]:
+def _counters(kept: Journal, name: str) -> list[Counter]:
     known = {Counter(*row)[:3]: Counter(*row) for row in kept.rows}
     rows = []
     for seed in COUNTER_SEEDS:
@@ -277,11 +284,11 @@ def main(arguments: Sequence[str]) -> None:
     """Play some games and write the page."""
     folder, *names = arguments
     for name in names or SHIPPED:
-        with Kept(Path(folder) / f"{name}.jsonl", {"game": name, "seed": SEED}) as kept:
+        with Journal(Path(folder) / f"{name}.jsonl", {"game": name, "seed": SEED}) as kept:
             _write(HERE / f"{name}.csv", Row._fields, _rows(kept, name))
         if name not in COUNTER_GAMES:
             continue
-        with Kept(Path(folder) / f"{name}-counters.jsonl", asdict(counter_settings(name))) as kept:
+        with Journal(Path(folder) / f"{name}-counters.jsonl", asdict(counter_settings(name))) as kept:
             others = [row for row in stored_counters() if row.game != name] if COUNTERS.exists() else []
             rows = [*others, *_counters(kept, name)]
             rows.sort(key=lambda row: (SHIPPED.index(row.game), row.seed))

@@ -19,14 +19,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bots.baseline import CallingBot, RaisingBot
-from bots.lp_mc.lp import LpMcBot
+from bots.lp_mc.preflop import BALANCES
 from bots.lp_mc.strategy import preflop_strategy
-from bots.sdk.bot import Bot, draw
-from bots.sdk.selfplay import self_play
-from bots.sdk.view import View
-from engine import CALL, FOLD, RAISE, Action
-from logs.estimation import RunningMean
+from bots.studies import lp_mc as study
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
@@ -34,17 +29,12 @@ PAGE: Final = HERE.parent / "lp-mc.md"
 CSV: Final = HERE / "balances.csv"
 
 OPPONENTS: Final = ("RaiseBot", "RandomBot", "CallBot")
-STRATEGIES: Final = ("published", "equilibrium")
 PREFLOP_HANDS: Final = 5_000_000
 FULL_HANDS: Final = (4_000, 100_000)
-SEED: Final = 2013
 _THIRDS: Final = (1 / 3, 1 / 3, 1 / 3)
 _SIMPLE: Final = {"RaiseBot": (0.0, 0.0, 1.0), "RandomBot": _THIRDS, "CallBot": (0.0, 1.0, 0.0)}
 
-PRINTED_PREFLOP: Final = {"RaiseBot": 0.04051, "RandomBot": 0.13224, "CallBot": -0.04931}
-"""Table 4 of the work, in small bets per hand."""
-PRINTED_FULL: Final = {"RaiseBot": 1.3715, "RandomBot": 0.8270, "CallBot": 0.7135}
-"""Table 5 of the work."""
+_NAMES: Final = {"RaiseBot": "raising", "RandomBot": "random", "CallBot": "calling"}
 
 
 class Row(NamedTuple):
@@ -52,7 +42,7 @@ class Row(NamedTuple):
 
     Attributes:
         game: ``preflop``, where hands end before the flop, or ``full``.
-        strategy: one of `STRATEGIES`.
+        strategy: one of `bots.studies.lp_mc.STRATEGIES`.
         opponent: one of `OPPONENTS`.
         hands: how many.
         mean: over both seats.
@@ -72,30 +62,9 @@ class Row(NamedTuple):
         return f"{self.mean:+.{digits}f} ± {self.half_width:.{digits}f}"
 
 
-class ThirdsBot(Bot):
-    """The RandomBot of the work: one of the three actions, equally likely; an illegal one becomes the nearest."""
-
-    def act(self, view: View) -> Action:
-        """Draw an action; the draw depends on the state alone."""
-        return view.nearest_legal((FOLD, CALL, RAISE)[draw(SEED, view) % 3])
-
-
 def play_full(strategy: str, opponent: str) -> list[Row]:
     """Play the whole bot; rows for the first hands and for all."""
-    other = {"RaiseBot": RaisingBot, "RandomBot": ThirdsBot, "CallBot": CallingBot}[opponent]()
-    game = find_game("limit")[1]
-    bots = [LpMcBot(preflop=strategy, seed=SEED), other]
-    won, of_deal, rows = RunningMean(), 0.0, []
-    for number, record in enumerate(
-        self_play(game, bots, hands=FULL_HANDS[-1] // 2, seed=SEED, names=("us", "them")), 1
-    ):
-        of_deal += sum(value for at, value in enumerate(record.values) if record.name_at(at) == "us")
-        if number % 2 == 0:
-            won.add(of_deal / 2 / game.raise_sizes[0])
-            of_deal = 0.0
-        if number in FULL_HANDS:
-            rows.append(Row("full", strategy, opponent, number, won.mean, won.half_width_95 or 0.0))
-    return rows
+    return [Row("full", strategy, opponent, *won) for won in study.play_full(strategy, _NAMES[opponent], FULL_HANDS)]
 
 
 def play_preflop(strategy: str, opponent: str) -> list[Row]:
@@ -103,13 +72,13 @@ def play_preflop(strategy: str, opponent: str) -> list[Row]:
     from bots.lp_mc.balance import balance
 
     table = preflop_strategy(as_published=strategy == "published")
-    found = balance(find_game("limit")[1], table, _SIMPLE[opponent], hands=PREFLOP_HANDS, seed=SEED)
+    found = balance(find_game("limit")[1], table, _SIMPLE[opponent], hands=PREFLOP_HANDS, seed=study.SEED)
     return [Row("preflop", strategy, opponent, found.hands, found.mean, found.half_width)]
 
 
 def _matches() -> Iterator[tuple[str, str, str]]:
     for game in ("preflop", "full"):
-        for strategy in STRATEGIES:
+        for strategy in study.STRATEGIES:
             for opponent in OPPONENTS:
                 yield game, strategy, opponent
 
@@ -149,10 +118,10 @@ def tables(rows: Sequence[Row]) -> Mapping[str, str]:
     made = {"preflop": head, **{f"full {hands}": head for hands in FULL_HANDS}}
     for opponent in OPPONENTS:
         for name, game, hands, printed in (
-            ("preflop", "preflop", PREFLOP_HANDS, f"{PRINTED_PREFLOP[opponent]:+.5f}"),
-            *((f"full {hands}", "full", hands, f"{PRINTED_FULL[opponent]:+.4f}") for hands in FULL_HANDS),
+            ("preflop", "preflop", PREFLOP_HANDS, f"{BALANCES[_NAMES[opponent]]:+.5f}"),
+            *((f"full {hands}", "full", hands, f"{study.PRINTED_FULL[_NAMES[opponent]]:+.4f}") for hands in FULL_HANDS),
         ):
-            cells = [found[game, strategy, opponent, hands] for strategy in STRATEGIES]
+            cells = [found[game, strategy, opponent, hands] for strategy in study.STRATEGIES]
             made[name] += f"| {opponent} | {printed} | {' | '.join(cells)} |\n"
     return made
 

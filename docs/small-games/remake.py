@@ -17,9 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from bots.kuhn.equilibria import kuhn_equilibrium
-from bots.kuhn.games import Genes, KuhnGame, Variant
-from bots.kuhn.models import MODEL_NAMES, models
+from bots.kuhn.games import MODEL_NAMES, Genes, KuhnGame, Variant, kuhn_equilibrium, models
 from bots.kuhn.values import best_answer, expected_value
 from dealer.cli.app import application
 

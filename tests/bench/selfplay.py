@@ -24,9 +24,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from bots.baseline import RandomBot
-from bots.evolved.charts import chart, chart_position
-from bots.evolved.chromosome import GENES, Odds
-from bots.evolved.files import CHAMPION, read_chromosome
+from bots.evolved.chromosome import CHAMPION, GENES, Odds, chart, chart_position, read_chromosome
 from bots.evolved.training import OPPONENTS, TableEvaluator
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View

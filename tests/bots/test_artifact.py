@@ -18,7 +18,7 @@ from bots.cfr import training as cfr_training
 from bots.cfr.bot import SHIPPED
 from bots.errors import BotFileError, CheckpointError, StrategyError
 from bots.evolution import evolution as evolution_run
-from bots.evolved import files as evolved_files
+from bots.evolved import chromosome as evolved_files
 from bots.learner import files as learner_files
 from engine.errors import quoted
 
@@ -187,7 +187,7 @@ def test_a_strategy_is_mapped(tmp_path: Path) -> None:
 
 def test_bots_that_play_without_numpy_read_their_files_without_it() -> None:
     code = (
-        "import sys; from bots.evolved.files import *; from bots.learner.files import *; from bots.learner.constants "
+        "import sys; from bots.evolved.chromosome import *; from bots.learner.files import *; from bots.learner.memory "
         "import Constants; from protocol import find_game; read_chromosome(CHAMPION); "
         "assert shipped_memory(find_game('limit')[1], Constants()).cells; print('numpy' in sys.modules)"
     )

@@ -7,8 +7,8 @@ client: its seats go on. When its connection ends without a word, its seats wait
 A seat is offered with a secret that is good for one connection and for a while, and kept as its hash. The client
 connects to the text port once more and sends the secret; from then on that connection carries the bytes between the bot
 and the port of the match (`dealer.table.listener`), whose key only this server has. When the connection breaks, the
-match does not see it: the bot's clock runs, and what is sent meanwhile is kept, until the seat is taken again with a new
-secret, or given up because nobody came in time. The match then sees what it sees of any bot that disconnects.
+match does not see it: the bot's clock runs, and what is sent meanwhile is kept, until the seat is taken again with a
+new secret, or given up because nobody came in time. The match then sees what it sees of any bot that disconnects.
 """
 
 from __future__ import annotations
@@ -79,12 +79,7 @@ class Line(Client, Protocol):
 
 
 class _Host:
-    """Who brings one bot: a client, over one connection after another.
-
-    Attributes:
-        line: the connection; None while there is none.
-        seats: that have been opened and are not over.
-    """
+    """Who brings one bot: a client, over one connection after another."""
 
     def __init__(self, bot: str, user: User, session: str, hosting: Hosting) -> None:
         self.bot = bot
@@ -341,7 +336,6 @@ class HostedSeat:
         """Carry bytes over a connection until it ends, or another takes its place.
 
         Args:
-            reader: from the client. writer: to it.
             received: how many bytes of the dealer's the client has.
             head: what has come from it after its claim.
         """

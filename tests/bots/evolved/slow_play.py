@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bots.evolved.charts import chart, chart_position
-from bots.evolved.chromosome import Odds, decision, gene
-from bots.evolved.deals import DealSet
+from bots.evolved.chromosome import Odds, chart, chart_position, decision, gene
+from bots.evolved.training import DealSet
 from engine import Action, ActionKind, Card, Deal, Seat, betting_start, rank_hand
 from engine.betting import nearest_legal
 from engine.starting_hands import starting_hand

@@ -12,10 +12,21 @@ import pytest
 from bots import self_play
 from bots.errors import ChromosomeError, GameRefused
 from bots.evolved.bot import EvolvedBot
-from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
-from bots.evolved.chromosome import GENES, Odds, decision, gene
-from bots.evolved.files import CHAMPION, Chromosome, read_chromosome, recorded_odds, write_chromosome
-from bots.evolved.finished import recorded_settings
+from bots.evolved.chromosome import (
+    CHAMPION,
+    GENES,
+    POSITION_CLASSES,
+    Chromosome,
+    Odds,
+    chart,
+    chart_position,
+    decision,
+    gene,
+    read_chromosome,
+    recorded_odds,
+    write_chromosome,
+)
+from bots.evolved.runs import recorded_settings
 from bots.evolved.training import GENOME
 from bots.sdk.registry import make_bot
 from engine import ActionKind

@@ -11,7 +11,7 @@ import pytest
 from bots.errors import CheckpointError, EvolutionError
 from bots.evolution.evolution import Generation, State
 from bots.evolution.genome import Evaluation
-from bots.evolved.checks import Check, Checker, Checks, CheckSettings, read_checks
+from bots.evolved.runs import Check, Checker, Checks, CheckSettings, read_checks
 from bots.evolved.training import GENOME, OPPONENTS, TableEvaluator, TrainingSettings
 
 INDIVIDUALS = GENOME.random(14, np.random.default_rng(4))

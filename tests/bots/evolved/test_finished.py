@@ -12,9 +12,8 @@ import pytest
 from bots.errors import CheckpointError, ChromosomeError
 from bots.evolution.evolution import Generation, State, save_checkpoint
 from bots.evolution.genome import Evaluation
-from bots.evolved.chromosome import GENES
-from bots.evolved.files import write_chromosome
-from bots.evolved.finished import read_runs, recorded_settings
+from bots.evolved.chromosome import GENES, write_chromosome
+from bots.evolved.runs import read_runs, recorded_settings
 from bots.evolved.training import GENOME, TrainingSettings
 
 NAMES = (*(f"trainer-{number}" for number in range(1, 10)), "player")

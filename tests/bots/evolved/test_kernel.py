@@ -7,8 +7,7 @@ import pytest
 
 from bots.evolved import kernel
 from bots.evolved.chromosome import GENES, Odds
-from bots.evolved.deals import DealSet, make_deals
-from bots.evolved.training import GENOME, TableEvaluator
+from bots.evolved.training import GENOME, DealSet, TableEvaluator, make_deals
 from engine.equity import exact_equity, sampled_equity
 from tests.bots.evolved.slow_play import played_slowly
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from bots.evolved.chromosome import Odds
-from bots.evolved.deals import DealSet, make_deals
-from bots.evolved.training import GENOME
+from bots.evolved.training import GENOME, DealSet, make_deals
 from bots.evolved.watching import Watched, preflop_play, ratio, total, watch, winnings_of
 from engine import Category, rank_hand
 from engine.starting_hands import starting_hand

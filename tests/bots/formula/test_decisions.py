@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bots.formula.decisions import Decision, Proportions, action_of
+from bots.formula.formulas import Decision, Proportions, action_of
 from bots.sdk.conversation import require_legal
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, raise_to

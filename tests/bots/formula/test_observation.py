@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from bots.formula.observation import Observation, observe
+from bots.formula.formulas import Observation, observe
 from bots.sdk.view import View
 from engine import CALL, FOLD, Hand, deals
 from protocol import find_game, shipped_games

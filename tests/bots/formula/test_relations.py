@@ -7,9 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from bots.formula.decisions import Decision
-from bots.formula.observation import Observation
-from bots.formula.relations import decision_of, mfs_decision, mfs_relation, rh_decision, rh_relation
+from bots.formula.formulas import (
+    Decision,
+    Observation,
+    decision_of,
+    mfs_decision,
+    mfs_relation,
+    rh_decision,
+    rh_relation,
+)
 
 SMALL_BLIND = Observation(50.0, 15, 3.0, 5, 0, 2, 1, 0, 2, 10)
 """Two players, blinds 5 and 10: 5 own, 10 of the other, 5 to call."""

@@ -7,11 +7,9 @@ from collections import Counter
 import pytest
 
 from bots.errors import GameRefused
-from bots.kuhn.equilibria import kuhn_equilibrium
-from bots.kuhn.games import KuhnGame, Variant
-from bots.kuhn.models import MODEL_NAMES, models
+from bots.kuhn.bots import WIRE_NAMES, card_of, variant_of
+from bots.kuhn.games import MODEL_NAMES, KuhnGame, Variant, kuhn_equilibrium, models
 from bots.kuhn.values import expected_value, exploitability
-from bots.kuhn.wire import WIRE_NAMES, card_of, variant_of
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View

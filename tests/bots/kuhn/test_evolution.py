@@ -10,18 +10,21 @@ import numpy as np
 import pytest
 
 from bots.errors import EvolutionError
-from bots.kuhn.evolution import kernel
-from bots.kuhn.evolution.evaluators import Mixed, OfModel, OfRivals, outlook, payments
-from bots.kuhn.evolution.settings import (
+from bots.kuhn import kernel
+from bots.kuhn.evolution import (
     Fitness,
     KuhnSettings,
+    Mixed,
+    OfModel,
+    OfRivals,
     OppositionKind,
     SelectionKind,
     Start,
     kuhn_evolution,
+    payments,
+    payoff_chances,
 )
-from bots.kuhn.games import KuhnGame, Variant
-from bots.kuhn.models import model
+from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.values import expected_value, payoffs
 from engine.splitmix import MASK_64, STEP, mixed
 
@@ -64,8 +67,8 @@ def test_the_chances_of_all_payoffs(game: KuhnGame) -> None:
     first, second = strategies(game, 1), strategies(game, 1, seed=2)
     expected = payoffs(game, genes(first), genes(second))
     for seat, own, other in ((0, first, second), (1, second, first)):
-        won, by_end = outlook(game, seat, genes(other))
-        from bots.kuhn.evolution.evaluators import contributions
+        won, by_end = payoff_chances(game, seat, genes(other))
+        from bots.kuhn.evolution import contributions
 
         found = contributions(game, seat, own).reshape(len(by_end), -1).T @ by_end
         sign = -1 if seat else 1

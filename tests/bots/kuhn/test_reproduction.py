@@ -7,10 +7,9 @@ from statistics import fmean
 
 import pytest
 
-from bots.kuhn.evolution.results import KuhnResult, run_seed
-from bots.kuhn.evolution.runs import exploitability_of
 from bots.kuhn.games import KuhnGame
-from bots.studies.kuhn.runs import Experiment, experiments
+from bots.kuhn.runs import KuhnResult, exploitability_of, run_seed
+from bots.studies.kuhn_runs import Experiment, experiments
 
 pytestmark = pytest.mark.slow  # numba compiles, and runs take seconds
 

@@ -16,8 +16,17 @@ import numpy as np
 import pytest
 
 from bots.errors import EvolutionError, SolvingError
-from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, sequence_form_of
-from bots.kuhn.models import CONJECTURED_BLUFFER, MODEL_NAMES, model, models
+from bots.kuhn.games import (
+    CARDS,
+    CONJECTURED_BLUFFER,
+    MODEL_NAMES,
+    Genes,
+    KuhnGame,
+    Variant,
+    model,
+    models,
+    sequence_form_of,
+)
 from bots.kuhn.values import best_answer, expected_value, exploitability, payoffs, spread
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Decision, Leaf, PublicGame, sequence_form

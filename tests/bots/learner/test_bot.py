@@ -11,13 +11,10 @@ import pytest
 
 from bots.baseline import CallingBot, ConstantBot, FoldingBot, RandomBot
 from bots.errors import LearnerFileError, SpecError
-from bots.formula.decisions import Decision, action_of
-from bots.formula.observation import observe
+from bots.formula.formulas import Decision, action_of, observe
 from bots.learner.bot import LearnerBot
-from bots.learner.cells import Cell, cell_of
-from bots.learner.constants import Constants
 from bots.learner.files import memory_bytes, read_memory, write_memory
-from bots.learner.memory import Matrix, Memory, reward_mbb
+from bots.learner.memory import Cell, Constants, Matrix, Memory, cell_of, reward_mbb
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import require_legal
 from bots.sdk.learning import Journal, cut_journal, read_journal

@@ -15,12 +15,23 @@ import pytest
 
 from bots.artifact import read_artifact, write_artifact
 from bots.errors import LearnerFileError
-from bots.formula.decisions import Decision
-from bots.formula.observation import Observation
-from bots.learner.cells import Cell, cell_of, level, level_counts
-from bots.learner.constants import RANGES, Constants
+from bots.formula.formulas import Decision, Observation
 from bots.learner.files import _KIND, MemoryFile, memory_bytes, read_memory, write_memory
-from bots.learner.memory import UNTRIED, Matrix, Memory, Results, best_decision, merge, reward_mbb
+from bots.learner.memory import (
+    RANGES,
+    UNTRIED,
+    Cell,
+    Constants,
+    Matrix,
+    Memory,
+    Results,
+    best_decision,
+    cell_of,
+    level,
+    level_counts,
+    merge,
+    reward_mbb,
+)
 
 CONSTANTS = Constants()
 SEEN = Observation(

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from bots.learner.bot import LearnerBot
-from bots.learner.constants import Constants
 from bots.learner.files import SHIPPED, memory_bytes, shipped_memory
-from bots.learner.memory import Memory
+from bots.learner.memory import Constants, Memory
 from protocol import find_game, shipped_games
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from bots.errors import EvolutionError, LearnerFileError
-from bots.findings import LineChart
 from bots.learner.bot import LearnerBot
-from bots.learner.constants import Constants
 from bots.learner.files import read_memory
-from bots.learner.training import Block, Progress, TrainingSettings, train
-from bots.studies.learner.report import training_report
+from bots.learner.memory import Constants
+from bots.learner.training import Block, TrainingProgress, TrainingSettings, train
+from bots.studies.learner import training_report
+from bots.studies.report import LineChart
 
 _SETTINGS = TrainingSettings(
     opponents=("bots.baseline:CallingBot", "bots.baseline:RaisingBot"),
@@ -33,13 +33,13 @@ def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> Non
     assert [block.hands for block in blocks] == [16, 32, 48]
     assert memory == read_memory(whole, _SETTINGS.constants)
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: TrainingProgress) -> None:
         raise KeyboardInterrupt
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             train(_SETTINGS, 48, parts, stop)
-    seen: list[Progress] = []
+    seen: list[TrainingProgress] = []
     assert train(_SETTINGS, 48, parts, seen.append) == (memory, blocks)
     assert [len(progress.blocks) for progress in seen] == [3]
     assert parts.read_bytes() == whole.read_bytes()

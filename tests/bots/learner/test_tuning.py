@@ -13,9 +13,10 @@ import pytest
 
 from bots.errors import CheckpointError, EvolutionError
 from bots.learner import tuning
-from bots.learner.constants import RANGES, Constants
+from bots.learner.memory import RANGES, Constants
 from bots.learner.tuning import Measured, TuningSettings, check, measured_mbb, search
-from bots.studies.learner.report import Spread, student_point, tuning_report
+from bots.studies.learner import Spread, tuning_report
+from bots.studies.report import student_point
 
 _SETTINGS = TuningSettings(
     opponents=("bots.baseline:CallingBot",), hands=8, test=4, population=3, generations=2, trials=5

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bots.lp_mc.model import OpponentModel
-from bots.lp_mc.options import WHOLE_HAND, SimulationOptions
+from bots.lp_mc.simulation import WHOLE_HAND, OpponentModel, SimulationOptions
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Card, Deal, hand_values, nearest_legal, rank_hand
 from engine.equity import preflop_equity

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bots.errors import GameRefused, SpecError
-from bots.lp_mc import mc
-from bots.lp_mc.lp import LpBot, LpMcBot, preflop_refusal
+from bots.lp_mc import bot as module
+from bots.lp_mc.bot import LpBot, LpMcBot, preflop_refusal
 from bots.lp_mc.simulation import Values
 from bots.lp_mc.strategy import preflop_strategy
 from bots.sdk.bot import Bot
@@ -77,7 +77,7 @@ def test_after_the_flop(view_of: ViewOf, monkeypatch: pytest.MonkeyPatch) -> Non
     view = view_of("limit", "MATCHSTATE:1:0:cc/r:|AhKs/2c7dTh")
     assert LpBot().act(view) == CALL
     assert LpBot().policy(view) == {CALL: 1.0}
-    monkeypatch.setattr(mc, "simulate", lambda *_: Values(-5.0, -2.0, 1, 1))
+    monkeypatch.setattr(module, "simulate", lambda *_: Values(-5.0, -2.0, 1, 1))
     assert LpMcBot().act(view) == FOLD
     assert LpMcBot().policy(view) is None
 

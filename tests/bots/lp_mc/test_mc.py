@@ -7,10 +7,9 @@ from dataclasses import fields, replace
 import pytest
 
 from bots.errors import GameRefused, SpecError
-from bots.lp_mc import mc
-from bots.lp_mc.mc import McBot, best_action
-from bots.lp_mc.options import SimulationOptions
-from bots.lp_mc.simulation import Values
+from bots.lp_mc import bot as module
+from bots.lp_mc.bot import McBot, best_action
+from bots.lp_mc.simulation import SimulationOptions, Values
 from bots.sdk.bot import draw
 from bots.sdk.registry import describe, make_bot
 from bots.sdk.view import View
@@ -102,7 +101,7 @@ def test_draws_go_by_seed_hand_position_and_state(view_of: ViewOf) -> None:
 
 
 def test_the_hand_prefers_one_action_throughout(view_of: ViewOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mc, "simulate", lambda *_: Values(5.0, 5.5, 1, 1))
+    monkeypatch.setattr(module, "simulate", lambda *_: Values(5.0, 5.5, 1, 1))
     bot, chosen = McBot(seed=3), []
     for hand in range(40):
         of_hand = {bot.act(view_of("limit", state.replace(":1:0:", f":1:{hand}:"))) for state in (FREE, PAID)}
@@ -115,13 +114,13 @@ def test_the_hand_prefers_one_action_throughout(view_of: ViewOf, monkeypatch: py
 
 
 def test_the_comment(view_of: ViewOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mc, "simulate", lambda *_: Values(5.004, -12.5, 757, 1081))
+    monkeypatch.setattr(module, "simulate", lambda *_: Values(5.004, -12.5, 757, 1081))
     view = view_of("limit", PAID)
     assert McBot(explain=True).act(view) == CALL
     assert view.comments == [
         b"# flop AhKs on 2c7dTh: fold 0, call 5.00, raise -12.50; the opponent holds one of 757 hands of 1,081 -> c\r\n"
     ]
-    monkeypatch.setattr(mc, "simulate", lambda *_: Values(-5.0, None, 1, 1225))
+    monkeypatch.setattr(module, "simulate", lambda *_: Values(-5.0, None, 1, 1225))
     view = view_of("limit", "MATCHSTATE:1:0:crrr:|AhKs")
     McBot(explain=True).act(view)
     (comment,) = view.comments

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.lp_mc.model import Chances, OpponentModel
-from bots.lp_mc.simulation import Line, play_out
+from bots.lp_mc.simulation import Chances, Line, OpponentModel, play_out
 from engine import CALL, RAISE, ActionKind, BettingState
 from protocol import find_game
 from protocol.match_state import betting_after

@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 
 from bots.errors import SolvingError
-from bots.lp_mc.generate import strategy_table
 from bots.lp_mc.preflop import (
+    AFTER_LIMP,
+    BALANCES,
     OPPONENTS,
     PreflopRules,
     balance,
     preflop_form,
+    published_program,
     simple_plan,
     solve,
+    solve_as_published,
+    strategy_table,
     without_free_folds,
 )
-from bots.lp_mc.published import AFTER_LIMP, BALANCES, published_program, solve_as_published
 from bots.lp_mc.strategy import preflop_strategy
 from bots.solving.equilibria import Equilibrium, cfr_plus
 from bots.solving.sequence_form import (

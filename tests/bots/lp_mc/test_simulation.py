@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.lp_mc.model import OpponentModel
-from bots.lp_mc.options import SimulationOptions
-from bots.lp_mc.simulation import batch_sizes, simulate
+from bots.lp_mc.simulation import OpponentModel, SimulationOptions, batch_sizes, simulate
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Hand, deal_hand, nearest_legal, parse_cards
 from engine.equity import exact_equity

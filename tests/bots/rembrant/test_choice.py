@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.rembrant.cells import parse_cell
-from bots.rembrant.choice import Style, chance_of_aggression, read_danger
-from bots.rembrant.kinds import Kind
+from bots.rembrant.choice import Kind, Style, chance_of_aggression, parse_cell, read_danger
 from engine import parse_cards
 from tests.tables import rows
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from bots.rembrant import tables
-from bots.rembrant.cells import Cell, Move, Opponent, parse_cell
-from bots.rembrant.kinds import Kind
+from bots.rembrant.choice import Cell, Kind, Move, Opponent, parse_cell
 from bots.rembrant.tables import (
     POSTFLOP_TABLES,
     PREFLOP_TABLES,

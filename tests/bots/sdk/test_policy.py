@@ -13,7 +13,7 @@ import pytest
 
 from bots import self_play
 from bots.evolved.bot import EvolvedBot
-from bots.evolved.files import write_chromosome
+from bots.evolved.chromosome import write_chromosome
 from bots.evolved.training import GENOME
 from bots.formula.bot import MfsBot
 from bots.sdk.bot import Bot

@@ -10,7 +10,7 @@ import pytest
 from bots import Bot, View
 from bots.baseline import CallingBot, RandomBot
 from bots.errors import GameRefused, SolvingError
-from bots.lp_mc.lp import LpBot
+from bots.lp_mc.bot import LpBot
 from bots.solving.exact import plan_of_bot
 from bots.solving.sequence_form import SequenceForm, best_response, expected_values, exploitability, strategy_of
 from engine import CALL, RAISE, Action, Game

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from bots.evolution.evolution import Generation, StopRule, load_checkpoint
-from bots.evolved.checks import read_checks
-from bots.evolved.files import read_chromosome
-from bots.evolved.runs import Progress, run_names
+from bots.evolved.chromosome import read_chromosome
+from bots.evolved.runs import EvolutionProgress, read_checks, run_names
 from dealer.cli.evolve import progress_line
 from logs.whole_file import FileLock
 from tests.bots.evolved.test_finished import write_runs
@@ -110,13 +109,13 @@ def test_the_line_says_how_a_run_stands() -> None:
     rule = StopRule(patience=200, opponents=500)
     left = rule.most_left(generation)
     assert left == 497 * 200 - 12
-    line = progress_line(Progress("trainer-3", 3, 9, generation, left, False, 0.5, 2_000_000))
+    line = progress_line(EvolutionProgress("trainer-3", 3, 9, generation, left, False, 0.5, 2_000_000))
     assert line == (
         "trainer-3 (3/9): generation 40, 13 h 48 min left at most, best +1,234, mean -68, best trainer +890 dollars, "
         "trainers renewed 3x, 12 generations ago, genes used 25%, 4.0 M hands/s"
     )
     left = StopRule(generations=50).most_left(generation)
-    line = progress_line(Progress("player", 1, 1, generation, left, True, 0.5, 2_000_000))
+    line = progress_line(EvolutionProgress("player", 1, 1, generation, left, True, 0.5, 2_000_000))
     assert line.startswith("player: generation 40, 5 s left, best +1,234, mean -68, best trainer +890 dollars")
     assert StopRule(patience=7).most_left(generation) is None
     assert StopRule(generations=45, patience=200, opponents=500).most_left(generation) == 5
@@ -155,7 +154,7 @@ def test_a_report_that_is_interrupted(arena_here: Arena, tmp_path: Path, monkeyp
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bots.studies.evolved.report.evolved_report", interrupted)
+    monkeypatch.setattr("bots.studies.evolved.evolved_report", interrupted)
     ran = arena_here("study", "evolved", str(write_runs(tmp_path)))
     assert (ran.code, ran.out) == (130, "")
     assert ran.err == "arena: interrupted; a report is made at a stretch: the same command begins again\n"

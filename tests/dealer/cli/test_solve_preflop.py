@@ -13,7 +13,7 @@ import highspy
 import pytest
 from rich.console import Console
 
-from bots.lp_mc.charts import Chart, is_pure
+from bots.lp_mc.preflop import Chart, is_pure
 from dealer.cli.hand_charts import chart_view, picture
 from engine import STARTING_HANDS
 from tests.dealer.cli.conftest import Arena

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bots.studies.kuhn.runs import Gathered, experiments
-from tests.bots.kuhn.test_claims import as_expected
+from bots.studies.kuhn_runs import Gathered, experiments
+from tests.bots.studies.test_kuhn import as_expected
 from tests.dealer.cli.conftest import Arena
 
 
@@ -56,10 +56,23 @@ def test_a_study_of_kuhn_that_cannot_be(arena_here: Arena, tmp_path: Path) -> No
     assert "classic-shy-1.jsonl: it does not hold results of an experiment, or is damaged" in ran.err
 
 
+def test_a_study_of_rembrant(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("study", "rembrant", "--out", str(tmp_path / "rembrant.html"))
+    assert ran.code == 0
+    assert "refuted" in ran.out
+    assert "ACPC 2011" in (tmp_path / "rembrant.html").read_text("utf-8")
+
+
+def test_a_study_of_lp_mc_plays_both_seats(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("study", "lp-mc", str(tmp_path), "--hands", "5")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "arena: --hands 5: it must be even, as every deal is played in both seats\n"
+
+
 def test_a_study_of_kuhn(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Gathered) -> None:
     """With results as the runs would leave them."""
-    monkeypatch.setattr("bots.studies.kuhn.runs.gather", lambda *_, **__: None)
-    monkeypatch.setattr("bots.studies.kuhn.runs.gathered", lambda *_: found)
+    monkeypatch.setattr("bots.studies.kuhn_runs.gather", lambda *_, **__: None)
+    monkeypatch.setattr("bots.studies.kuhn_runs.gathered", lambda *_: found)
     ran = arena_here("study", "kuhn", str(tmp_path / "claims"), "--out", str(tmp_path / "kuhn.html"))
     assert ran.code == 0
     assert "Kuhn poker against the models" in ran.out

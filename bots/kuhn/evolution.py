@@ -1,0 +1,447 @@
+"""The evolution of strategies for Kuhn poker and three larger games: settings, and fitness by hands played or exact.
+
+The defaults are the work's. The chance of an end, given the cards, is the product of what both seats contribute, as in
+a sequence form. So payoffs and their chances are products of matrices for whole populations, and one drawn number
+decides a hand.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import permutations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.errors import EvolutionError
+from bots.evolution.breeding import (
+    Breeding,
+    Crossover,
+    NewValues,
+    OnePoint,
+    Rank,
+    Roulette,
+    Selection,
+    SignedRoulette,
+    Tournament,
+    Uniform,
+)
+from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
+from bots.evolution.genome import Chromosomes, Evaluation, Evaluator, Floats, Genome, Seeds
+from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
+
+__all__ = [
+    "CrossoverKind",
+    "Fitness",
+    "KuhnSettings",
+    "Mixed",
+    "OfModel",
+    "OfRivals",
+    "OppositionKind",
+    "SelectionKind",
+    "Start",
+    "contributions",
+    "kuhn_evolution",
+    "payments",
+    "payoff_chances",
+]
+
+_LISTED_FLOOR: Final = -1.0
+"""The listing of the work begins a tournament with a best fitness of this, which a participant has to exceed."""
+
+
+class OppositionKind(enum.Enum):
+    """Whom a population plays against."""
+
+    MODEL = "model"
+    COEVOLUTION = "coevolution"
+    MIXED = "mixed"
+    HALL_OF_FAME = "hall-of-fame"
+
+
+class SelectionKind(enum.Enum):
+    """How parents are drawn."""
+
+    TOURNAMENT = "tournament"
+    RANK = "rank"
+    ROULETTE = "roulette"
+
+
+class CrossoverKind(enum.Enum):
+    """What a pair of children exchanges."""
+
+    UNIFORM = "uniform"
+    ONE_POINT = "one-point"
+
+
+class Start(enum.Enum):
+    """What the first population is."""
+
+    UNIFORM = "uniform"
+    """Every gene takes each of some equally spaced values equally often."""
+    RANDOM = "random"
+    """Every gene is drawn."""
+
+
+class Fitness(enum.Enum):
+    """What fitness is."""
+
+    SAMPLED = "sampled"
+    """The mean of hands that are played."""
+    EXACT = "exact"
+    """What they give on average."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KuhnSettings:
+    """What one run of the evolution is made of; the defaults are the work's."""
+
+    game: Variant = field(default=Variant.CLASSIC, metadata={"decides": "which game"})
+    opposition: OppositionKind = OppositionKind.MODEL
+    model: Genes = ()
+    """The strategy that a population, or with mixed opponents its first players, play against."""
+    seat: int = field(default=1, metadata={"decides": "seat of those who evolve against a model: 1 acts first"})
+    population: int = field(default=1010, metadata={"decides": "individuals of a generation, on each side"})
+    games: int = field(default=1010, metadata={"decides": "hands of an individual against a model"})
+    fitness: Fitness = field(
+        default=Fitness.SAMPLED, metadata={"decides": "fitness is the mean of hands played, or the exact value"}
+    )
+    selection: SelectionKind = field(default=SelectionKind.TOURNAMENT, metadata={"decides": "how parents are drawn"})
+    tournament: int = field(default=2, metadata={"decides": "participants of a tournament"})
+    offset: float = field(default=2.0, metadata={"decides": "what a roulette wheel adds to every fitness"})
+    crossover: CrossoverKind = field(
+        default=CrossoverKind.UNIFORM, metadata={"decides": "what a pair of children exchanges"}
+    )
+    crossover_rate: float = field(default=0.7, metadata={"decides": "chance that a pair exchanges anything"})
+    share: float = field(default=0.5, metadata={"decides": "chance of each gene to be exchanged, uniform crossover"})
+    mutation_rate: float = field(default=0.01, metadata={"decides": "chance that a child gets a new value in a gene"})
+    mutated: int = field(default=1, metadata={"decides": "genes that a mutation changes"})
+    elite: int = field(default=0, metadata={"decides": "best individuals that live on unchanged"})
+    unique: bool = field(default=True, metadata={"decides": "a child equal to another is dropped"})
+    start: Start = field(default=Start.UNIFORM, metadata={"decides": "values spread evenly, or all drawn"})
+    alleles: int = field(default=101, metadata={"decides": "values of a gene in a uniform start"})
+    hall: int = field(default=100, metadata={"decides": "places in each hall of fame"})
+    tens_as_twos: bool = field(
+        default=False, metadata={"decides": "in breadth, the second seat answers a bet of 10 by its genes for 2"}
+    )
+    as_published: bool = field(default=False, metadata={"decides": "make the mistakes of the work's listing"})
+    seed: int = field(default=1, metadata={"decides": "of everything that is drawn"})
+
+    def __post_init__(self) -> None:
+        for name in ("games", "hall"):
+            if getattr(self, name) < 1:
+                raise EvolutionError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        if self.seat not in (1, 2):
+            raise EvolutionError(f"a seat is 1 or 2, not {self.seat}")
+        if self.seat == 2 and self.opposition is not OppositionKind.MODEL:
+            raise EvolutionError("only against a model there is one seat to evolve: both evolve against each other")
+        if self.needs_model:
+            self.rules.require_genes(self.model)
+        elif self.model:
+            raise EvolutionError(f"with {self.opposition.value} there is no model to play against")
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether somebody plays against a model."""
+        return self.opposition in (OppositionKind.MODEL, OppositionKind.MIXED)
+
+    @property
+    def rules(self) -> KuhnGame:
+        """The game."""
+        return KuhnGame(self.game, self.tens_as_twos)
+
+    @property
+    def genome(self) -> Genome:
+        """The genes of its strategies."""
+        return Genome.alike(len(self.rules.rows) * len(CARDS), 0, 1)
+
+    @property
+    def breeding(self) -> Breeding:
+        """How a population renews itself."""
+        return Breeding(
+            selection=self._selection(),
+            crossover=self._crossover(),
+            crossover_rate=self.crossover_rate,
+            mutation=NewValues(self.mutated),
+            mutation_rate=self.mutation_rate,
+            elite=self.elite,
+            is_unique=self.unique,
+        )
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """How fit a population is."""
+        games = self.games if self.fitness is Fitness.SAMPLED else None
+        match self.opposition:
+            case OppositionKind.MODEL:
+                is_wrong = self.as_published and self.seat == 2
+                return OfModel(self.rules, self.seat - 1, self.model, games, pays_model=is_wrong)
+            case OppositionKind.MIXED:
+                return Mixed(self.rules, self.model, games, is_halving=self.as_published)
+        return OfRivals(self.rules, games is None)
+
+    @property
+    def opponents(self) -> Opposition:
+        """How the opponents change."""
+        match self.opposition:
+            case OppositionKind.MODEL:
+                return Fixed()
+            case OppositionKind.HALL_OF_FAME:
+                return Rivals(self.hall)
+        return Rivals()
+
+    def first(self, side: int) -> Chromosomes:
+        """The first population of one side: 0 those who evolve, 1 their rivals."""
+        random = np.random.default_rng([self.seed, side])
+        if self.start is Start.UNIFORM:
+            return self.genome.spread(self.population, self.alleles, random)
+        return self.genome.random(self.population, random)
+
+    def as_data(self) -> Mapping[str, Any]:
+        """As JSON says it."""
+        named = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: value.value if isinstance(value, enum.Enum) else list(value) if isinstance(value, tuple) else value
+            for name, value in named.items()
+        }
+
+    def _selection(self) -> Selection:
+        match self.selection:
+            case SelectionKind.TOURNAMENT:
+                return Tournament(self.tournament, _LISTED_FLOOR if self.as_published else None)
+            case SelectionKind.RANK:
+                return Rank(skips_best=self.as_published)
+        return SignedRoulette() if self.as_published else Roulette(self.offset)
+
+    def _crossover(self) -> Crossover:
+        return OnePoint() if self.crossover is CrossoverKind.ONE_POINT else Uniform(self.share)
+
+
+def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evolution:
+    """The evolution of a run.
+
+    Args:
+        settings: of the run.
+        state: of an interrupted run.
+
+    Raises:
+        EvolutionError: settings that cannot be.
+    """
+    has_rivals = settings.opposition is not OppositionKind.MODEL
+    return Evolution(
+        settings.genome,
+        settings.evaluator,
+        settings.breeding,
+        population=settings.first(0),
+        seed=settings.seed,
+        opponents=settings.first(1) if has_rivals else None,
+        opposition=settings.opponents,
+        is_noisy=settings.fitness is Fitness.SAMPLED,
+        state=state,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OfModel:
+    """Each strategy plays against one that does not change.
+
+    A hand's payoff is one of a few, so the numbers of hands with each payoff are multinomial: they are drawn in place
+    of the hands.
+
+    Attributes:
+        game: which.
+        seat: of those who evolve, 0 or 1.
+        model: the strategy in the other seat.
+        games: how many hands each plays; None takes the exact value.
+        pays_model: who evolves is paid what the model wins, as in the listing of the work for the second seat.
+    """
+
+    game: KuhnGame
+    seat: int
+    model: Genes
+    games: int | None
+    pays_model: bool = False
+
+    def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
+        """See `bots.evolution.Evaluator`; there are no opponents but the model."""
+        payoffs, by_end = payoff_chances(self.game, self.seat, self.model)
+        own = contributions(self.game, self.seat, chromosomes).reshape(len(by_end), -1)
+        chances = own.T @ by_end
+        if self.pays_model:
+            payoffs = -payoffs
+        if self.games is None:
+            return Evaluation(chances @ payoffs)
+        from bots.kuhn.kernel import sample_means
+
+        means = np.empty(len(chromosomes))
+        sample_means(chances, payoffs, self.games, seeds, _log_factorials(self.games), means)
+        return Evaluation(means)
+
+
+@dataclass(frozen=True, slots=True)
+class OfRivals:
+    """Each first player plays one hand against every second player; both get what it gives.
+
+    Attributes:
+        game: which.
+        is_exact: they get what it gives on average.
+    """
+
+    game: KuhnGame
+    is_exact: bool = False
+
+    def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
+        """See `bots.evolution.Evaluator`."""
+        own, other = _both(self.game, chromosomes, opponents)
+        if self.is_exact:
+            values = own.reshape(-1, len(chromosomes)).T @ value_matrix(self.game, other)
+            return Evaluation(values.mean(axis=1), totals=-values.sum(axis=0))
+        from bots.kuhn.kernel import play_population
+
+        won, lost = np.zeros(len(chromosomes), np.int64), np.zeros(other.shape[2], np.int64)
+        play_population(own[:-1], other[:-1], *payments(self.game), seeds, won, lost)
+        return Evaluation(won / len(lost), totals=-lost.astype(float))
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """First players play against every second player and against a model; second players against first ones only.
+
+    Attributes:
+        game: which.
+        model: a second player; half of a first player's fitness is what it wins from it.
+        games: how many hands each first player plays against the model; None takes exact values of everything.
+        is_halving: as in the listing of the work: after every hand against a second player and one against the model
+            the sums of both players are halved, and the second is charged with the model's hand, too.
+    """
+
+    game: KuhnGame
+    model: Genes
+    games: int | None
+    is_halving: bool = False
+
+    def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
+        """See `bots.evolution.Evaluator`."""
+        # Hands against the model are no part of those against rivals: their seeds are others.
+        model_seeds = ~seeds
+        if self.is_halving:
+            return self._halved(chromosomes, seeds, model_seeds, opponents)
+        of_rivals = OfRivals(self.game, self.games is None)(chromosomes, seeds, opponents)
+        of_model = OfModel(self.game, 0, self.model, self.games)(chromosomes, model_seeds, None)
+        return Evaluation((of_rivals.fitness + of_model.fitness) / 2, totals=of_rivals.totals)
+
+    def _halved(
+        self, chromosomes: Chromosomes, seeds: Seeds, model_seeds: Seeds, opponents: Chromosomes | None
+    ) -> Evaluation:
+        from bots.kuhn.kernel import play_halving
+
+        own, other = _both(self.game, chromosomes, opponents)
+        model = contributions(self.game, 1, np.array(self.model)[None])
+        model = np.ascontiguousarray(np.broadcast_to(model[:-1], other[:-1].shape))
+        won, lost = np.zeros(len(chromosomes)), np.zeros(other.shape[2])
+        play_halving(own[:-1], other[:-1], model, *payments(self.game), seeds, model_seeds, won, lost)
+        return Evaluation(won / len(lost), totals=-lost * len(won) / len(lost))
+
+
+def _both(game: KuhnGame, chromosomes: Chromosomes, opponents: Chromosomes | None) -> tuple[Floats, Floats]:
+    if opponents is None:
+        raise EvolutionError("second players are missing: there is nobody to play against")
+    return contributions(game, 0, chromosomes), contributions(game, 1, opponents)
+
+
+@lru_cache(maxsize=4)
+def _log_factorials(most: int) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
+
+
+DEALS: Final = tuple(permutations(range(len(CARDS)), 2))
+"""The cards of both seats, all equally likely."""
+
+
+class Payments(NamedTuple):
+    """What each end pays the first player, in chips.
+
+    Attributes:
+        high: when it has the higher card.
+        low: when it has the lower one.
+    """
+
+    high: NDArray[np.int64]
+    low: NDArray[np.int64]
+
+
+class PayoffChances(NamedTuple):
+    """What a seat may win against one strategy.
+
+    Attributes:
+        payoffs: what can be won, in chips, in rising order.
+        chances: of each payoff by what the seat contributes to the ends, shape (ends * cards, payoffs).
+    """
+
+    payoffs: Floats
+    chances: Floats
+
+
+@lru_cache
+def payments(game: KuhnGame) -> Payments:
+    """What the ends pay, in the order of `KuhnGame.lines`."""
+    lines = game.lines()
+    low = [-line.chips if line.is_showdown else line.chips for line in lines]
+    return Payments(np.array([line.chips for line in lines], np.int64), np.array(low, np.int64))
+
+
+@lru_cache
+def _answers(game: KuhnGame, seat: int) -> tuple[tuple[tuple[int, bool], ...], ...]:
+    return tuple(line.answers[seat] for line in game.lines())
+
+
+def contributions(game: KuhnGame, seat: int, chromosomes: Chromosomes) -> Floats:
+    """What strategies in the seat 0 or 1 contribute to the ends, shape (ends, cards, individuals)."""
+    yes = chromosomes.reshape(len(chromosomes), -1).T.reshape(len(game.rows), len(CARDS), -1)
+    chances = (1 - yes, yes)
+    answers = _answers(game, seat)
+    found = np.empty((len(answers), len(CARDS), len(chromosomes)))
+    made: dict[tuple[tuple[int, bool], ...], Floats] = {(): np.ones(found.shape[1:])}
+    for end, path in enumerate(answers):
+        for length in range(1, len(path) + 1):
+            if path[:length] not in made:
+                row, answer = path[length - 1]
+                made[path[:length]] = made[path[: length - 1]] * chances[answer][row]
+        found[end] = made[path]
+    return found
+
+
+@lru_cache(maxsize=16)
+def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> PayoffChances:
+    """What the seat 0 or 1 may win against a strategy in the other seat."""
+    other = contributions(game, 1 - seat, np.array(opponent)[None])[:, :, 0]
+    pays = payments(game)
+    sign = -1 if seat else 1
+    payoffs = np.unique(np.concatenate([sign * pays.high, sign * pays.low]))
+    chances = np.zeros((len(other), len(CARDS), len(payoffs)))
+    for deal in DEALS:
+        won = sign * (pays.high if deal[0] > deal[1] else pays.low)
+        chances[range(len(won)), deal[seat], np.searchsorted(payoffs, won)] += other[:, deal[1 - seat]] / len(DEALS)
+    return PayoffChances(payoffs.astype(float), chances.reshape(-1, len(payoffs)))
+
+
+def value_matrix(game: KuhnGame, others: Floats) -> Floats:
+    """What the first player wins on average, by what it contributes and by opponent.
+
+    Args:
+        game: which.
+        others: what second players contribute, shape (ends, cards, players).
+
+    Returns:
+        shape (ends * cards, players).
+    """
+    pays = payments(game)
+    found = np.zeros_like(others)
+    for own, other in DEALS:
+        won: Sequence[int] | NDArray[np.int64] = pays.high if own > other else pays.low
+        found[:, own] += np.asarray(won)[:, None] * others[:, other] / len(DEALS)
+    return found.reshape(-1, others.shape[2])

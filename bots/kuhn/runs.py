@@ -1,0 +1,471 @@
+"""Runs of the evolution: one in memory, or several in a folder, and what each found.
+
+A folder holds ``seed-1.checkpoint`` and ``seed-1.json``, and so on. An existing run is resumed, never begun again:
+with the same settings the end is the same to the bit, whatever happened in between.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.artifact import locked_run
+from bots.errors import CheckpointError, ChromosomeError, EvolutionError
+from bots.evolution.evolution import Evolution, Generation, StopRule, load_checkpoint
+from bots.evolution.genome import Floats
+from bots.evolution.running import Pace, require_same_settings, saved
+from bots.kuhn.evolution import KuhnSettings, OfRivals, OppositionKind, kuhn_evolution
+from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
+from bots.kuhn.values import best_answer, expected_value
+from bots.solving.equilibria import LinearProgram
+from bots.workers import Workers
+from engine.errors import quoted
+from logs.whole_file import write_whole
+
+__all__ = [
+    "KuhnResult",
+    "SeedProgress",
+    "SeedsDone",
+    "Trace",
+    "evolve",
+    "evolve_seeds",
+    "exploitability_of",
+    "follow",
+    "format_genes",
+    "game_value",
+    "read_genes",
+    "result_of",
+    "run_seed",
+    "value_against",
+]
+
+_DIGITS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class KuhnResult:
+    """What one run found.
+
+    Attributes:
+        seed: of the run.
+        best: by generation, the first population first: the highest fitness.
+        mean: by generation: of all individuals.
+        rivals_mean: by generation: of all rivals; empty without any.
+        record: the highest fitness of all generations but the first population: what the work calls the best.
+        record_genes: of the individual that had it; empty with rivals, where fitness is about the rivals of the day.
+        record_value: what it wins on average from the model, exactly; None with rivals.
+        genes: the means over the last population.
+        rival_genes: over its rivals; empty without any.
+        fittest: of the last population.
+        fittest_rival: of its rivals; empty without any.
+        average: the means of `genes` over the later half of all generations; empty without rivals.
+        rival_average: those of `rival_genes`.
+    """
+
+    seed: int
+    best: tuple[float, ...]
+    mean: tuple[float, ...]
+    rivals_mean: tuple[float, ...]
+    record: float
+    record_genes: Genes
+    record_value: float | None
+    genes: Genes
+    rival_genes: Genes
+    fittest: Genes
+    fittest_rival: Genes
+    average: Genes
+    rival_average: Genes
+
+    def as_data(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {
+            name: [round(one, _DIGITS) for one in value] if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> KuhnResult:
+        """What `as_data` said.
+
+        Raises:
+            TypeError: something is missing, or has no place.
+        """
+        found: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+        }
+        return cls(**found)
+
+
+class Trace:
+    """The mean genes of both sides by generation, and the fittest rival of the last.
+
+    Attributes:
+        genes: by generation.
+        rival_genes: the same of the rivals; empty without any.
+        fittest_rival: of the last generation; empty without any.
+    """
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        data = data or {}
+        self.genes: list[list[float]] = data.get("genes", [])
+        self.rival_genes: list[list[float]] = data.get("rival_genes", [])
+        self.fittest_rival: list[float] = data.get("fittest_rival", [])
+
+    def as_data(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {"genes": self.genes, "rival_genes": self.rival_genes, "fittest_rival": self.fittest_rival}
+
+    def add(self, evolution: Evolution, rivals: NDArray[Any] | None) -> None:
+        """Add a generation; `rivals` are those that it met."""
+        state = evolution.state
+        assert state is not None
+        self.genes.append(state.population[:, :, 0].mean(axis=0).tolist())
+        if rivals is not None and state.evaluation.totals is not None:
+            # Those in a hall of fame stand behind as many rivals as there are individuals.
+            own = rivals[: len(state.population), :, 0]
+            self.rival_genes.append(own.mean(axis=0).tolist())
+            self.fittest_rival = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
+
+
+def follow(
+    settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: Trace, show: Callable[[Generation], None]
+) -> None:
+    """Breed until the rule stops it.
+
+    Args:
+        settings: of the run.
+        evolution: of the run.
+        rule: when it ends.
+        trace: added to.
+        show: called after each generation.
+
+    Raises:
+        EvolutionError: what the listing makes of it cannot go on.
+    """
+    rivals = settings.first(1) if settings.opposition is not OppositionKind.MODEL else None
+    if evolution.state is not None:
+        rivals = evolution.state.opponents
+    for generation in evolution.generations(rule):
+        trace.add(evolution, rivals)
+        assert evolution.state is not None
+        rivals = evolution.state.opponents
+        show(generation)
+
+
+def result_of(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> KuhnResult:
+    """What a run has found so far."""
+    state = evolution.state
+    assert state is not None
+    history = state.history
+    has_rivals = bool(trace.rival_genes)
+    record_genes: Genes = ()
+    if not has_rivals:
+        later = [at for at, number in enumerate(state.champion_generations) if number or len(history) == 1]
+        record_genes = _genes(state.champions[later[-1] if later else -1])
+    half = len(history) // 2
+    return KuhnResult(
+        seed=settings.seed,
+        best=tuple(generation.best for generation in history),
+        mean=tuple(generation.mean for generation in history),
+        rivals_mean=tuple(generation.rivals_mean for generation in history if generation.rivals_mean is not None),
+        record=max(generation.best for generation in history[1:] or history),
+        record_genes=record_genes,
+        record_value=value_against(settings, record_genes) if record_genes else None,
+        genes=tuple(trace.genes[-1]),
+        rival_genes=tuple(trace.rival_genes[-1]) if has_rivals else (),
+        fittest=_genes(evolution.champion),
+        fittest_rival=tuple(trace.fittest_rival),
+        average=_mean(trace.genes[half:]) if has_rivals else (),
+        rival_average=_mean(trace.rival_genes[half:]) if has_rivals else (),
+    )
+
+
+def value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
+    """What genes win on average from the model of the settings, exactly, in the seat that evolves."""
+    if settings.seat == 1:
+        return expected_value(settings.rules, genes, settings.model)
+    return -expected_value(settings.rules, settings.model, genes)
+
+
+def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
+    """A whole run, in memory.
+
+    Raises:
+        EvolutionError: what the listing makes of it cannot go on.
+    """
+    evolution, trace = kuhn_evolution(settings), Trace()
+    follow(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
+    return result_of(settings, evolution, trace)
+
+
+def _genes(chromosome: Floats) -> Genes:
+    return tuple(chromosome.ravel().tolist())
+
+
+def _mean(rows: Sequence[Sequence[float]]) -> Genes:
+    return tuple(np.mean(rows, axis=0).tolist())
+
+
+_MOST_CHARACTERS: Final = 100_000
+
+
+def read_genes(path: Path, game: KuhnGame) -> Genes:
+    """The strategy in a file.
+
+    Raises:
+        ChromosomeError: it cannot be read, something in it is no number, or it is no strategy for the game.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_MOST_CHARACTERS)
+    except UnicodeDecodeError as error:
+        raise ChromosomeError(str(path), "it is not a text") from error
+    except OSError as error:
+        raise ChromosomeError(str(path), f"it cannot be read: {error.strerror or error}") from error
+    genes = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for word in line.partition("#")[0].replace(",", " ").split():
+            try:
+                genes.append(float(word))
+            except ValueError:
+                raise ChromosomeError(
+                    str(path), f"line {number}: {quoted(word)} is no number; a gene is a probability, 0 to 1"
+                ) from None
+    try:
+        return game.require_genes(genes)
+    except EvolutionError as error:
+        raise ChromosomeError(str(path), str(error)) from error
+
+
+def format_genes(genes: Genes, game: KuhnGame) -> str:
+    """A strategy as such a file has it."""
+    cards = len(CARDS)
+    lines = [f"# {'  '.join(CARDS)}"]
+    for at, row in enumerate(game.rows):
+        lines.append(" ".join(f"{gene:.6g}" for gene in genes[cards * at : cards * at + cards]) + f"  # {row}")
+    return "\n".join(lines) + "\n"
+
+
+_SHOW_EVERY_S: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class SeedProgress:
+    """How a run stands after a generation.
+
+    Attributes:
+        seed: of the run.
+        number: of the run among those of the command, from 1.
+        runs: of the command.
+        generation: the last one.
+        most: generations of the run.
+        seconds: that a generation takes, by the clock; None at first.
+        exact: what the fittest individual wins on average, exactly, from the model, or from the rivals it met.
+        possible: what the best answer wins from the model; None without one.
+        exploitability: what the fittest individual's worst opponent wins more than in an equilibrium.
+    """
+
+    seed: int
+    number: int
+    runs: int
+    generation: Generation
+    most: int
+    seconds: float | None
+    exact: float
+    possible: float | None
+    exploitability: float
+
+    @property
+    def left_s(self) -> float | None:
+        """How long the run will take, in seconds; None if that is not known."""
+        return None if self.seconds is None else (self.most - self.generation.number) * self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class SeedsDone:
+    """How runs that others do stand.
+
+    Attributes:
+        done: runs that are finished.
+        runs: all of them.
+        left_s: how long the rest will take, in seconds.
+    """
+
+    done: int
+    runs: int
+    left_s: float
+
+
+@lru_cache(maxsize=8)
+def game_value(game: KuhnGame) -> float:
+    """What the first player wins on average in an equilibrium."""
+    return LinearProgram(sequence_form_of(game)).solve().value
+
+
+def exploitability_of(game: KuhnGame, seat: int, genes: Genes) -> float:
+    """What the best answer wins from a strategy in the seat 0 or 1 more than in an equilibrium."""
+    value = game_value(game)
+    return best_answer(game, 1 - seat, genes).value - (value if seat else -value)
+
+
+def evolve(
+    folder: Path,
+    settings: KuhnSettings,
+    generations: int,
+    *,
+    place: tuple[int, int] = (1, 1),
+    show: Callable[[SeedProgress], None] = lambda _: None,
+) -> KuhnResult:
+    """One run, with checkpoints.
+
+    Args:
+        folder: of the run; made if it is not there.
+        settings: of the run.
+        generations: when it ends.
+        place: of the run among those of the command, and how many those are.
+        show: called some times a second.
+
+    Raises:
+        CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
+        EvolutionError: settings that cannot be, or what the listing makes of them cannot go on.
+    """
+    if (finished := _finished(folder, settings, generations)) is not None:
+        return finished
+    with locked_run(folder, f"seed-{settings.seed}"):
+        return _evolve(folder, settings, generations, place, show)
+
+
+def _evolve(
+    folder: Path,
+    settings: KuhnSettings,
+    generations: int,
+    place: tuple[int, int],
+    show: Callable[[SeedProgress], None],
+) -> KuhnResult:
+    path = folder / f"seed-{settings.seed}.checkpoint"
+    about = {"settings": settings.as_data()}
+    state, trace = None, Trace()
+    if path.exists():
+        state, found = load_checkpoint(path)
+        require_same_settings(path, settings.as_data(), found.get("settings", {}))
+        trace = Trace(found.get("trace"))
+    evolution = kuhn_evolution(settings, state=state)
+    pace, shown_s = Pace(), 0.0
+
+    with saved(evolution, path, lambda: {**about, "trace": trace.as_data()}) as save:
+
+        def bred(generation: Generation) -> None:
+            nonlocal shown_s
+            seconds, now_s = pace.seconds(generation), time.monotonic()
+            if now_s - shown_s >= _SHOW_EVERY_S:
+                shown_s = now_s
+                exact, possible, lost = _standing(settings, evolution)
+                show(SeedProgress(settings.seed, *place, generation, generations, seconds, exact, possible, lost))
+            save()
+
+        follow(settings, evolution, StopRule(generations=generations), trace, bred)
+    result = result_of(settings, evolution, trace)
+    _write(folder, settings, generations, result)
+    return result
+
+
+def evolve_seeds(
+    folder: Path,
+    settings: KuhnSettings,
+    generations: int,
+    repeat: int,
+    *,
+    workers: Workers | None = None,
+    show: Callable[[SeedProgress | SeedsDone], None] = lambda _: None,
+) -> list[KuhnResult]:
+    """Runs with consecutive seeds, from that of the settings on; those that are finished are not done again.
+
+    Args:
+        folder: of the runs; made if it is not there.
+        settings: of the first.
+        generations: of each.
+        repeat: how many.
+        workers: who does them, each a whole run; by default this process does, with checkpoints.
+        show: called with their progress.
+
+    Raises:
+        CheckpointError: as `evolve`.
+        EvolutionError: as `evolve`.
+        WorkersError: the workers are gone.
+    """
+    runs = [replace(settings, seed=settings.seed + number) for number in range(repeat)]
+    if workers is None:
+        return [
+            evolve(folder, run, generations, place=(number, repeat), show=show) for number, run in enumerate(runs, 1)
+        ]
+    results = {run.seed: _finished(folder, run, generations) for run in runs}
+    left = [run for run in runs if results[run.seed] is None]
+    began_s, before = time.monotonic(), repeat - len(left)
+    with ExitStack() as locks:
+        for run in left:
+            locks.enter_context(locked_run(folder, f"seed-{run.seed}"))
+        for start in range(0, len(left), workers.count):
+            batch = left[start : start + workers.count]
+            for run, result in zip(batch, workers.map(run_seed, batch, [generations] * len(batch)), strict=True):
+                _write(folder, run, generations, result)
+                results[run.seed] = result
+            done = start + len(batch)
+            show(SeedsDone(before + done, repeat, (time.monotonic() - began_s) * (len(left) / done - 1)))
+    return [result for result in results.values() if result is not None]
+
+
+def _standing(settings: KuhnSettings, evolution: Evolution) -> tuple[float, float | None, float]:
+    genes = tuple(evolution.champion.ravel().tolist())
+    state = evolution.state
+    assert state is not None
+    game, seat = settings.rules, settings.seat - 1
+    lost = exploitability_of(game, seat, genes)
+    if settings.opposition is OppositionKind.MODEL:
+        return value_against(settings, genes), best_answer(game, seat, settings.model).value, lost
+    met = OfRivals(game, is_exact=True)(evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
+    return float(met.fitness[0]), None, lost
+
+
+def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnResult | None:
+    """The result of a run that the folder holds; None if it is not there, or of fewer or more generations."""
+    path = folder / f"seed-{settings.seed}.json"
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        result, their_settings, bred = KuhnResult.from_data(found["result"]), found["settings"], found["generations"]
+    except OSError as error:
+        raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CheckpointError(str(path), "it is not the result of such a run, or a damaged one") from error
+    require_same_settings(path, settings.as_data(), their_settings)
+    if bred > generations:
+        raise CheckpointError(
+            str(path),
+            f"it is the result of {bred} generations, more than the {generations} asked for: take another folder",
+        )
+    return result if bred == generations else None
+
+
+def _write(folder: Path, settings: KuhnSettings, generations: int, result: KuhnResult) -> None:
+    path = folder / f"seed-{settings.seed}.json"
+    data = {
+        "acpc-arena": version("acpc-arena"),
+        "settings": settings.as_data(),
+        "generations": generations,
+        "result": result.as_data(),
+    }
+    try:
+        write_whole(path, json.dumps(data) + "\n")
+    except OSError as error:
+        raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error

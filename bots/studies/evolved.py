@@ -1,0 +1,584 @@
+"""The report, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.errors import EvolutionError, SpecError
+from bots.evolution.genome import Bools, Chromosomes
+from bots.evolved.bot import EvolvedBot
+from bots.evolved.chromosome import BETTING_STATES, GENES, HAND_CATEGORIES, POSITION_CLASSES, Odds, gene
+from bots.evolved.runs import FinishedRun, FinishedRuns
+from bots.evolved.training import DealSet, make_deals
+from bots.evolved.watching import preflop_play, watch, winnings_of
+from bots.sdk.registry import builtin_names, make_bot
+from bots.sdk.selfplay import self_play
+from bots.studies.evolved_play import (
+    CATEGORIES,
+    GENERATED_GENES_HANDS,
+    WatchedPlayer,
+    about_settings,
+    against_chart,
+    along_the_run,
+    best_hands,
+    by_hand,
+    checks_charts,
+    cost_chart,
+    earlier_trainers,
+    finals,
+    per_thousand,
+    progress_table,
+    random_opponents,
+    side_by_side,
+    style,
+    winnings,
+)
+from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
+from bots.workers import Workers
+from logs.estimation import Rate, RunningMean
+from logs.estimation.rate import signed
+from logs.page.table import ABSENT, TableView
+from protocol import find_game
+
+__all__ = [
+    "FIELDS",
+    "Opponent",
+    "ReportSettings",
+    "Result",
+    "effort",
+    "evolved_report",
+    "opponents",
+    "play_matches",
+    "results_chart",
+    "results_table",
+]
+
+_GENE_TRIALS: Final = 50
+"""Which situations come up depends little on how exactly a hand is weighed."""
+_FEWEST_DOUBLINGS: Final = 8
+_PROGRESS_DEALS: Final = 200
+"""Of the unseen deals, those on which the many individuals along the runs are measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSettings:
+    """How much is played for a report.
+
+    Attributes:
+        deals: unseen ones at the table of the training, each played a hundred times.
+        matches: deals of each match against other bots, five times as many where the player has to win; 0 plays none.
+        seed: of the unseen deals and of the matches.
+        gene_deals: unseen ones on which the use of the genes is counted.
+    """
+
+    deals: int = 1000
+    matches: int = 200
+    seed: int = 20_121
+    gene_deals: int = 2000
+
+    def __post_init__(self) -> None:
+        if min(self.deals, self.gene_deals) < 1:
+            raise EvolutionError(f"a report needs at least 1 unseen deal, not {min(self.deals, self.gene_deals)}")
+        if self.matches < 0:
+            raise EvolutionError(f"a match cannot have {self.matches} deals; 0 plays none")
+
+
+def evolved_report(
+    runs: FinishedRuns,
+    settings: ReportSettings,
+    beside: Sequence[FinishedRuns] = (),
+    *,
+    workers: Workers | None = None,
+    show: Callable[[float], None] = lambda _: None,
+) -> Report:
+    """Measure everything, and say it.
+
+    Args:
+        runs: what the report is about.
+        settings: how much is played.
+        beside: other runs, whose players are compared with this one's.
+        workers: who plays the matches; this process by default.
+        show: called with the part that is done, 0 to 1.
+
+    Raises:
+        EvolutionError: the seed of the unseen deals is one of the training's.
+        WorkersError: the workers are gone.
+    """
+    taken = frozenset().union(*(one.seeds for one in (runs, *beside)))
+    if settings.seed in taken:
+        raise EvolutionError(f"deals of seed {settings.seed} were trained on; take another seed for the unseen ones")
+    matches = opponents(settings.matches) if settings.matches else []
+    # At the tables of the training hands are played thousands of times as fast as in matches.
+    parts = 4 + len(runs.trainers) + 4 * len(beside)
+    own = settings.deals if matches else 1
+    steps = parts * own + sum(map(effort, matches))
+    done = 0
+
+    def did(more: int) -> None:
+        nonlocal done
+        done += more
+        show(done / steps)
+
+    unseen = make_deals(settings.deals, settings.seed, runs.player.settings.trials)
+    players = []
+    for run in (runs.player, *runs.trainers):
+        players.append(_watched_player(run, runs, unseen))
+        did(own)
+    sections = [_winnings(players), _along(runs, _first(unseen, _PROGRESS_DEALS), settings.seed)]
+    did(own)
+    sections.append(_tables(players[0], unseen))
+    did(own)
+    sections.append(genes_section(runs, settings))
+    did(own)
+    if matches:
+        path, odds = str(runs.folder / "player.chromosome"), runs.player.settings.odds.value
+        results = play_matches(path, odds, matches, settings.seed, workers, lambda match: did(effort(match)))
+        sections.append(_matches(results))
+    if beside:
+        sections.append(
+            Section(
+                "Other runs",
+                ("Do other settings, or longer and larger runs, help on deals that nobody has trained on?",),
+                (side_by_side([runs, *beside], unseen, settings.seed),),
+            )
+        )
+        did(4 * len(beside) * own)
+    won = per_thousand(players[0].unseen)
+    facts = [
+        ("runs", runs.folder.name),
+        ("settings", about_settings(runs)),
+        ("seeds of the training", ", ".join(map(str, sorted(runs.seeds)))),
+        ("finished", str(runs.player.record.get("date", "unknown"))),
+        ("unseen deals", f"{settings.deals:,} of seed {settings.seed}"),
+    ]
+    half = "" if won.half_width_95 is None else f" ± {won.half_width_95:,.1f}"
+    trained = signed(per_thousand(players[0].trained).value, 1)
+    sentences = [
+        f"From its nine trainers the player wins {trained} dollars per 1,000 hands on the deals of its training and "
+        f"{signed(won.value, 1)}{half} on deals it has never seen.",
+    ]
+    if matches:
+        sentences.append(_fields_sentence(results))
+    return Report("The evolved agent", tuple(sentences), tuple(facts), tuple(sections))
+
+
+def _first(deals: DealSet, count: int) -> DealSet:
+    chosen = deals.flops[:, 0] < count
+    return replace(
+        deals,
+        cards=deals.cards[:count],
+        flops=deals.flops[chosen],
+        spent=deals.spent[chosen],
+        categories=deals.categories[:count],
+        ranks=deals.ranks[:count],
+        weights=deals.weights[:count],
+    )
+
+
+def _watched_player(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> WatchedPlayer:
+    odds = (run.settings.odds,) * 10
+    nine = runs.opponents if run is runs.player else run.state.opponents
+    assert nine is not None
+    sides = [
+        watch(deals, run.chromosome, nine, odds, run.settings.rake)
+        for deals in (run.settings.evaluator.deal_set(), unseen)
+    ]
+    return WatchedPlayer(run.name, *sides)
+
+
+def _winnings(players: Sequence[WatchedPlayer]) -> Section:
+    player = players[0]
+    return Section(
+        "Winnings",
+        (
+            "An evolution keeps what won on its own deals, so its winnings there flatter it; deals that nothing was "
+            "trained on say what the player is worth.",
+        ),
+        (
+            by_hand(player.trained, "The player on the deals of its training"),
+            by_hand(player.unseen, "The player on other deals"),
+            *(by_hand(trainer.trained, f"{trainer.name} on the deals of its training") for trainer in players[1:]),
+            *winnings(players),
+        ),
+    )
+
+
+def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
+    settings, trainers = runs.player.settings, list(runs.trainers)
+    tables = (("random chromosomes", random_opponents(seed)), ("earlier trainers", earlier_trainers(runs)))
+    return Section(
+        "Along the runs",
+        (
+            "Earlier trainers are those that the nine runs had found by their middle; none of these opponents has any "
+            "influence on a run.",
+        ),
+        (
+            along_the_run(runs.player),
+            *(along_the_run(run) for run in trainers),
+            *(
+                against_chart(f"{who} against {name}", of, nine, settings.odds, settings.rake, deals)
+                for name, nine in tables
+                for who, of in (("Trainers", trainers), ("The player", [runs.player]))
+            ),
+            against_chart(
+                "The player against its trainers", [runs.player], runs.opponents, settings.odds, settings.rake, deals
+            ),
+            *checks_charts([*trainers, runs.player]),
+            cost_chart(trainers),
+            progress_table(runs, tables, deals),
+        ),
+    )
+
+
+def _tables(player: WatchedPlayer, unseen: DealSet) -> Section:
+    hands, figures = best_hands(player)
+    return Section(
+        "How it plays",
+        (),
+        (style(player.unseen, preflop_play(unseen)), figures, hands, *finals(player)),
+    )
+
+
+def genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
+    unseen, seed = make_deals(settings.gene_deals, settings.seed, _GENE_TRIALS), settings.seed
+    player = runs.player
+    uses = [
+        gene_use(name, unseen, chromosome, runs.opponents, player.settings.odds, player.settings.rake)
+        for name, chromosome in (("the player", player.chromosome), ("a random chromosome", random_opponents(seed)[0]))
+    ]
+    return Section(
+        "Genes",
+        (
+            "A gene is used when a decision asks for it. What is never used has not been bred but drawn once, or come "
+            "along with its neighbours.",
+        ),
+        (use_chart(uses), use_figures(uses[0]), *unused_tables(uses[0])),
+    )
+
+
+def _matches(results: Sequence[Result]) -> Section:
+    return Section(
+        "Against other bots",
+        (_fields_sentence(results),),
+        (results_chart(results), results_table(results)),
+    )
+
+
+def _fields_sentence(results: Sequence[Result]) -> str:
+    of = {result.opponent.bot: result for result in results if result.opponent.game == "limit10"}
+    told = []
+    for name in FIELDS:
+        low = of[name].rate.low
+        told.append(f"{name} ({of[name].rate.text()}{'' if low is not None and low > 0 else ', not sure'})")
+    is_sure = all((of[name].rate.low or 0.0) > 0 for name in FIELDS)
+    verb = "beats" if is_sure else "does not surely beat"
+    return f"At tables of ten it {verb} nine bots of each of these kinds: {', '.join(told)}."
+
+
+_ROUNDS: Final = ("flop", "turn", "river")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneUse:
+    """Genes that a player is asked for along the hands.
+
+    Attributes:
+        name: of the player.
+        hands: dealt, at each point.
+        share: of the 5,040 genes that were asked by then.
+        used: the genes asked in all hands.
+    """
+
+    name: str
+    hands: tuple[int, ...]
+    share: tuple[float, ...]
+    used: Bools
+
+
+def gene_use(name: str, deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Odds, rake: bool) -> GeneUse:
+    """Play the deals in pieces of growing size, and see which genes have been asked."""
+    count = len(deals.cards)
+    ends = sorted({min(count, round(2 ** (power / 2))) for power in range(2 * count.bit_length() + 1)})
+    used = np.zeros(GENES, bool)
+    share, begin = [], 0
+    for end in ends:
+        used |= winnings_of(_part(deals, begin, end), player, opponents, (odds,) * 10, rake)[1]
+        share.append(float(used.mean()))
+        begin = end
+    return GeneUse(name, tuple(100 * end for end in ends), tuple(share), used)
+
+
+def _part(deals: DealSet, begin: int, end: int) -> DealSet:
+    chosen = (deals.flops[:, 0] >= begin) & (deals.flops[:, 0] < end)
+    return replace(deals, flops=deals.flops[chosen], spent=deals.spent[chosen])
+
+
+def use_chart(uses: Sequence[GeneUse]) -> LineChart:
+    return LineChart(
+        title="Use of the chromosome",
+        x_label="hands dealt (logarithmic)",
+        y_label="% of the genes",
+        lines=tuple(
+            Line(
+                name=use.name,
+                xs=tuple(map(float, use.hands)),
+                ys=tuple(100 * share for share in use.share),
+                has_dots=True,
+            )
+            for use in uses
+        ),
+        note="Against the nine trainers, on deals that nothing was trained on.",
+        is_log=True,
+    )
+
+
+def use_figures(use: GeneUse) -> Claims:
+    doublings = [
+        100 * (later - earlier)
+        for (hands, earlier), (until, later) in zip(
+            zip(use.hands, use.share, strict=True),
+            zip(use.hands[2:], use.share[2:], strict=True),
+            strict=False,
+        )
+        if until == 2 * hands
+    ]
+    return Claims(
+        "Use of the chromosome in figures",
+        (
+            Claim(
+                quantity="the use grows as the logarithm of the hands: % of the genes in the last doubling",
+                ours=f"{doublings[-1]:.1f}" if doublings else ABSENT,
+                printed="logarithmic",
+                verdict=_growth(doublings, 100 * use.share[-1]),
+                why=f"a doubling of the hands never adds more than {max(doublings, default=0):.1f} % of the genes",
+            ),
+            _all_used(use),
+        ),
+    )
+
+
+def _growth(doublings: Sequence[float], percent: float) -> Verdict:
+    if len(doublings) < _FEWEST_DOUBLINGS:
+        return Verdict.UNDECIDED
+    return Verdict.REPRODUCED if max(doublings) < percent / 4 else Verdict.NOT_REPRODUCED
+
+
+def _all_used(use: GeneUse) -> Claim:
+    hands, percent = use.hands[-1], 100 * use.share[-1]
+    if hands < GENERATED_GENES_HANDS:
+        return Claim(
+            quantity=f"% of the genes used in {hands:,} hands; in {GENERATED_GENES_HANDS:,} all of them are to be",
+            ours=f"{percent:.1f}",
+        )
+    return Claim.plain(
+        f"% of the genes used in {hands:,} hands, which are to use them all",
+        "100",
+        f"{percent:.1f}",
+        bool(use.used.all()),
+        "players bring situations about, not the cards alone, and rare hands hardly ever meet the rare ones",
+    )
+
+
+def unused_tables(use: GeneUse) -> tuple[TableView, ...]:
+    unused = ~use.used.reshape(HAND_CATEGORIES, len(POSITION_CLASSES), BETTING_STATES)
+    rounds, befores, nows = _states()
+    by: list[tuple[str, list[tuple[str, NDArray[np.bool_]]]]] = [
+        ("hand", [(name, unused[at]) for at, name in enumerate(CATEGORIES)]),
+        ("position", [(name, unused[:, at]) for at, name in enumerate(POSITION_CLASSES)]),
+        ("round", [(name, unused[:, :, rounds == at + 1]) for at, name in enumerate(_ROUNDS)]),
+        ("raises in this round", [(str(at), unused[:, :, nows == at]) for at in range(5)]),
+        ("raises in the round before", [(str(at), unused[:, :, befores == at]) for at in range(5)]),
+    ]
+    return tuple(
+        TableView(
+            f"Genes never used, by {what}",
+            ((what, ""), ("genes", ""), ("never used", ""), ("%", "")),
+            tuple((name, f"{one.size:,}", f"{int(one.sum()):,}", f"{100 * one.mean():.0f}") for name, one in rows),
+        )
+        for what, rows in by
+    )
+
+
+def _states() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Round, raises before and raises now of each state of the betting."""
+    found = np.zeros((3, BETTING_STATES), np.int64)
+    for round_ in (1, 2, 3):
+        for before in range(4 if round_ == 1 else 5):
+            for now in range(5):
+                found[:, gene(0, 0, round_, before, now)] = round_, before, now
+    return found[0], found[1], found[2]
+
+
+FIELDS: Final = ("random", "calling", "raising")
+"""What the player has to beat at a table of ten."""
+_FIELDS_TIMES: Final = 5
+"""So many times the deals of other matches are played against these: they have to be distinguished from zero."""
+_LEFT_OUT: Final = ("learner", "lbr")
+"""One plays by what it has played before, so that deals are no units; the other knows the policy of an opponent of its
+own."""
+_PARTS: Final = 4
+_US: Final = "evolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """A match.
+
+    Attributes:
+        bot: that the others are.
+        game: ``limit`` with one of them, ``limit10`` with nine.
+        deals: how many, each in every rotation.
+    """
+
+    bot: str
+    game: str
+    deals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a match brought.
+
+    Attributes:
+        opponent: the match.
+        rate: the player's winnings.
+    """
+
+    opponent: Opponent
+    rate: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    chromosome: str
+    odds: str
+    opponent: Opponent
+    first: int
+    deals: int
+    seed: int
+
+
+def opponents(deals: int) -> list[Opponent]:
+    """Every built-in bot that plays limit hold'em, but for two: nine of each at a table of ten, and one alone."""
+    found = []
+    for game in ("limit10", "limit"):
+        definition = find_game(game)[1]
+        for name in builtin_names():
+            if name in _LEFT_OUT:
+                continue
+            try:
+                bot = make_bot(name, 1)
+            except SpecError:
+                # A bot that needs options of its own is nobody to compare with.
+                continue
+            if not isinstance(bot, EvolvedBot) and bot.refusal(definition) is None:
+                is_field = name in FIELDS and game == "limit10"
+                found.append(Opponent(name, game, _FIELDS_TIMES * deals if is_field else deals))
+    return found
+
+
+def effort(opponent: Opponent) -> int:
+    """How much work a match is beside others: all players of all rotations have to be asked."""
+    return (1 if opponent.game == "limit" else 8) * opponent.deals
+
+
+def play_matches(
+    chromosome: str,
+    odds: str,
+    matches: Sequence[Opponent],
+    seed: int,
+    workers: Workers | None,
+    played: Callable[[Opponent], None] = lambda _: None,
+) -> list[Result]:
+    """Play them all; the result does not depend on who plays.
+
+    Args:
+        chromosome: the path of the player's.
+        odds: by which it decides; empty for those of its training.
+        matches: what is played.
+        seed: of the cards, and of the samples of all bots.
+        workers: who plays; this process by default.
+        played: called after each match.
+    """
+    results = []
+    for opponent in matches:
+        count = min(_PARTS, opponent.deals)
+        bounds = [opponent.deals * part // count for part in range(count + 1)]
+        parts = [_Part(chromosome, odds, opponent, first, end - first, seed) for first, end in pairwise(bounds)]
+        scores = list(map(_play, parts)) if workers is None else workers.map(_play, parts)
+        # Without bounds: a limit hand moves so little that the normal interval covers what it says.
+        won = RunningMean(score for part in scores for score in part)
+        rate = won.rate(_US, opponent.bot)
+        assert rate is not None
+        results.append(Result(opponent, rate))
+        played(opponent)
+    return results
+
+
+def _play(part: _Part) -> list[float]:
+    """The player's mean of each deal, in mbb per hand."""
+    game = find_game(part.opponent.game)[1]
+    others = game.num_players - 1
+    bots = [
+        EvolvedBot(chromosome=part.chromosome, odds=part.odds, seed=part.seed),
+        *(make_bot(part.opponent.bot, part.seed + number) for number in range(1, others + 1)),
+    ]
+    for bot in bots:
+        bot.prepare_for_many_hands()
+    names = (_US, *(f"{part.opponent.bot} {number}" for number in range(1, others + 1)))
+    found, of_deal = [], 0.0
+    hands = self_play(game, bots, hands=part.deals, seed=part.seed, first_hand=part.first, names=names)
+    for number, record in enumerate(hands, 1):
+        of_deal += next(value for name, value in zip(record.names, record.values, strict=True) if name == _US)
+        if number % game.num_players == 0:
+            found.append(1000 * of_deal / game.num_players / game.big_blind)
+            of_deal = 0.0
+    return found
+
+
+def results_table(results: Sequence[Result]) -> TableView:
+    """What was won from whom."""
+    return TableView(
+        "Against the built-in bots",
+        (("others", ""), ("players", ""), ("deals", ""), ("hands", ""), ("mbb/g", ""), ("95 % interval", "")),
+        tuple(
+            (
+                result.opponent.bot,
+                str(_players(result)),
+                f"{result.opponent.deals:,}",
+                f"{_players(result) * result.opponent.deals:,}",
+                signed(result.rate.mbb),
+                "too few deals" if result.rate.half_width is None else f"± {result.rate.half_width:,.0f}",
+            )
+            for result in results
+        ),
+        "Thousandths of a big blind per hand, each deal in every rotation over the seats; deals are the units of the "
+        "normal intervals. Everybody plays by its own rules before the flop, too, and there is no rake.",
+    )
+
+
+def results_chart(results: Sequence[Result]) -> BarChart:
+    """The same as bars."""
+    return BarChart(
+        title="Against the built-in bots",
+        label="mbb/g",
+        bars=tuple(
+            Bar(
+                name=f"{result.opponent.bot}, {_players(result)} players",
+                height=result.rate.mbb,
+                low=result.rate.low,
+                high=result.rate.high,
+            )
+            for result in results
+        ),
+    )
+
+
+def _players(result: Result) -> int:
+    return find_game(result.opponent.game)[1].num_players

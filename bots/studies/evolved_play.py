@@ -1,0 +1,723 @@
+"""What the work prints of its player and its nine trainers (chapters 5.4 and 5.5), as data.
+
+Its graphs are lost; its tables are `printed.json`. Two of them have 21 rows and not the twenty of their heading.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.evolution.genome import Chromosomes
+from bots.evolved.chromosome import GENES, THRESHOLD, Odds
+from bots.evolved.runs import Check, FinishedRun, FinishedRuns
+from bots.evolved.training import GENOME, OPPONENTS, DealSet
+from bots.evolved.watching import Estimate, Preflop, Watched, ratio, total, watch
+from bots.studies.report import Claim, Claims, Line, LineChart, Verdict
+from engine import Category
+from engine.starting_hands import STARTING_HANDS
+from logs.estimation.rate import signed
+from logs.page.table import ABSENT, TableView
+from logs.tracker.definitions import classify
+
+__all__ = [
+    "GENERATED_GENES_HANDS",
+    "PLAYED",
+    "WatchedPlayer",
+    "against_chart",
+    "along_the_run",
+    "best_hands",
+    "by_hand",
+    "checks_charts",
+    "cost_chart",
+    "earlier_trainers",
+    "finals",
+    "printed_player",
+    "printed_style",
+    "progress_table",
+    "random_opponents",
+    "side_by_side",
+    "standings",
+    "style",
+    "verdict_on_winnings",
+    "winnings",
+]
+
+TOO_FEW: Final = "too few deals were played to tell"
+PLAYED: Final = {"player": 52_000, "trainer": 20_000}
+"""Hands in a generation of the player and of a trainer: 520 and 200 deals, each played a hundred times."""
+GENERATED_GENES_HANDS: Final = 5_179_648
+"""Hands that would have to be played so that every gene is used, "in the best case" (chapter 4.6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRow:
+    """A row of one of its tables.
+
+    Attributes:
+        name: of the starting hand, or of the hand at the end.
+        times: how often the player saw a flop with it, or ended with it.
+        won_percent: how often it won.
+        dollars: what these hands brought.
+    """
+
+    name: str
+    times: int
+    won_percent: float
+    dollars: float
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPlayer:
+    """The tables of one player.
+
+    Attributes:
+        hands: the starting hands that won most.
+        finals: by the hand at the end, from the best to the worst.
+    """
+
+    hands: tuple[PrintedRow, ...]
+    finals: tuple[PrintedRow, ...]
+
+    @property
+    def dollars(self) -> float:
+        return sum(row.dollars for row in self.finals)
+
+    @property
+    def flops(self) -> int:
+        return sum(row.times for row in self.finals)
+
+
+def printed_player(name: str) -> PrintedPlayer:
+    """The tables of ``player`` or ``trainer-1`` to ``trainer-9``."""
+    player = _data()["players"][name]
+    return PrintedPlayer(*(tuple(PrintedRow(*row) for row in player[table]) for table in ("hands", "finals")))
+
+
+def printed_style() -> dict[str, float]:
+    """The figures of the final player's style, in per cent; AF is a factor."""
+    return dict(_data()["style"])
+
+
+@cache
+def _data() -> dict[str, dict]:  # type: ignore[type-arg]
+    found: dict[str, dict] = json.loads(files("bots.studies").joinpath("evolved_printed.json").read_text("utf-8"))  # type: ignore[type-arg]
+    return found
+
+
+BEST_HANDS: Final = 20
+_TWO_SETS: Final = 2**0.5
+"""The difference of two sets of as many deals varies more than each of them by this."""
+_POINTS: Final = 300
+CATEGORIES: Final = tuple(category.name.replace("_", " ").lower() for category in Category)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WatchedPlayer:
+    """A player watched on two sets of deals.
+
+    Attributes:
+        name: of its run.
+        trained: on the deals of its training.
+        unseen: on deals that nothing was trained on.
+    """
+
+    name: str
+    trained: Watched
+    unseen: Watched
+
+
+def per_thousand(watched: Watched, hands: NDArray[np.bool_] | None = None) -> Estimate:
+    found = total(watched, watched.dollars if hands is None else np.where(hands, watched.dollars, 0.0))
+    return _scaled(found, 1000 / (100 * watched.deals))
+
+
+def interval_text(estimate: Estimate, digits: int) -> str:
+    """``± 1.5``; without enough deals, that."""
+    if estimate.half_width_95 is None:
+        return "too few deals for ±"
+    return f"± {estimate.half_width_95:,.{digits}f}"
+
+
+# ---- winnings
+def winnings(players: Sequence[WatchedPlayer]) -> tuple[Claims, TableView]:
+    """What each player won on the deals of its training and on others: after the flop, as printed, and in all hands."""
+    after, whole = [], []
+    for player in players:
+        deals = PLAYED["player" if player.name == "player" else "trainer"] // 100
+        printed = printed_player(player.name).dollars / (100 * deals) * 1000
+        trained = per_thousand(player.trained, player.trained.saw_flop)
+        unseen = per_thousand(player.unseen, player.unseen.saw_flop)
+        verdict, why = verdict_on_winnings(printed, deals, trained.value, unseen, player.unseen.deals)
+        after += [
+            Claim(
+                quantity=f"{player.name}, deals of the training",
+                ours=signed(trained.value, 1),
+                printed=signed(printed, 1),
+                verdict=verdict,
+                why=why,
+            ),
+            Claim(
+                quantity=f"{player.name}, other deals", ours=signed(unseen.value, 1), interval=interval_text(unseen, 1)
+            ),
+        ]
+        all_hands, others = per_thousand(player.trained), per_thousand(player.unseen)
+        whole.append(
+            (
+                player.name,
+                signed(all_hands.value, 1),
+                signed(others.value, 1),
+                interval_text(others, 1),
+                signed(others.value - unseen.value, 1),
+                signed(printed + others.value - unseen.value, 1),
+            )
+        )
+    return (
+        Claims(
+            "Winnings after the flop",
+            tuple(after),
+            "Dollars per 1,000 hands dealt, from those in which the player saw the flop: the work prints only these. "
+            "Each at the table of its training. On the deals of the training the figure is exact and says what "
+            "the evolution has found, not what the player is worth; on other deals the 95 % interval is that of all "
+            "deals, for these ten players.",
+        ),
+        TableView(
+            "Winnings in all hands",
+            tuple(
+                (head, "")
+                for head in (
+                    "",
+                    "deals of the training",
+                    "other deals",
+                    "interval",
+                    "of these, folded before the flop",
+                    "printed, with as much lost before the flop",
+                )
+            ),
+            tuple(whole),
+            "Dollars per 1,000 hands dealt. What is lost before the flop is the charts' doing, the same for everybody, "
+            "and missing in the printed figures: the last column adds ours to them.",
+        ),
+    )
+
+
+def verdict_on_winnings(
+    printed: float, printed_deals: int, trained: float, unseen: Estimate, unseen_deals: int
+) -> tuple[Verdict, str]:
+    """What became of printed winnings, which are those of the deals of a training, and why.
+
+    Args:
+        printed: the work's figure.
+        printed_deals: on how many deals.
+        trained: ours on the deals of the training.
+        unseen: ours on other deals; what chance makes two sets of deals differ is taken from it.
+        unseen_deals: how many those are.
+    """
+    if unseen.half_width_95 is None:
+        return Verdict.UNDECIDED, TOO_FEW
+    chance = unseen.half_width_95 * (unseen_deals / printed_deals) ** 0.5
+    verdict = Verdict.within(printed, unseen.value, (chance**2 + unseen.half_width_95**2) ** 0.5)
+    if verdict is Verdict.REPRODUCED:
+        return verdict, "other deals bring as much, within what chance does"
+    if verdict is Verdict.UNDECIDED:
+        return verdict, TOO_FEW
+    if printed < unseen.value:
+        return Verdict.NOT_REPRODUCED, "ours wins more, on other deals too"
+    if trained + _TWO_SETS * chance >= printed:
+        return Verdict.LUCKY, "other deals bring less"
+    return Verdict.NOT_REPRODUCED, "ours wins less, on its own deals already"
+
+
+def by_hand(watched: Watched, title: str, note: str = "") -> LineChart:
+    """The winnings along the hands in which it saw the flop: total, with and without showdown."""
+    seen = watched.saw_flop
+    dollars, showdown, deal = watched.dollars[seen], watched.showdown[seen], watched.deal[seen]
+    at = np.unique(np.linspace(0, max(len(dollars) - 1, 0), min(_POINTS, len(dollars))).astype(int))
+    xs = tuple((at + 1).tolist())
+
+    def line(name: str, values: NDArray[np.float64], half: NDArray[np.float64] | None = None) -> Line:
+        ys = np.cumsum(values)[at]
+        low, high = ((), ()) if half is None else (tuple((ys - half).tolist()), tuple((ys + half).tolist()))
+        return Line(name=name, xs=xs, ys=tuple(ys.tolist()), low=low, high=high)
+
+    whole = total(watched, np.where(seen, watched.dollars, 0.0)).half_width_95
+    half = None if whole is None else whole * np.sqrt((deal[at] + 1) / watched.deals)
+    return LineChart(
+        title=title,
+        x_label="hands with a flop",
+        y_label="dollars",
+        lines=(
+            line("total" if half is None else "total, with its 95 % interval", dollars, half),
+            line("with showdown", np.where(showdown, dollars, 0.0)),
+            line("without showdown", np.where(showdown, 0.0, dollars)),
+        ),
+        note=note,
+    )
+
+
+# ---- tables
+def best_hands(sides: WatchedPlayer) -> tuple[TableView, Claims]:
+    """The starting hands that won most in hands with a flop: printed, on the training's deals, on others."""
+    printed = printed_player(sides.name)
+    ours = [_by_starting_hand(watched) for watched in (sides.trained, sides.unseen)]
+    rows = []
+    for place in range(BEST_HANDS):
+        cells = [str(place + 1)]
+        for table in (printed.hands, *(table for table, _ in ours)):
+            row = table[place] if place < len(table) else None
+            cells += (
+                ["", "", "", ""]
+                if row is None
+                else [row.name, f"{row.times:,}", f"{row.won_percent:.1f}", signed(row.dollars, 0)]
+            )
+        interval = ours[1][1][place] if place < len(ours[1][1]) else None
+        cells.append("" if interval is None else interval_text(interval, 0))
+        rows.append(tuple(cells))
+    heads = ("times", "won %", "dollars")
+    columns = ("place", "printed", *heads, "training", *heads, "other deals", *heads, "interval")
+    view = TableView(
+        "The 20 best starting hands",
+        tuple((head, "") for head in columns),
+        tuple(rows),
+        "Of the hands in which it saw the flop: times, how often it won a part of the pot, and what they brought. The "
+        "last column is the 95 % interval of the dollars on other deals.",
+    )
+    return view, _verdicts_on_hands(printed, ours[0][0], ours[1][0], ours[1][1])
+
+
+def _verdicts_on_hands(
+    printed: PrintedPlayer,
+    trained: Sequence[PrintedRow],
+    unseen: Sequence[PrintedRow],
+    intervals: Sequence[Estimate],
+) -> Claims:
+    names = [{row.name for row in table[:BEST_HANDS]} for table in (printed.hands, trained, unseen)]
+    sure = sum(bool(interval.low is not None and interval.low > 0) for interval in intervals[:BEST_HANDS])
+    strong, count = _strong_hands(), len(names[0])
+    kept = [len(of & strong) for of in (names[0], names[2])]
+    is_most = min(kept) > BEST_HANDS / 2
+    return Claims(
+        "The best starting hands in figures",
+        (
+            Claim(
+                quantity="of the best, among the 20 with the best chances against nine random hands",
+                ours=f"{kept[1]} of {len(names[2])}",
+                printed=f"{kept[0]} of {count}",
+                verdict=Verdict.REPRODUCED if is_most else Verdict.NOT_REPRODUCED,
+                why=f"they are to be the most powerful hands, and {'most' if is_most else 'not even most'} of them are",
+            ),
+            Claim(
+                quantity="of the printed best, among our 20 best on other deals",
+                ours=f"{len(names[0] & names[2])} of {count}",
+            ),
+            Claim(
+                quantity="of the printed best, among our 20 best on the training's deals",
+                ours=f"{len(names[0] & names[1])} of {count}",
+            ),
+            Claim(
+                quantity="of our 20 best on other deals, with an interval above zero",
+                ours=f"{sure} of {len(names[2])}",
+            ),
+        ),
+    )
+
+
+def _strong_hands() -> set[str]:
+    from engine.equity import preflop_equity
+    from engine.starting_hands import starting_hand
+
+    example = {starting_hand((one, other)): (one, other) for one in range(52) for other in range(one)}
+    chances = {STARTING_HANDS[at]: preflop_equity(cards, 9).equity for at, cards in example.items()}
+    return set(sorted(chances, key=lambda name: -chances[name])[:BEST_HANDS])
+
+
+def _by_starting_hand(watched: Watched) -> tuple[list[PrintedRow], list[Estimate]]:
+    return _table(watched, watched.hand, STARTING_HANDS)
+
+
+def _table(watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]) -> tuple[list[PrintedRow], list[Estimate]]:
+    found = []
+    for kind in np.unique(kinds[watched.saw_flop]).tolist():
+        of_kind = watched.saw_flop & (kinds == kind)
+        times = int(of_kind.sum())
+        dollars = total(watched, np.where(of_kind, watched.dollars, 0.0))
+        won = 100 * float(watched.won[of_kind].sum()) / times
+        found.append((PrintedRow(names[kind], times, won, dollars.value), dollars))
+    found.sort(key=lambda one: -one[0].dollars)
+    return [row for row, _ in found], [dollars for _, dollars in found]
+
+
+def finals(sides: WatchedPlayer) -> tuple[Claims, ...]:
+    """How often it won with each hand at the end, and what these hands brought."""
+    printed = {row.name: row for row in printed_player(sides.name).finals}
+    of = PLAYED["player" if sides.name == "player" else "trainer"]
+    won, times, dollars = [], [], []
+    for kind, name in reversed(list(enumerate(CATEGORIES))):
+        watched = sides.unseen
+        of_kind = (watched.saw_flop & (watched.category == kind)).astype(float)
+        share = ratio(watched, watched.won * of_kind, of_kind)
+        if share is None:
+            continue
+        row = printed.get(name)
+        scale = 1000 / (100 * watched.deals)
+        often = _scaled(total(watched, of_kind), scale)
+        brought = _scaled(total(watched, watched.dollars * of_kind), scale)
+        factor = (100 * watched.deals / of) ** 0.5
+        won.append(
+            _compared(f"{name}: won %", _scaled(share, 100), None if row is None else row.won_percent, 1, factor)
+        )
+        times.append(_compared(f"{name}: times", often, None if row is None else row.times / of * 1000, 1, factor))
+        dollars.append(
+            _compared(f"{name}: dollars", brought, None if row is None else row.dollars / of * 1000, 1, factor)
+        )
+    note = (
+        "On other deals; the hand at the end is that of the last round the player saw. Times and dollars are per 1,000 "
+        "hands dealt. A figure is called reproduced if it differs by no more than chance makes two sets of deals "
+        "differ, ours and one of the printed size; that the chromosomes differ comes on top of that."
+    )
+    return (
+        Claims("Won, by the hand at the end", tuple(won), note),
+        Claims("Times, by the hand at the end", tuple(times)),
+        Claims("Dollars, by the hand at the end", tuple(dollars)),
+    )
+
+
+def _scaled(estimate: Estimate, by: float) -> Estimate:
+    half = estimate.half_width_95
+    return Estimate(estimate.value * by, None if half is None else half * by)
+
+
+def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int, factor: float) -> Claim:
+    """A figure beside the printed one.
+
+    Args:
+        quantity: its name.
+        ours: the figure.
+        printed: the work's; None where it prints none.
+        digits: behind the point.
+        factor: how much wider an interval of as many deals as the work had would be than ours.
+    """
+    text, interval = f"{ours.value:,.{digits}f}", interval_text(ours, digits)
+    if printed is None:
+        return Claim(quantity=quantity, ours=text, interval=interval)
+    room = None if ours.half_width_95 is None else ours.half_width_95 * (1 + factor**2) ** 0.5
+    verdict, why = Verdict.within(printed, ours.value, room), ""
+    if verdict is Verdict.UNDECIDED:
+        why = TOO_FEW
+    elif verdict is Verdict.NOT_REPRODUCED:
+        why = f"ours is {'higher' if ours.value > printed else 'lower'} than by chance"
+    return Claim(
+        quantity=quantity,
+        ours=text,
+        interval=interval,
+        printed=f"{printed:,.{digits}f}",
+        verdict=verdict,
+        why=why,
+    )
+
+
+# ---- style
+def style(watched: Watched, preflop: Preflop) -> Claims:
+    """VPIP to AF, and what such a player is called."""
+    printed = printed_style()
+    factor = (100 * watched.deals / PLAYED["player"]) ** 0.5
+    ones = watched.saw_flop.astype(float)
+    seen = {
+        "W$WSF": _percent(ratio(watched, watched.won * ones, ones)),
+        "WTSD": _percent(ratio(watched, watched.showdown * 1.0, ones)),
+        "W$SD": _percent(ratio(watched, watched.won * watched.showdown * 1.0, watched.showdown * 1.0)),
+        "AF": ratio(watched, watched.raises * 1.0, watched.calls * 1.0),
+    }
+    rows = [
+        _compared(
+            "VPIP %, without the big blind's hands", _scaled(preflop.vpip_no_big_blind, 100), printed["VPIP"], 1, factor
+        ),
+        Claim(
+            quantity="VPIP % of all hands",
+            ours=f"{100 * preflop.vpip.value:.1f}",
+            interval=interval_text(_scaled(preflop.vpip, 100), 1),
+        ),
+        _compared("VPIP % in the small blind", _scaled(preflop.vpip_small_blind, 100), printed["VPIP_SB"], 1, factor),
+        _compared("PFR %", _scaled(preflop.pfr, 100), printed["PFR"], 1, factor),
+    ]
+    for name, figure in seen.items():
+        unit = "" if name == "AF" else " %"
+        rows.append(
+            Claim(quantity=name + unit, ours=ABSENT)
+            if figure is None
+            else _compared(name + unit, figure, printed[name], 2 if name == "AF" else 1, factor)
+        )
+    ours = classify(
+        100 * watched.deals,
+        100 * preflop.vpip_no_big_blind.value,
+        100 * preflop.pfr.value,
+        int(watched.raises.sum()),
+        int(watched.calls.sum()),
+    )
+    theirs = classify(100 * watched.deals, printed["VPIP"], printed["PFR"], round(100 * printed["AF"]), 100)
+    assert theirs.play_class is not None
+    is_mouse = ours.play_class is not None and ours.play_class.name == "mouse"
+    rows.append(
+        Claim(
+            quantity="class of play",
+            ours=ABSENT if ours.play_class is None else ours.play_class.name,
+            printed="mouse",
+            verdict=Verdict.REPRODUCED if is_mouse else Verdict.NOT_REPRODUCED,
+            why="a mouse is passive before the flop; by the work's own table its figures make a "
+            f"{theirs.play_class.name} player; ours: {ours.explanation}",
+        )
+    )
+    return Claims(
+        "Style of play",
+        tuple(rows),
+        "On other deals. VPIP and PFR are the charts' doing, which were rebuilt to fit these figures; only the rest "
+        "says something about the evolution. AF is bets and raises over calls after the flop.",
+    )
+
+
+def _percent(estimate: Estimate | None) -> Estimate | None:
+    return None if estimate is None else _scaled(estimate, 100)
+
+
+_MOST_CHAMPIONS: Final = 12
+"""Of each run, spread over it, that are measured on unseen deals."""
+
+
+def along_the_run(run: FinishedRun) -> LineChart:
+    """Gains in each generation: of the best individual, of the best opponent beside it, of all on average."""
+    history = run.state.history
+    xs = tuple(float(generation.number) for generation in history)
+    scale = 1000 / (100 * run.settings.deals)
+    return LineChart(
+        title=run.name,
+        x_label="generation",
+        y_label="dollars per 1,000 hands",
+        lines=(
+            Line(name="best individual", xs=xs, ys=tuple(scale * one.best for one in history)),
+            Line(name="best trainer", xs=xs, ys=tuple(scale * (one.best_opponent or 0.0) for one in history)),
+            Line(name="mean", xs=xs, ys=tuple(scale * one.mean for one in history)),
+        ),
+    )
+
+
+def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
+    """How many generations it took until each new trainer was found."""
+    lines = []
+    for run in runs:
+        found = run.state.champion_generations
+        costs = [after - before for before, after in pairwise((0, *found))]
+        lines.append(Line(name=run.name, xs=tuple(map(float, range(1, len(costs) + 1))), ys=tuple(map(float, costs))))
+    return LineChart(
+        title="Generations each trainer cost",
+        x_label="trainers found in the run",
+        y_label="generations",
+        lines=tuple(lines),
+        note="The work saw cycles: a much better individual soon fills the table with its like, which then rest.",
+    )
+
+
+def checks_charts(runs: Sequence[FinishedRun]) -> list[LineChart]:
+    """What the checks along the runs have found, against each of the two tables; none where no run was checked."""
+    tables: tuple[tuple[str, Callable[[Check], float | None]], ...] = (
+        ("random trainers", lambda check: check.random),
+        ("the champions before", lambda check: check.earlier),
+    )
+    charts = []
+    for table, won in tables:
+        lines = []
+        for run in runs:
+            if run.checks is None:
+                continue
+            points = [(check.generation, won(check)) for check in run.checks.checks]
+            known = [
+                (float(number), 1000 * value / (100 * run.checks.deals))
+                for number, value in points
+                if value is not None
+            ]
+            if known:
+                xs, ys = zip(*known, strict=True)
+                lines.append(Line(name=run.name, xs=xs, ys=ys, has_dots=True))
+        if lines:
+            charts.append(
+                LineChart(
+                    title=f"Checked along the way against {table}",
+                    x_label="generation",
+                    y_label="dollars per 1,000 hands",
+                    lines=tuple(lines),
+                    note="The best individual of a generation, on deals of the checks; these opponents decide nothing.",
+                )
+            )
+    return charts
+
+
+def random_opponents(seed: int) -> Chromosomes:
+    """Nine chromosomes whose thresholds are drawn."""
+    return GENOME.random(OPPONENTS, np.random.default_rng([seed, 99]))
+
+
+def earlier_trainers(runs: FinishedRuns) -> Chromosomes:
+    """The trainer that each of nine runs had found by its middle."""
+    return np.array([run.bests[len(run.bests) // 2] for run in runs.trainers])
+
+
+def against_chart(
+    title: str, runs: Sequence[FinishedRun], opponents: Chromosomes, odds: Odds, rake: bool, deals: DealSet
+) -> LineChart:
+    """What some of the best individuals of each run, from the first to the last, win from nine others."""
+    lines = []
+    for run in runs:
+        champions = run.bests
+        chosen = np.unique(np.linspace(0, len(champions) - 1, min(_MOST_CHAMPIONS, len(champions))).astype(int))
+        won = [per_thousand(watch(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
+        has_band = len(runs) == 1 and won[0].half_width_95 is not None
+        lines.append(
+            Line(
+                name=run.name,
+                xs=tuple(float(at + 1) for at in chosen.tolist()),
+                ys=tuple(one.value for one in won),
+                low=tuple(one.low or 0.0 for one in won) if has_band else (),
+                high=tuple(one.high or 0.0 for one in won) if has_band else (),
+                has_dots=True,
+            )
+        )
+    return LineChart(
+        title=title,
+        x_label="trainers found in the run" if len(runs) > 1 else "best individuals so far, in order",
+        y_label="dollars per 1,000 hands",
+        lines=tuple(lines),
+        note="On deals that nothing was trained on, all lines on the same ones.",
+    )
+
+
+def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]], deals: DealSet) -> TableView:
+    """The first and the last best individual of each run against some tables, on unseen deals."""
+    rows = []
+    for run in (*runs.trainers, runs.player):
+        row = [run.name, f"{run.state.history[-1].number:,}", f"{len(run.state.champions):,}"]
+        for _, opponents in others:
+            for chromosome in (run.bests[0], run.chromosome):
+                played = watch(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
+                won = per_thousand(played)
+                row.append(f"{signed(won.value)} {interval_text(won, 0)}")
+        rows.append(tuple(row))
+    heads = [f"{when} against {name}" for name, _ in others for when in ("first", "last")]
+    return TableView(
+        "The first and the last of each run",
+        tuple((head, "") for head in ("run", "generations", "bests", *heads)),
+        tuple(rows),
+        "Dollars per 1,000 hands on deals that nothing was trained on, with 95 % intervals of all deals.",
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opposition:
+    """Nine players after the flop; before it everybody plays the charts.
+
+    Attributes:
+        name: what they are.
+        chromosomes: of the nine.
+        odds: by which they decide.
+    """
+
+    name: str
+    chromosomes: Chromosomes
+    odds: Odds
+
+
+def oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]:
+    def alike(raise_above: int, call_above: int) -> Chromosomes:
+        return np.tile(np.array([raise_above, call_above], np.int16), (9, GENES, 1))
+
+    reward: Final = Odds.REWARD
+    trainers: list[Opposition] = []
+    for runs in all_runs:
+        nine = Opposition(f"trainers of {runs.folder.name}", runs.opponents, runs.player.settings.odds)
+        if not any(np.array_equal(nine.chromosomes, other.chromosomes) for other in trainers):
+            trainers.append(nine)
+    return [
+        *trainers,
+        Opposition("random chromosomes", random_opponents(seed), reward),
+        Opposition("callers", alike(THRESHOLD, -THRESHOLD), reward),
+        Opposition("raisers", alike(-THRESHOLD, -THRESHOLD), reward),
+    ]
+
+
+def winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> Watched:
+    return watch(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """The player of a folder at all tables.
+
+    Attributes:
+        runs: the folder's.
+        at_tables: dollars per 1,000 hands at each.
+    """
+
+    runs: FinishedRuns
+    at_tables: tuple[Estimate, ...]
+
+    @property
+    def mean(self) -> float:
+        return sum(one.value for one in self.at_tables) / len(self.at_tables)
+
+
+def standings(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> list[Standing]:
+    """What the player of each folder wins at every table, in the order given."""
+    tables = oppositions(all_runs, seed)
+    return [
+        Standing(
+            runs,
+            tuple(
+                per_thousand(
+                    winnings_at(runs.player.chromosome, runs.player.settings.odds, table, rake=True, deals=deals)
+                )
+                for table in tables
+            ),
+        )
+        for runs in all_runs
+    ]
+
+
+def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> TableView:
+    """What the player of each folder wins at every table."""
+    return TableView(
+        "Runs side by side",
+        (
+            *(("run", ""), ("settings", "")),
+            *((f"against {table.name}", "") for table in oppositions(all_runs, seed)),
+            ("mean", "over the tables"),
+        ),
+        tuple(
+            (
+                one.runs.folder.name,
+                about_settings(one.runs),
+                *(f"{signed(won.value)} {interval_text(won, 0)}" for won in one.at_tables),
+                signed(one.mean),
+            )
+            for one in standings(all_runs, deals, seed)
+        ),
+        "Dollars per 1,000 hands against nine others, with rake, on the same deals for all, which nothing was trained "
+        "on; 95 % intervals of all deals. Callers and raisers play the charts before the flop and always call or raise "
+        "after it.",
+    )
+
+
+def about_settings(runs: FinishedRuns) -> str:
+    player, trainer = runs.player.settings, runs.trainers[0].settings
+    generations = [run.state.history[-1].number for run in runs.trainers]
+    span = f"{min(generations):,}" + (f" to {max(generations):,}" if len(set(generations)) > 1 else "")
+    return (
+        f"{player.odds.value}, {'rake' if player.rake else 'no rake'}; trainers {trainer.deals:,} deals x "
+        f"{trainer.population} x {span} generations; player {player.deals:,} x {player.population} x "
+        f"{runs.player.state.history[-1].number:,}"
+    )

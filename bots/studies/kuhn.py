@@ -1,0 +1,388 @@
+"""The report: every claim, table and figure of the work, with ours beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain, permutations
+from typing import Final
+
+from bots.kuhn.evolution import SelectionKind
+from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
+from bots.kuhn.runs import KuhnResult, exploitability_of
+from bots.kuhn.values import best_answer, expected_value
+from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ROULETTE, SELECTION, Gathered
+from bots.studies.kuhn_sections import (
+    RUN_SPREAD,
+    band,
+    level,
+    mean_of,
+    model_sections,
+    of_runs,
+    range_verdict,
+    rival_sections,
+)
+from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict
+from logs.page.table import TableView
+
+__all__ = [
+    "claims_report",
+]
+
+
+def claims_report(found: Gathered) -> Report:
+    """The report on the results of all experiments."""
+    sections = (
+        *model_sections(found),
+        *study_sections(found),
+        *rival_sections(found),
+        _relations(),
+        _hand_calculations(),
+    )
+    runs = sum(map(len, found.values()))
+    most = max(map(len, found.values()))
+    facts = (
+        ("runs", f"{runs:,}"),
+        ("seeds", f"{most} of 100 generations against a model; fewer of longer runs, as the tables say"),
+        ("population", "1,010"),
+        ("hands behind a fitness", "1,010"),
+    )
+    return Report(
+        "Kuhn poker by genetic algorithms: what became of the claims", tuple(_summary(found, sections)), facts, sections
+    )
+
+
+def _summary(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
+    results = found["classic-rational-1"]
+    possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
+    record, value = (
+        mean_of([result.record for result in results]),
+        mean_of([result.record_value or 0 for result in results]),
+    )
+    yield (
+        "A fitness of 1,010 hands is a noisy one, and the best of 100,000 noisy figures is no measurement of "
+        f"anything. Against Rational nobody can win more than {possible:.4f} chips per hand in the first seat; the "
+        f"highest fitness of a run is {record:.4f} on average, {record / possible:.1f} times as much, and the "
+        f"strategy that had it wins {value:.4f}. Nearly every «best» of the work is such a figure. What it can be "
+        "told from beforehand is the luck: the best possible, and 4.3 standard errors. A champion has to be "
+        "measured again, by hands that did not choose it, or exactly, which needs no hand "
+        "at all."
+    )
+    rows = list(chain.from_iterable(part.rows for one in sections for part in one.parts if isinstance(part, Claims)))
+    counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
+    printed = sum(counts.values()) - counts[Verdict.NOT_PRINTED]
+    yield (
+        f"Of {printed} comparisons with printed figures {counts[Verdict.REPRODUCED]} are reproduced, "
+        f"{counts[Verdict.LUCKY]} only as lucky maxima, and {counts[Verdict.NOT_REPRODUCED]} are not"
+        f"{f', and {counts[Verdict.UNDECIDED]} undecided' if counts[Verdict.UNDECIDED] else ''}. "
+        "The genetic algorithm itself works as described: populations come near the best answers within ten to some "
+        "thirty generations."
+    )
+
+
+def _relations() -> Section:
+    game = KuhnGame()
+    strategies = {name: model(name, Variant.CLASSIC) for name in FOUR_MODELS}
+    rows = []
+    for one in FOUR_MODELS:
+        cells = []
+        for other in FOUR_MODELS:
+            first = expected_value(game, strategies[one], strategies[other])
+            second = -expected_value(game, strategies[other], strategies[one])
+            cells.append(f"{round((first + second) / 2, 9) + 0.0:+.4f}")
+        rows.append((one.capitalize(), *cells))
+    beaten = [
+        (one, other)
+        for one, other in permutations(FOUR_MODELS, 2)
+        if rows[FOUR_MODELS.index(one)][1 + FOUR_MODELS.index(other)].startswith("+")
+        and float(rows[FOUR_MODELS.index(one)][1 + FOUR_MODELS.index(other)]) > 0
+    ]
+    said = ", ".join(f"{one.capitalize()} beats {other.capitalize()}" for one, other in beaten)
+    heads = (("wins from", ""), *((name.capitalize(), "") for name in FOUR_MODELS))
+    return Section(
+        "Who beats whom",
+        (
+            f"The work draws the relations of its models after 1,000 games in each seat. Exactly: {said}. The "
+            "closest of these differences cannot be decided by so few games.",
+        ),
+        (TableView("Chips per hand, mean of both seats, exact", heads, tuple(rows)),),
+    )
+
+
+def _hand_calculations() -> Section:
+    game = KuhnGame()
+    bluffer, rational = model("bluffer", Variant.CLASSIC), model("rational", Variant.CLASSIC)
+
+    queen_bets, queen_calls, queen_folds = ((0.0, 1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), (0.0,) * 6)
+    king_bets, king_calls, king_folds = ((0.0, 0.0, 1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.0,) * 6)
+    rows = [
+        _sum_of_text("first player, queen against Rational: bets", -0.5, _with_card(game, rational, 1, queen_bets)),
+        _sum_of_text("checks and calls", -0.5, _with_card(game, rational, 1, queen_calls)),
+        _sum_of_text("checks and folds", 0.0, _with_card(game, rational, 1, queen_folds)),
+        _sum_of_text("first player, king against Bluffer: bets", 1.35, _with_card(game, bluffer, 2, king_bets)),
+        _sum_of_text("checks and folds", -0.2, _with_card(game, bluffer, 2, king_folds)),
+        _sum_of_text("checks and calls", 1.6, _with_card(game, bluffer, 2, king_calls)),
+        _sum_of_text("second player, king, Bluffer has checked: bets", 1.16, _king_behind_a_check(bluffer)),
+    ]
+    return Section(
+        "Sums of the text",
+        ("What the work computes by hand, beside the exact figures.",),
+        (Claims("Average earnings, chips per hand", tuple(rows)),),
+    )
+
+
+def _sum_of_text(quantity: str, printed: float, exact: float) -> Claim:
+    is_right = abs(printed - exact) < 1e-9
+    return Claim.plain(quantity, f"{printed:g}", f"{exact:.4f}", is_right, "a slip of the pen or of the sum")
+
+
+def _with_card(game: KuhnGame, second: Genes, card: int, first: Genes) -> float:
+    total = 0.0
+    for other in range(len(CARDS)):
+        if other != card:
+            for _, answers, chips, is_showdown in game.lines():
+                chance = _chance(first, answers[0], card) * _chance(second, answers[1], other)
+                total += chance * (-chips if is_showdown and card < other else chips)
+    return total / (len(CARDS) - 1)
+
+
+def _chance(genes: Genes, answers: Sequence[tuple[int, bool]], card: int) -> float:
+    chances = (genes[len(CARDS) * row + card] if yes else 1 - genes[len(CARDS) * row + card] for row, yes in answers)
+    return math.prod(chances)
+
+
+def _king_behind_a_check(bluffer: Genes) -> float:
+    checks = [1 - bluffer[0], 1 - bluffer[1]]
+    calls = [bluffer[3], bluffer[4]]
+    return sum(check * (1 + call) for check, call in zip(checks, calls, strict=True)) / sum(checks)
+
+
+_SELECTIONS: Final = tuple(kind.value for kind in SelectionKind)
+_SAME: Final = 2.0
+"""Standard errors of a difference below which nothing can be said about it."""
+
+
+def study_sections(found: Gathered) -> Iterator[Section]:
+    yield _selections(found)
+    yield _starts_and_crossovers(found)
+    yield _listing(found)
+    yield _exact(found)
+
+
+def _means_at(results: Sequence[KuhnResult], generation: int) -> list[float]:
+    return [result.mean[generation] for result in results]
+
+
+def _interval(values: Sequence[float]) -> str:
+    return f"{min(values):.4f} to {max(values):.4f}"
+
+
+def _selections(found: Gathered) -> Section:
+    rows = []
+    for selection, generation, printed in (
+        ("tournament", 100, SELECTION),
+        ("rank", 100, SELECTION),
+        ("roulette", 500, ROULETTE),
+    ):
+        values = _means_at(found[f"classic-rational-1-{selection}"], generation)
+        verdict, why = range_verdict(printed, values)
+        rows.append(
+            Claim(
+                quantity=f"{selection}, mean fitness against Rational after {generation} generations",
+                ours=f"{mean_of(values):.4f}",
+                interval=_interval(values),
+                printed=f"{printed:.2f}",
+                verdict=verdict,
+                why=why,
+            )
+        )
+    table = []
+    charts = []
+    for name in FOUR_MODELS:
+        runs = {selection: found[f"classic-{name}-1-{selection}"] for selection in _SELECTIONS}
+        for selection, results in runs.items():
+            table.append(
+                (
+                    name.capitalize(),
+                    selection,
+                    *(of_runs(_means_at(results, generation), 3) for generation in (10, 50, 100, 200, 500)),
+                    str(len(results)),
+                )
+            )
+        possible = best_answer(KuhnGame(), 0, model(name, Variant.CLASSIC)).value
+        for what in ("mean", "best"):
+            curves = {selection: [getattr(result, what) for result in results] for selection, results in runs.items()}
+            lines = tuple(band(selection, curve) for selection, curve in curves.items())
+            charts.append(
+                LineChart(
+                    title=f"{what.capitalize()} fitness against {name.capitalize()}, by selection",
+                    x_label="generation",
+                    y_label="chips per hand",
+                    lines=(*lines, level("possible", possible, 500)),
+                )
+            )
+    heads = ("against", "selection", "10", "50", "100", "200", "500", "seeds")
+    view = TableView(
+        "Mean fitness by generation", tuple((head, "") for head in heads), tuple(table), RUN_SPREAD, is_grouped=True
+    )
+    note = "The interval holds all runs, from the lowest to the highest."
+    return Section(
+        "Selection",
+        (
+            "A tournament of two and the rank wheel have the same pressure; the roulette wheel, with 2 added to every "
+            "fitness, hardly tells a good strategy from a bad one.",
+        ),
+        (Claims("Selection, chips per hand", tuple(rows), note), view, *charts),
+    )
+
+
+def _starts_and_crossovers(found: Gathered) -> Section:
+    rows, charts = [], []
+    ways = {"as published": "", "one-point crossover": "-one-point", "random start": "-random-start"}
+    for name in FOUR_MODELS:
+        runs = {way: found[f"classic-{name}-1{ending}"] for way, ending in ways.items()}
+        base = _means_at(runs["as published"], FIXED)
+        for way, results in runs.items():
+            values = _means_at(results, FIXED)
+            rows.append(
+                (
+                    name.capitalize(),
+                    way,
+                    of_runs(values),
+                    of_runs(_means_at(results, 20)),
+                    _difference(values, base) if way != "as published" else "",
+                    str(len(results)),
+                )
+            )
+        lines = tuple(band(way, [result.mean for result in results]) for way, results in runs.items())
+        charts.append(
+            LineChart(
+                title=f"Mean fitness against {name.capitalize()}, by start and crossover",
+                x_label="generation",
+                y_label="chips per hand",
+                lines=lines,
+            )
+        )
+    heads = ("against", "", "generation 100", "generation 20", "difference at 100", "seeds")
+    note = f"{RUN_SPREAD} A difference within 2 standard errors of nothing decides nothing."
+    view = TableView("Mean fitness, chips per hand", tuple((head, "") for head in heads), tuple(rows), note)
+    sentences = (
+        "The work finds a uniform start and uniform crossover slightly better, from one run of each. The "
+        "differences of means over several runs stand in the table, with their standard errors.",
+    )
+    return Section("Start and crossover", sentences, (view, *charts))
+
+
+def _difference(values: Sequence[float], base: Sequence[float]) -> str:
+    if len(values) < 2 or len(base) < 2:
+        return ""
+    error = sum(_variance(column) / len(column) for column in (values, base)) ** 0.5
+    difference = mean_of(values) - mean_of(base)
+    word = "" if abs(difference) > _SAME * error else ", undecided"
+    return f"{round(difference, 4) + 0.0:+.4f} (standard error {error:.4f}{word})"
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = mean_of(values)
+    return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _listing(found: Gathered) -> Section:
+    rank, listed = found["classic-rational-1-rank"], found["classic-rational-1-rank-as-listed"]
+    second, wrong = found["classic-rational-2"], found["classic-rational-2-as-listed"]
+    mixed, halved = found["mixed-classic"], found["mixed-classic-as-listed"]
+    rows = (
+        ("the second player is paid what the model wins", _at_end(second), _at_end(wrong), "it breeds losers"),
+        (
+            "the rank wheel never draws the fittest",
+            of_runs(_means_at(rank, FIXED)),
+            of_runs(_means_at(listed, FIXED)),
+            "the next ones do as well",
+        ),
+        (
+            "the mixed approach halves all sums after every hand",
+            of_runs([_sure(result) for result in mixed]),
+            of_runs([_sure(result) for result in halved]),
+            "only the last hands count: nothing is learnt",
+        ),
+        ("the roulette wheel adds nothing to fitness", "", "it ends the run", "the sum of all is negative at first"),
+        (
+            "a tournament begins with a best of -1",
+            "",
+            "",
+            "the first of the population wins among those at -1 or below",
+        ),
+    )
+    heads = ("mistake", "corrected", "as listed", "what it does")
+    note = (
+        f"Mean fitness after {FIXED} generations against Rational in chips per hand; of the mixed approach, what the "
+        f"average player of the later half is sure of. {RUN_SPREAD} The seat that is paid wrongly shows what it was "
+        "paid."
+    )
+    view = TableView("The mistakes of the listing", tuple((head, "") for head in heads), rows, note)
+    sentences = (
+        "The printed program cannot have made the printed results: with a second player paid by the model's "
+        "winnings there would be no good second players, and its mixed approach would learn nothing. The results "
+        "are those of the text. --as-published switches all mistakes on.",
+    )
+    return Section("The listing", sentences, (view,))
+
+
+def _at_end(results: Sequence[KuhnResult]) -> str:
+    return of_runs([result.mean[-1] for result in results])
+
+
+def _sure(result: KuhnResult) -> float:
+    return -best_answer(KuhnGame(), 1, result.average).value
+
+
+def _exact(found: Gathered) -> Section:
+    possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
+    rows = []
+    for way, results in (
+        ("1,010 hands", found["classic-rational-1"]),
+        ("exact", found["classic-rational-1-exact"]),
+    ):
+        rows.append(
+            (
+                f"against Rational, fitness {way}",
+                of_runs([result.mean[-1] for result in results]),
+                of_runs([result.record for result in results]),
+                of_runs([result.record_value or 0.0 for result in results]),
+                str(len(results)),
+            )
+        )
+    rivals = []
+    for way, name in (
+        ("sampled", "coevolution-classic"),
+        ("exact", "coevolution-classic-exact"),
+        ("sampled, with halls of fame", "coevolution-classic-hall"),
+    ):
+        results = found[name]
+        rivals.append(
+            (
+                way,
+                of_runs([exploitability_of(KuhnGame(), 0, result.fittest) for result in results], 3),
+                of_runs([exploitability_of(KuhnGame(), 0, result.average) for result in results], 3),
+                of_runs([exploitability_of(KuhnGame(), 1, result.rival_average) for result in results], 3),
+                str(len(results)),
+            )
+        )
+    heads = ("", "mean", "best", "its value", "seeds")
+    rival_heads = ("co-evolution", "fittest first player", "average first player", "average second player", "seeds")
+    note = f"Nobody wins more than {possible:.4f} from Rational. {RUN_SPREAD}"
+    tables = (
+        TableView("Fitness sampled and exact", tuple((head, "") for head in heads), tuple(rows), note),
+        TableView(
+            "Exploitable by, chips per hand",
+            tuple((head, "") for head in rival_heads),
+            tuple(rivals),
+            f"What the best answer wins more than in an equilibrium. {RUN_SPREAD}",
+        ),
+    )
+    sentences = (
+        "With exact fitness the best of all generations is worth what it claims. Sampling costs the population "
+        "little, as selection averages over its members; what it spoils is the figure that was reported. The work "
+        "describes halls of fame and never used them.",
+    )
+    return Section("Exact fitness, and halls of fame", sentences, tables)

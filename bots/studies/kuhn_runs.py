@@ -1,0 +1,418 @@
+"""What the work prints, in chips per hand; a chip is its dollar.
+
+Genes stand as symbols, three to a row: 0, 1, ``v`` small, ``^`` large, ``~`` not converged.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from bots.artifact import locked_run
+from bots.errors import CheckpointError
+from bots.kuhn.evolution import CrossoverKind, Fitness, KuhnSettings, OppositionKind, SelectionKind, Start
+from bots.kuhn.games import CONJECTURED_BLUFFER, Genes, Variant, model
+from bots.kuhn.runs import KuhnResult, run_seed
+from bots.workers import Workers
+
+__all__ = [
+    "BEST",
+    "COEVOLVED",
+    "COEVOLVED_GENES",
+    "COEVOLVED_SYMBOLS",
+    "FIXED",
+    "FOUR_MODELS",
+    "GENES",
+    "MIXED",
+    "MIXED_GENES",
+    "ROULETTE",
+    "SELECTION",
+    "UP_TO",
+    "WON",
+    "Experiment",
+    "ExperimentProgress",
+    "Gathered",
+    "experiments",
+    "gather",
+    "gathered",
+]
+
+BEST: Final[Mapping[Variant, Mapping[tuple[str, int], float]]] = {
+    Variant.CLASSIC: {
+        ("shy", 1): 0.34,
+        ("shy", 2): 0.34,
+        ("safe", 1): 0.34,
+        ("safe", 2): 0.47,
+        ("rational", 1): 0.23,
+        ("rational", 2): 0.32,
+        ("bluffer", 1): 0.33,
+        ("bluffer", 2): 0.35,
+        ("folder", 1): 1.0,
+        ("caller", 1): 0.59,
+    },
+    Variant.BREADTH: {
+        ("shy", 1): 0.33,
+        ("shy", 2): 0.33,
+        ("safe", 1): 0.33,
+        ("safe", 2): 0.46,
+        ("rational", 1): 1.24,
+        ("rational", 2): 0.47,
+        ("bluffer", 1): 2.06,
+        ("bluffer", 2): 1.89,
+    },
+    Variant.DEPTH: {
+        ("shy", 1): 0.32,
+        ("shy", 2): 0.32,
+        ("safe", 1): 0.34,
+        ("safe", 2): 0.46,
+        ("rational", 1): 0.28,
+        ("rational", 2): 0.4,
+        ("bluffer", 1): 0.46,
+        ("bluffer", 2): 0.63,
+    },
+    Variant.BOTH: {
+        ("shy", 1): 0.33,
+        ("shy", 2): 0.33,
+        ("safe", 1): 0.33,
+        ("safe", 2): 0.44,
+        ("rational", 1): 0.57,
+        ("rational", 2): 0.59,
+        ("bluffer", 1): 2.82,
+        ("bluffer", 2): 3.82,
+    },
+}
+"""The "fittest strategy across all generations", by model and seat. Of the game with sizes and a raise the work says
+"average winnings"; they are figures of the same kind."""
+GENES: Final[Mapping[Variant, Mapping[tuple[str, int], str]]] = {
+    Variant.CLASSIC: {
+        ("shy", 1): "10~ ~~~",
+        ("shy", 2): "10~ ~~~",
+        ("safe", 1): "10~ ~0~",
+        ("safe", 2): "1~~ 00~",
+        ("rational", 1): "001 001",
+        ("rational", 2): "1~1 001",
+        ("bluffer", 1): "000 011",
+        ("bluffer", 2): "v~1 011",
+        ("folder", 1): "11~ ~~~",
+        ("caller", 1): "011 011",
+    },
+    Variant.BREADTH: {
+        ("shy", 1): "10~ 0v~ 0v~ ~~~ ~~~ ~~~",
+        ("shy", 2): "10v 0v^ 00~ ~~~ ^~~ v~~",
+        ("safe", 1): "10~ 0v~ 0v~ ~~~ v~~ v0~",
+        ("safe", 2): "1~^ v~~ ~~~ ~v~ ~0^ 0~v",
+        ("rational", 1): "001 001 ~~1 0~~ 0~~ 00~",
+        ("rational", 2): "~~~ ~~~ ~~~ 0v1 001 ~~~",
+        ("bluffer", 1): "000 00~ ~~~ ~11 011 001",
+        ("bluffer", 2): "~~~ ~~~ ~~~ ~11 001 ~~~",
+    },
+    Variant.DEPTH: {
+        ("shy", 1): "10~ ~~~ ~~~ ~~~",
+        ("shy", 2): "10~ ~~~ ~~~ ~~~",
+        ("safe", 1): "10~ v0~ ~~~ 0v~",
+        ("safe", 2): "1~~ 00~ vv~ ~~~",
+        ("rational", 1): "001 001 ~~^ v~1",
+        ("rational", 2): "1~1 001 vv1 0~1",
+        ("bluffer", 1): "001 011 ~0~ v^1",
+        ("bluffer", 2): "v11 011 ~01 v11",
+    },
+    Variant.BOTH: {
+        ("shy", 1): "10~ 0v~ 0v~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~~",
+        ("shy", 2): "10~ 0v~ 0v~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~~",
+        ("safe", 1): "10v 0v~ 00~ ~v~ ~~~ 00~ ~~v ^~v v~^ 0~~ ~v~ v~~",
+        ("safe", 2): "1v~ ^~^ ~~~ v~~ ~~~ 00~ ~0~ ~~~ ~~~ ~0~ ~~~ v~~",
+        ("rational", 1): "000 0v0 000 0~1 0~1 00~ ~~1 1~1 ~0~ 0~1 0~1 ~~~",
+        ("rational", 2): "~~~ ~~~ ~~~ 0~1 0~1 00~ ~~~ 1~1 ~~~ ~~~ ~~~ ~~~",
+        ("bluffer", 1): "101 001 vv1 ~~~ ~~~ v0~ ~~~ ~~~ ~~~ 0~~ ~~~ ~~1",
+        ("bluffer", 2): "111 011 v11 ~~~ ~~~ 00~ ~~~ ~~~ ~~~ ~~~ ~~~ ~~1",
+    },
+}
+"""What strategies converged to, by model and seat. The tables for the Bluffer of the game with sizes and a raise have
+13 rows, one of three ``~`` too many in the middle; it is left out."""
+SELECTION: Final = 0.08
+"""Average fitness against Rational after 100 generations, with tournaments and with ranks."""
+ROULETTE: Final = 0.02
+"""The same with a roulette wheel after 500."""
+COEVOLVED: Final = -0.055
+"""The first player's average fitness in co-evolution."""
+MIXED: Final = -0.015
+"""The same where it plays against Rational, too."""
+COEVOLVED_GENES: Final[Mapping[int, tuple[float, ...]]] = {
+    1: (0.1, 0.0, 0.43, 0.01, 0.56, 1.0),
+    2: (0.44, 0.0, 1.0, 0.0027, 0.24, 1.0),
+}
+"""The fittest in the later generations, by seat."""
+MIXED_GENES: Final = (0.00046, 0.0, 0.063, 0.0, 0.49, 1.0)
+WON: Final[Mapping[str, tuple[float, float, float]]] = {
+    "shy": (0.02, 0.07, 0.015),
+    "safe": (-0.07, 0.10, -0.02),
+    "rational": (-0.02, 0.10, 0.03),
+    "bluffer": (0.03, 0.08, 0.03),
+}
+"""What those win from the models, "on average": the co-evolved first and second player, the mixed first player."""
+UP_TO: Final[Mapping[str, tuple[float, float, float]]] = {
+    "shy": (0.14, 0.22, 0.15),
+    "safe": (0.07, 0.25, 0.12),
+    "rational": (0.14, 0.28, 0.20),
+    "bluffer": (0.20, 0.26, 0.23),
+}
+"""The same, "up to"."""
+COEVOLVED_SYMBOLS: Final[Mapping[tuple[Variant, int], str]] = {
+    (Variant.BREADTH, 1): "00~ ~0v 0~1 0^1 0~1 001",
+    (Variant.BREADTH, 2): "^01 000 0~~ 0~1 001 ~v~",
+    (Variant.DEPTH, 1): "~0^ 0~1 ~01 0v1",
+    (Variant.DEPTH, 2): "~01 0~1 v01 0~1",
+    (Variant.BOTH, 1): "v0^ v0^ 000 010 001 001 ~0~ ~01 v~^ 0v1 0~1 0~1",
+    (Variant.BOTH, 2): "v0^ v0^ 000 0~0 001 001 ~~~ ~01 v~^ 011 0~1 v~1",
+}
+"""What co-evolution converged to in the larger games, by seat."""
+FOUR_MODELS: Final = ("shy", "safe", "rational", "bluffer")
+FIXED: Final = 100
+"""Generations against a model."""
+_STUDY: Final = 500
+"""Generations of the work's comparison of selections."""
+_COEVOLUTION: Final = 1000
+_LONGEST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Runs that differ in their seeds only.
+
+    Attributes:
+        name: of its file.
+        settings: of the run with seed 1.
+        generations: of a run.
+        share: one of so many seeds is run: long runs are repeated less often.
+    """
+
+    name: str
+    settings: KuhnSettings
+    generations: int
+    share: int
+
+    def seeds(self, count: int) -> int:
+        """How many seeds of those asked for are run; two at least, but for the longest runs."""
+        return max(count // self.share, 1 if self.share >= _LONGEST else min(count, 2))
+
+    def settings_of(self, seed: int) -> KuhnSettings:
+        """The settings of a run."""
+        return replace(self.settings, seed=seed)
+
+
+@cache
+def experiments() -> tuple[Experiment, ...]:
+    """All of them, in the order of the report."""
+    return tuple(_experiments())
+
+
+def _experiments() -> Iterator[Experiment]:
+    for variant in Variant:
+        for name in FOUR_MODELS:
+            for seat in (1, 2):
+                yield _against(variant, name, seat)
+        if variant is Variant.CLASSIC:
+            yield _against(variant, "folder", 1)
+            yield _against(variant, "caller", 1)
+        if variant is Variant.BREADTH:
+            for name, seat in (("rational", 1), ("rational", 2), ("bluffer", 2)):
+                yield _against(variant, name, seat, "tens-as-twos", tens_as_twos=True)
+        if variant is Variant.BOTH:
+            for seat in (1, 2):
+                yield _against(variant, "bluffer", seat, "conjectured", genes=CONJECTURED_BLUFFER)
+    for name in FOUR_MODELS:
+        for selection in SelectionKind:
+            yield _against(Variant.CLASSIC, name, 1, selection.value, generations=_STUDY, share=5, selection=selection)
+        one_point = CrossoverKind.ONE_POINT
+        yield _against(Variant.CLASSIC, name, 1, one_point.value, crossover=one_point)
+        yield _against(Variant.CLASSIC, name, 1, "random-start", start=Start.RANDOM)
+    listed = SelectionKind.RANK
+    yield _against(Variant.CLASSIC, "rational", 1, "rank-as-listed", selection=listed, as_published=True)
+    yield _against(Variant.CLASSIC, "rational", 2, "as-listed", as_published=True)
+    yield _against(Variant.CLASSIC, "rational", 1, "exact", fitness=Fitness.EXACT)
+    coevolution = OppositionKind.COEVOLUTION
+    yield _rivals("coevolution-classic", coevolution, 5)
+    rational = model("rational", Variant.CLASSIC)
+    yield _rivals("mixed-classic", OppositionKind.MIXED, 5, model=rational)
+    yield _rivals("mixed-classic-as-listed", OppositionKind.MIXED, 20, model=rational, as_published=True)
+    yield _rivals("coevolution-classic-exact", coevolution, 20, fitness=Fitness.EXACT)
+    yield _rivals("coevolution-classic-hall", OppositionKind.HALL_OF_FAME, 20)
+    for variant in (Variant.BREADTH, Variant.DEPTH, Variant.BOTH):
+        yield _rivals(f"coevolution-{variant.value}", coevolution, 20, game=variant)
+
+
+def _against(
+    variant: Variant,
+    name: str,
+    seat: int,
+    about: str = "",
+    *,
+    generations: int = FIXED,
+    share: int = 1,
+    genes: Genes | None = None,
+    **options: Any,
+) -> Experiment:
+    settings = KuhnSettings(game=variant, model=genes or model(name, variant), seat=seat, **options)
+    words = (variant.value, name, str(seat), about)
+    return Experiment("-".join(word for word in words if word), settings, generations, share)
+
+
+def _rivals(name: str, opposition: OppositionKind, share: int, **options: Any) -> Experiment:
+    return Experiment(name, KuhnSettings(opposition=opposition, **options), _COEVOLUTION, share)
+
+
+Gathered = Mapping[str, Sequence[KuhnResult]]
+"""The results of each experiment by its name, in the order of their seeds."""
+_PASSES: Final = (2, 5, 10, 25, 50)
+"""Seeds after which every experiment has had its turn: what is cut short is a whole report with fewer seeds."""
+_AT_ONCE: Final = 4
+"""Runs that are given to each worker at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentProgress:
+    """How the work stands.
+
+    Attributes:
+        name: of the experiment whose run was finished last.
+        done: runs that are finished.
+        runs: all of them.
+        left_s: how long the rest will take, in seconds; None before anything was finished.
+    """
+
+    name: str
+    done: int
+    runs: int
+    left_s: float | None
+
+
+def gather(
+    folder: Path,
+    experiments: Sequence[Experiment],
+    seeds: int,
+    *,
+    workers: Workers | None = None,
+    show: Callable[[ExperimentProgress], None] = lambda _: None,
+) -> None:
+    """Do all runs that the folder does not hold yet.
+
+    Args:
+        folder: of the results; made if it is not there.
+        experiments: whose runs.
+        seeds: how many, before `Experiment.seeds`.
+        workers: who runs them; this process by default.
+        show: called after each run, or after some.
+
+    Raises:
+        CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
+        WorkersError: the workers are gone.
+    """
+    with locked_run(folder, "claims"):
+        _gather(folder, experiments, seeds, workers, show)
+
+
+def _gather(
+    folder: Path,
+    experiments: Sequence[Experiment],
+    seeds: int,
+    workers: Workers | None,
+    show: Callable[[ExperimentProgress], None],
+) -> None:
+    there = {experiment.name: set(_read(folder, experiment)) for experiment in experiments}
+    tasks = [task for task in _tasks(experiments, seeds) if task[1] not in there[task[0].name]]
+    runs = sum(experiment.seeds(seeds) for experiment in experiments)
+    began_s, work = time.monotonic(), sum(_cost(experiment) for experiment, _ in tasks)
+    count = _AT_ONCE * workers.count if workers is not None else 1
+    over: Callable[..., Sequence[KuhnResult]] = (
+        workers.map if workers is not None else lambda *arguments: list(map(*arguments))
+    )
+    did = 0.0
+    for start in range(0, len(tasks), count):
+        batch = tasks[start : start + count]
+        results = over(
+            run_seed,
+            [experiment.settings_of(seed) for experiment, seed in batch],
+            [experiment.generations for experiment, _ in batch],
+        )
+        for (experiment, _), result in zip(batch, results, strict=True):
+            _write(folder, experiment, result)
+            did += _cost(experiment)
+        left_s = (time.monotonic() - began_s) * (work / did - 1)
+        done = runs - len(tasks) + start + len(batch)
+        show(ExperimentProgress(batch[-1][0].name, done, runs, left_s))
+
+
+def gathered(folder: Path, experiments: Sequence[Experiment], seeds: int) -> Gathered:
+    """What the folder holds of these experiments, up to so many seeds.
+
+    Raises:
+        CheckpointError: a file cannot be read, or stems from other settings.
+    """
+    found = {}
+    for experiment in experiments:
+        results = _read(folder, experiment)
+        found[experiment.name] = [results[seed] for seed in sorted(results) if seed <= experiment.seeds(seeds)]
+    return found
+
+
+def _tasks(experiments: Sequence[Experiment], seeds: int) -> Iterator[tuple[Experiment, int]]:
+    before = 0
+    for until in (*(count for count in _PASSES if count < seeds), seeds):
+        for experiment in experiments:
+            first = experiment.seeds(before) if before else 0
+            for seed in range(first + 1, experiment.seeds(until) + 1):
+                yield experiment, seed
+        before = until
+
+
+def _cost(experiment: Experiment) -> float:
+    is_against_all = experiment.settings.model == () or experiment.name.startswith("mixed")
+    return experiment.generations * (4 if is_against_all else 1) * (1 + len(experiment.settings.genome.ranges) / 12)
+
+
+def _path(folder: Path, experiment: Experiment) -> Path:
+    return folder / f"{experiment.name}.jsonl"
+
+
+def _header(experiment: Experiment) -> dict[str, Any]:
+    settings = dict(experiment.settings.as_data())
+    del settings["seed"]
+    return {"settings": settings, "generations": experiment.generations}
+
+
+def _read(folder: Path, experiment: Experiment) -> dict[int, KuhnResult]:
+    path = _path(folder, experiment)
+    if not path.exists():
+        return {}
+    try:
+        head, *lines = path.read_text("utf-8").splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith("\n")]
+        results = [KuhnResult.from_data(json.loads(line)) for line in whole]
+        header = json.loads(head)
+    except OSError as error:
+        raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise CheckpointError(str(path), "it does not hold results of an experiment, or is damaged") from error
+    if header != _header(experiment):
+        raise CheckpointError(str(path), "it was made with other settings: take another folder")
+    return {result.seed: result for result in results}
+
+
+def _write(folder: Path, experiment: Experiment, result: KuhnResult) -> None:
+    path = _path(folder, experiment)
+    try:
+        is_new = not path.exists()
+        text = "" if is_new else path.read_text("utf-8")
+        if not is_new and not text.endswith("\n"):
+            path.write_text(text[: text.rfind("\n") + 1], "utf-8")
+        with path.open("a", encoding="utf-8") as file:
+            if is_new:
+                file.write(json.dumps(_header(experiment)) + "\n")
+            file.write(json.dumps(result.as_data()) + "\n")
+    except OSError as error:
+        raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,660 @@
+"""Figures over seeds, and how they are told."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from bots.kuhn.evolution import KuhnSettings, OppositionKind
+from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model, models, sequence_form_of
+from bots.kuhn.runs import KuhnResult, exploitability_of, game_value
+from bots.kuhn.values import best_answer, expected_value, plan_of_genes, spread
+from bots.solving.equilibria import LinearProgram
+from bots.solving.sequence_form import Entries
+from bots.studies.kuhn_runs import (
+    BEST,
+    COEVOLVED,
+    COEVOLVED_GENES,
+    COEVOLVED_SYMBOLS,
+    FIXED,
+    FOUR_MODELS,
+    GENES,
+    MIXED,
+    MIXED_GENES,
+    UP_TO,
+    WON,
+    Experiment,
+    Gathered,
+    experiments,
+)
+from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, Verdict, student_point
+from logs.page.table import TableView
+
+__all__ = [
+    "LUCK",
+    "RUN_SPREAD",
+    "band",
+    "differing",
+    "fitness_report",
+    "law",
+    "level",
+    "mean_of",
+    "mixed_value",
+    "model_sections",
+    "of_runs",
+    "range_verdict",
+    "rival_sections",
+    "settled_from",
+    "symbols",
+]
+
+RUN_SPREAD: Final = "± is the standard deviation from run to run."
+_TAIL: Final = 0.00135
+"""A printed figure counts as one of ours where it lies as near as 99.7 % of further runs would, both tails aside."""
+
+
+_PRINT: Final = 0.005
+"""Half a unit of the last digit that the work prints."""
+_CONVERGED: Final = 0.05
+_SMALL: Final = 0.25
+_AGREES: Final = 0.2
+"""How far from a printed 0 or 1 a mean gene may lie."""
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """The mean."""
+    return statistics.fmean(values)
+
+
+def spread_of(values: Sequence[float]) -> float | None:
+    """The standard deviation; None of a single value."""
+    return statistics.stdev(values) if len(values) > 1 else None
+
+
+def of_runs(values: Sequence[float], digits: int = 4) -> str:
+    """Mean and standard deviation as text."""
+    deviation = spread_of(values)
+    return f"{mean_of(values):.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
+
+
+def mean_rows(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(map(statistics.fmean, zip(*rows, strict=True)))
+
+
+def symbols(genes: Sequence[float]) -> str:
+    """Genes as the work writes them, three to a row; see `bots.studies.kuhn_runs`."""
+
+    def symbol(gene: float) -> str:
+        if gene < _CONVERGED or gene > 1 - _CONVERGED:
+            return "01"[gene > 0.5]
+        return "v" if gene < _SMALL else "^" if gene > 1 - _SMALL else "~"
+
+    signs = "".join(map(symbol, genes))
+    return " ".join(signs[at : at + len(CARDS)] for at in range(0, len(signs), len(CARDS)))
+
+
+def differing(printed: str, genes: Sequence[float], names: Sequence[str]) -> list[str]:
+    """The genes that are printed as 0 or 1 and lie elsewhere, with where they lie."""
+    return [
+        f"{name} {gene:.2f}"
+        for name, sign, gene in zip(names, printed.replace(" ", ""), genes, strict=True)
+        if sign in "01" and abs(gene - int(sign)) > _AGREES
+    ]
+
+
+def _further_run(runs: int) -> float:
+    """How many standard deviations of so many runs, two or more, 99.7 % of further ones lie from their mean."""
+    return student_point(runs - 1, _TAIL) * math.sqrt(1 + 1 / runs)
+
+
+def range_verdict(printed: float, values: Sequence[float], possible: float = math.inf) -> tuple[Verdict, str]:
+    """The verdict on a printed fitness, and its reason.
+
+    Args:
+        printed: the figure.
+        values: ours.
+        possible: what nobody exceeds on average; a higher figure is a lucky maximum.
+    """
+    spread = spread_of(values)
+    room = None if spread is None else _further_run(len(values)) * spread + _PRINT
+    verdict = Verdict.within(printed, mean_of(values), room)
+    if verdict is Verdict.REPRODUCED and printed > possible + _PRINT:
+        return Verdict.LUCKY, f"nobody wins more than {possible:.4f}"
+    if verdict is Verdict.REPRODUCED:
+        return verdict, ""
+    return verdict, f"{len(values)} runs lie from {min(values):.2f} to {max(values):.2f}"
+
+
+def band(name: str, curves: Sequence[Sequence[float]]) -> Line:
+    """The mean of some curves over the generations, and what lies within a standard deviation of it."""
+    heights = np.array(curves)
+    mean = heights.mean(axis=0)
+    deviation = heights.std(axis=0, ddof=1) if len(heights) > 1 else np.zeros_like(mean)
+    return Line(
+        name=name,
+        xs=tuple(range(heights.shape[1])),
+        ys=tuple(mean.tolist()),
+        low=tuple((mean - deviation).tolist()) if len(heights) > 1 else (),
+        high=tuple((mean + deviation).tolist()) if len(heights) > 1 else (),
+    )
+
+
+def level(name: str, height: float, generations: int) -> Line:
+    """An exact value as a dashed line."""
+    return Line(name=name, xs=(0, generations), ys=(height, height), is_dashed=True)
+
+
+def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Report:
+    """The fitness of some runs of the same settings, as a page."""
+    lines = [band("mean", [result.mean for result in results])]
+    if settings.opposition is OppositionKind.MODEL:
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        best = band("best", [result.best for result in results])
+        lines = [best, *lines, level("best possible", possible, len(results[0].mean) - 1)]
+    else:
+        lines.append(band("mean of the rivals", [result.rivals_mean for result in results]))
+    note = (
+        "" if len(results) == 1 else f"Means over {len(results)} seeds; bands are a standard deviation wide each way."
+    )
+    chart = LineChart(title="Fitness", x_label="generation", y_label="chips per hand", lines=tuple(lines), note=note)
+    facts = tuple((name, str(value)) for name, value in settings.as_data().items() if name not in ("seed", "model"))
+    return Report("Strategies evolved", (), facts, (Section("Fitness by generation", (), (chart,)),))
+
+
+LUCK: Final = 4.3
+"""Standard errors by which the highest of about 101,000 means lies above what is possible."""
+_TITLES: Final = {
+    Variant.CLASSIC: "Kuhn poker against the models",
+    Variant.BREADTH: "Three sizes of bets against the models",
+    Variant.DEPTH: "One raise against the models",
+    Variant.BOTH: "Sizes and a raise against the models",
+}
+_SENTENCES: Final = {
+    Variant.CLASSIC: (
+        "The work evolves 1,010 strategies for 100 generations against each of its models, and gives the highest "
+        "fitness of any strategy in any generation as what the strategy wins. A fitness is the mean of 1,010 hands. "
+        "The highest of about 101,000 such means lies 4.3 standard errors above what can be won at all: the column "
+        "«law» is that, and the printed figures are it.",
+    ),
+    Variant.BREADTH: (
+        "By the printed rules nobody can win 1.24 from Rational. If the second player answered a bet of 10 by its "
+        "genes for a bet of 2, the printed figures for Rational and Bluffer and the printed genes come out: a "
+        "mistake in a part of the program that is not printed.",
+    ),
+    Variant.DEPTH: ("The same law holds with one raise.",),
+    Variant.BOTH: (
+        "The printed answers to the Bluffer cannot have been evolved against the printed Bluffer, which always bets "
+        "first: no row of bets could converge in the second seat. Against a cautious model with other answers to a "
+        "bet of 10 the printed genes come out, and figures near the printed ones: that model is a conjecture.",
+    ),
+}
+
+
+def law(experiment: Experiment) -> float:
+    """What the highest fitness of a run comes to: the best possible, and so much luck."""
+    settings = experiment.settings
+    answer = best_answer(settings.rules, settings.seat - 1, settings.model)
+    players = (answer.genes, settings.model) if settings.seat == 1 else (settings.model, answer.genes)
+    error: float = spread(settings.rules, *players) / settings.games**0.5
+    return answer.value + LUCK * error
+
+
+def model_sections(found: Gathered) -> Iterator[Section]:
+    """A section for each game."""
+    for variant in Variant:
+        mine = [one for one in experiments() if one.settings.game is variant and _is_of_models(one)]
+        parts = (_comparisons(variant, mine, found), _exact(mine, found), _genes(variant, mine, found))
+        charts = _charts(mine, found) if variant is Variant.CLASSIC else ()
+        yield Section(_TITLES[variant], _SENTENCES[variant], (*parts, *charts))
+
+
+def _is_of_models(experiment: Experiment) -> bool:
+    about = experiment.name.split("-", 3)[3:]
+    is_fixed = bool(experiment.settings.model) and experiment.generations == FIXED
+    return is_fixed and (not about or about[0] in ("tens-as-twos", "conjectured"))
+
+
+def _name(experiment: Experiment) -> str:
+    settings = experiment.settings
+    known = {genes: name.capitalize() for name, genes in models(settings.game).items() if name in FOUR_MODELS}
+    if settings.game is Variant.CLASSIC:
+        known |= {genes: name.capitalize() for name, genes in models(settings.game).items() if name not in FOUR_MODELS}
+    name = known.get(settings.model, "a conjectured Bluffer")
+    rule = ", tens answered as twos" if settings.tens_as_twos else ""
+    return f"{name}, seat {settings.seat}{rule}"
+
+
+def _key(experiment: Experiment) -> tuple[str, int]:
+    _, name, seat, *_ = experiment.name.split("-")
+    return name, int(seat)
+
+
+def _comparisons(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> Claims:
+    rows = []
+    for experiment in mine:
+        printed = BEST[variant][_key(experiment)]
+        settings = experiment.settings
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        records = [result.record for result in found[experiment.name]]
+        verdict, why = range_verdict(printed, records, possible)
+        if verdict is Verdict.NOT_REPRODUCED and printed > possible:
+            why = f"nobody wins more than {possible:.4f}; {why}"
+        rows.append(
+            Claim(
+                quantity=_name(experiment),
+                ours=f"{mean_of(records):.3f}",
+                interval=f"{min(records):.3f} to {max(records):.3f}",
+                printed=f"{printed:.2f}",
+                verdict=verdict,
+                why=why,
+            )
+        )
+    note = "Ours is the mean over the seeds; the interval holds all of them, from the lowest to the highest."
+    return Claims("The highest fitness of all generations, chips per hand", tuple(rows), note)
+
+
+def _exact(mine: Sequence[Experiment], found: Gathered) -> TableView:
+    rows = []
+    for experiment in mine:
+        settings, results = experiment.settings, found[experiment.name]
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        rows.append(
+            (
+                _name(experiment),
+                f"{possible:.4f}",
+                of_runs([result.mean[-1] for result in results]),
+                of_runs([result.record for result in results]),
+                f"{law(experiment):.3f}",
+                of_runs([_value(result) for result in results]),
+                str(_converged_at(results)),
+                str(len(results)),
+            )
+        )
+    columns = (
+        ("", ""),
+        ("possible", "what the best answer wins, exactly"),
+        ("mean", "fitness of the population in generation 100"),
+        ("best", "the highest fitness of all generations"),
+        ("law", "possible, and 4.3 standard errors of 1,010 hands"),
+        ("its value", "what the strategy with the highest fitness wins, exactly"),
+        ("95 % at", "the generation in which 95 % of the gain of the mean is reached"),
+        ("seeds", ""),
+    )
+    return TableView("What can be won, and what the best strategy is worth", columns, tuple(rows), RUN_SPREAD)
+
+
+def _value(result: KuhnResult) -> float:
+    return result.record_value if result.record_value is not None else 0.0
+
+
+def _converged_at(results: Sequence[KuhnResult]) -> int:
+    mean = np.array([result.mean for result in results]).mean(axis=0)
+    return int(np.argmax(mean >= mean[0] + 0.95 * (mean[-1] - mean[0])))
+
+
+def _genes(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> TableView:
+    game = KuhnGame(variant)
+    rows = []
+    for experiment in mine:
+        settings = experiment.settings
+        printed = GENES[variant][_key(experiment)]
+        genes = mean_rows([result.genes for result in found[experiment.name]])
+        others = differing(printed, genes, game.gene_names)
+        answer = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
+        free = [name for name, sign in zip(game.gene_names, answer, strict=True) if sign in "~."]
+        is_idle = all(other.rsplit(" ", 1)[0] in free for other in others)
+        idle = "; nothing depends on them" if is_idle else ""
+        rows.append(
+            (
+                _name(experiment),
+                printed,
+                symbols(genes),
+                " ".join(answer[at : at + 3] for at in range(0, len(answer), 3)),
+                (Verdict.NOT_REPRODUCED if others else Verdict.REPRODUCED).value,
+                "here " + ", ".join(others) + idle if others else "",
+            )
+        )
+    note = (
+        "By row of the chromosome, J Q K: 0 and 1 beyond 0.05 and 0.95, v below 0.25, ^ above 0.75, ~ between; ours "
+        "are the means of the last population and over the seeds. In the exact best answer ~ is indifferent and . "
+        "is never asked. Reproduced: every gene printed as 0 or 1 lies within 0.2 of it."
+    )
+    heads = ("", "printed", "ours", "best answer", "verdict", "because")
+    return TableView("What the genes converge to", tuple((head, "") for head in heads), tuple(rows), note)
+
+
+def _charts(mine: Sequence[Experiment], found: Gathered) -> tuple[LineChart, ...]:
+    charts = []
+    for experiment in mine:
+        settings, results = experiment.settings, found[experiment.name]
+        if settings.seat == 2 or _key(experiment)[0] not in FOUR_MODELS:
+            continue
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        charts.append(
+            LineChart(
+                title=f"Fitness against {_name(experiment)}",
+                x_label="generation",
+                y_label="chips per hand",
+                lines=(
+                    band("best", [result.best for result in results]),
+                    band("mean", [result.mean for result in results]),
+                    level("possible", possible, experiment.generations),
+                ),
+                note="Means over the seeds; bands are a standard deviation wide each way.",
+            )
+        )
+    return tuple(charts)
+
+
+SETTLED: Final = 200
+"""The generation from which means are taken."""
+_WINDOW: Final = 100
+_NEAR: Final = 0.005
+_STABLE: Final = 800
+"""The generation after which the work calls its average stable."""
+_EQUILIBRIUM: Final = 0.01
+"""Chips per hand: who can be exploited by more on average plays no equilibrium."""
+_TEST_HANDS: Final = 1000
+"""Hands of each of the work's tests of its evolved strategies."""
+_MOST_LUCK: Final = 5.0
+"""Standard errors above what a strategy wins that hardly any number of tests reaches."""
+_LEVEL: Final = 0.004
+"""How far from the printed average ours may lie."""
+_CLASSIC: Final = KuhnGame(Variant.CLASSIC)
+
+
+def mixed_value(game: KuhnGame, second: Sequence[float]) -> float:
+    """The most a first player can be sure of on average where half of its hands are against a known second player.
+
+    Args:
+        game: which.
+        second: the genes of the known one; the other may do anything.
+    """
+    form = sequence_form_of(game)
+    payoffs = form.payoffs().summed()
+    plan = np.zeros(payoffs.shape[1])
+    plan[form.numbers(1)] = plan_of_genes(game, 1, second)
+    known = np.zeros(payoffs.shape[0])
+    np.add.at(known, payoffs.rows, payoffs.values * plan[payoffs.columns])
+    rows = np.flatnonzero(known)
+    # The empty sequence, number 0, is always played: what does not depend on the second player stands there.
+    both = Entries(
+        np.concatenate([payoffs.rows, rows]),
+        np.concatenate([payoffs.columns, np.zeros(len(rows), payoffs.columns.dtype)]),
+        np.concatenate([payoffs.values, known[rows]]) / 2,
+        payoffs.shape,
+    ).summed()
+    return LinearProgram(form, both).solve().value
+
+
+def settled_from(means: Sequence[float], value: float) -> int | None:
+    """The generation from which on the mean of 100 generations stays near a value; None if it does not at the end."""
+    moving = np.convolve(means, np.full(_WINDOW, 1 / _WINDOW), mode="valid")
+    far = np.flatnonzero(np.abs(moving - value) > _NEAR)
+    first = int(far[-1]) + 1 if len(far) else 0
+    return first if first < len(moving) else None
+
+
+def rival_sections(found: Gathered) -> Iterator[Section]:
+    """Sections of co-evolution, the mixed approach, and the larger games."""
+    yield _coevolution(found["coevolution-classic"])
+    yield _tests_of_the_fittest()
+    yield _mixed(found["mixed-classic"])
+    yield _larger(found)
+
+
+def _later(result: KuhnResult) -> float:
+    return mean_of(result.mean[SETTLED:] or result.mean)
+
+
+def _judged(printed: float, values: Sequence[float]) -> tuple[Verdict, str]:
+    if abs(printed - mean_of(values)) <= _LEVEL:
+        return Verdict.REPRODUCED, ""
+    return Verdict.NOT_REPRODUCED, f"{len(values)} runs lie from {min(values):.4f} to {max(values):.4f}"
+
+
+def _as_equilibrium(exploitable_by: Sequence[float]) -> Verdict:
+    return Verdict.REPRODUCED if mean_of(exploitable_by) <= _EQUILIBRIUM else Verdict.NOT_REPRODUCED
+
+
+def _coevolution(results: Sequence[KuhnResult]) -> Section:
+    value = game_value(_CLASSIC)
+    later = [_later(result) for result in results]
+    verdict, why = _judged(COEVOLVED, later)
+    settled = [settled_from(result.mean, value) for result in results]
+    known = [one for one in settled if one is not None]
+    early = [one for one in known if one < _STABLE / 2]
+    average = [exploitability_of(_CLASSIC, 0, result.average) for result in results]
+    fittest = [exploitability_of(_CLASSIC, 0, result.fittest) for result in results]
+    rivals = [exploitability_of(_CLASSIC, 1, result.fittest_rival) for result in results]
+    rivals_average = [exploitability_of(_CLASSIC, 1, result.rival_average) for result in results]
+    printed = [exploitability_of(_CLASSIC, seat - 1, genes) for seat, genes in COEVOLVED_GENES.items()]
+    rows = (
+        Claim(
+            quantity=f"the first player's average fitness (ours: from generation {SETTLED} on)",
+            ours=f"{mean_of(later):.4f}",
+            interval=_interval(later),
+            printed=f"{COEVOLVED:.3f}",
+            verdict=verdict,
+            why=why or f"the game is worth {value:.4f}",
+        ),
+        Claim(
+            quantity=f"generations until the average is stable (ours: until means of {_WINDOW} stay within {_NEAR})",
+            ours=f"{statistics.median(known):.0f}" if known else "never",
+            interval=f"{min(known)} to {max(known)}" if known else "",
+            printed=f"about {_STABLE}",
+            verdict=Verdict.NOT_REPRODUCED if 2 * len(early) > len(results) else Verdict.REPRODUCED,
+            why=f"{len(early)} of {len(results)} runs stay so near the game's value before half of that; "
+            "single generations go up and down all the time",
+        ),
+        Claim(
+            quantity="populations reach a Nash equilibrium: the fittest first player can be exploited by",
+            ours=f"{mean_of(fittest):.3f}",
+            interval=_interval(fittest, 3),
+            printed=f"0 (its own fittest: {printed[0]:.3f})",
+            verdict=_as_equilibrium(fittest),
+            why="only averages over time come near an equilibrium; populations go round it",
+        ),
+        Claim(
+            quantity="and the fittest second player by",
+            ours=f"{mean_of(rivals):.3f}",
+            interval=_interval(rivals, 3),
+            printed=f"0 (its own fittest: {printed[1]:.3f})",
+            verdict=_as_equilibrium(rivals),
+            why="as the first",
+        ),
+        Claim(
+            quantity="the average first player of the later half can be exploited by",
+            ours=f"{mean_of(average):.4f}",
+            interval=_interval(average),
+        ),
+        Claim(
+            quantity="and the average second player by",
+            ours=f"{mean_of(rivals_average):.4f}",
+            interval=_interval(rivals_average),
+        ),
+    )
+    sentences = (
+        "Both populations are judged by one hand of everybody against everybody. The average of the first player is "
+        "the value of the game, as the work says. That is no sign of an equilibrium: what one side loses the other "
+        "wins, and a population that runs in circles around an equilibrium has the same average.",
+        "The work says that co-evolved strategies do not bluff. Its own do: the second player of its table bets a "
+        f"jack in {COEVOLVED_GENES[2][0]:.0%} of all cases, the first in {COEVOLVED_GENES[1][0]:.0%}; in equilibrium "
+        "the second does so in a third.",
+    )
+    note = f"The interval holds all runs, from the lowest to the highest ({len(results)} runs)."
+    chart = _chart("Average fitness in co-evolution", results[0], value)
+    return Section(
+        "Co-evolution", sentences, (Claims("Co-evolution of both players", rows, note), _averages(results), chart)
+    )
+
+
+def _interval(values: Sequence[float], digits: int = 4) -> str:
+    return f"{min(values):.{digits}f} to {max(values):.{digits}f}" if len(values) > 1 else ""
+
+
+def _averages(results: Sequence[KuhnResult]) -> TableView:
+    rows = [
+        (name, *(of_runs(column, 2) for column in zip(*genes, strict=True)))
+        for name, genes in (
+            ("first player", [result.average for result in results]),
+            ("second player", [result.rival_average for result in results]),
+        )
+    ]
+    heads = ("", *_CLASSIC.gene_names)
+    note = f"Averages of the populations over the later half of the generations. {RUN_SPREAD}"
+    return TableView("Genes on average", tuple((head, "") for head in heads), tuple(rows), note)
+
+
+def _chart(title: str, result: KuhnResult, value: float) -> LineChart:
+    xs = tuple(range(len(result.mean)))
+    lines = (
+        Line(name="first player", xs=xs, ys=result.mean),
+        Line(name="second player", xs=xs, ys=result.rivals_mean),
+        Line(name="value of the game", xs=(0, xs[-1]), ys=(value, value), is_dashed=True),
+    )
+    note = f"One run, seed {result.seed}: means of several would hide how it goes up and down."
+    return LineChart(title=title, x_label="generation", y_label="chips per hand", lines=lines, note=note)
+
+
+def _tests_of_the_fittest() -> Section:
+    rows = []
+    strategies: tuple[tuple[str, int, Genes], ...] = (
+        ("co-evolved first player", 0, COEVOLVED_GENES[1]),
+        ("co-evolved second player", 1, COEVOLVED_GENES[2]),
+        ("mixed first player", 0, MIXED_GENES),
+    )
+    for at, (who, seat, genes) in enumerate(strategies):
+        for name in FOUR_MODELS:
+            other = model(name, Variant.CLASSIC)
+            players = (other, genes) if seat else (genes, other)
+            value = expected_value(_CLASSIC, *players) * (-1 if seat else 1)
+            error = spread(_CLASSIC, *players) / _TEST_HANDS**0.5
+            printed, up_to = WON[name][at], UP_TO[name][at]
+            off, verdict = abs(printed - value) / error, Verdict.within(printed, value, 2 * error)
+            why = {
+                Verdict.NOT_REPRODUCED: f"{off:.1f} standard errors away",
+                Verdict.UNDECIDED: "1,000 hands do not tell it from 0, or from twice as much",
+            }
+            rows.append(
+                Claim(
+                    quantity=f"the {who} wins from {name.capitalize()}",
+                    ours=f"{value:.4f}",
+                    interval=f"± {1.96 * error:.3f} in 1,000 hands",
+                    printed=f"{printed:g}",
+                    verdict=verdict,
+                    why=why.get(verdict, ""),
+                )
+            )
+            rows.append(
+                Claim(
+                    quantity=f"… and up to (exact value, and {LUCK} standard errors)",
+                    ours=f"{value + LUCK * error:.3f}",
+                    printed=f"{up_to:g}",
+                    verdict=Verdict.LUCKY if up_to <= value + _MOST_LUCK * error else Verdict.NOT_REPRODUCED,
+                    why=f"{(up_to - value) / error:.1f} standard errors of 1,000 hands above what it wins",
+                )
+            )
+    note = "Ours are exact; the interval is what 95 % of averages of 1,000 hands lie in."
+    return Section(
+        "The strategies that the work prints",
+        (
+            "What the printed strategies win from the models, exactly. «Up to» is the highest of many averages of "
+            "1,000 hands each: luck again.",
+        ),
+        (Claims("Printed strategies against the models, chips per hand", tuple(rows), note),),
+    )
+
+
+def _mixed(results: Sequence[KuhnResult]) -> Section:
+    rational = model("rational", Variant.CLASSIC)
+    best = mixed_value(_CLASSIC, rational)
+    later = [_later(result) for result in results]
+    verdict, why = _judged(MIXED, later)
+    value = game_value(_CLASSIC)
+    worst = -best_answer(_CLASSIC, 1, MIXED_GENES).value
+    known = expected_value(_CLASSIC, MIXED_GENES, rational)
+    average = [-best_answer(_CLASSIC, 1, result.average).value for result in results]
+    rows = (
+        Claim(
+            quantity=f"the first player's average fitness (ours: from generation {SETTLED} on)",
+            ours=f"{mean_of(later):.4f}",
+            interval=_interval(later),
+            printed=f"{MIXED:.3f}",
+            verdict=verdict,
+            why=why or f"the most it can be sure of is {best:.4f}",
+        ),
+        Claim(
+            quantity="a considerable improvement on co-evolution: the average player of the later half is sure of",
+            ours=f"{mean_of(average):.4f}",
+            interval=_interval(average),
+            printed=f"better than {value:.4f}",
+            verdict=Verdict.REPRODUCED if mean_of(average) > value else Verdict.NOT_REPRODUCED,
+            why=f"nobody can be sure of more than {value:.4f}; half of the average is against Rational, who loses more",
+        ),
+        Claim(quantity="the printed strategy wins from Rational", ours=f"{known:.4f}"),
+        Claim(quantity="and is sure of, against anybody", ours=f"{worst:.4f}"),
+    )
+    sentences = (
+        "The first player's fitness is the mean of its hands against the other population and of 1,010 hands "
+        "against Rational. The average rises because Rational is a weaker opponent than an evolving one, not "
+        "because the strategy is a stronger one.",
+    )
+    chart = _chart("Average fitness in the mixed approach", results[0], value)
+    note = f"The interval holds all runs, from the lowest to the highest ({len(results)} runs)."
+    return Section(
+        "The mixed approach", sentences, (Claims("The mixed approach", rows, note), _averages(results), chart)
+    )
+
+
+def _larger(found: Gathered) -> Section:
+    rows, genes, charts = [], [], []
+    for variant in (Variant.BREADTH, Variant.DEPTH, Variant.BOTH):
+        game, results = KuhnGame(variant), found[f"coevolution-{variant.value}"]
+        value = game_value(game)
+        later = [_later(result) for result in results]
+        ahead = mean_of([float(np.mean(np.array(result.mean[SETTLED:]) < 0)) for result in results])
+        lost = mean_of([exploitability_of(game, 0, result.fittest) for result in results])
+        average = mean_of([exploitability_of(game, 0, result.average) for result in results])
+        rows.append(
+            (
+                variant.value,
+                f"{value:.4f}",
+                of_runs(later),
+                f"{ahead:.0%}",
+                f"{lost:.3f}",
+                f"{average:.3f}",
+                str(len(results)),
+            )
+        )
+        for seat, name, own in (
+            (1, "first", [result.average for result in results]),
+            (2, "second", [result.rival_average for result in results]),
+        ):
+            means = [mean_of(column) for column in zip(*own, strict=True)]
+            genes.append((f"{variant.value}, {name} player", COEVOLVED_SYMBOLS[variant, seat], symbols(means)))
+        charts.append(_chart(f"Average fitness in co-evolution, {variant.value}", results[0], value))
+    columns = (
+        ("game", ""),
+        ("value", "what the first player wins in equilibrium, exactly"),
+        ("mean", f"the first player's average fitness from generation {SETTLED} on"),
+        ("second ahead", "generations in which the second player's average is above the first's"),
+        ("fittest exploitable by", "the fittest first player of the last generation"),
+        ("average exploitable by", "the average first player of the later half"),
+        ("seeds", ""),
+    )
+    heads = (("", ""), ("printed", ""), ("ours", "on average over the later half"))
+    sentences = (
+        "The work finds no equilibrium in the larger games, and the second player ahead in general. The second "
+        "player is ahead in all of them: their exact values are negative. That populations never come to rest is as "
+        "true of the classic game.",
+    )
+    tables = (
+        TableView("Co-evolution in the larger games, chips per hand", columns, tuple(rows), RUN_SPREAD),
+        TableView("Genes of co-evolution in the larger games", heads, tuple(genes)),
+    )
+    return Section("Co-evolution in the larger games", sentences, (*tables, *charts))

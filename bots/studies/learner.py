@@ -1,0 +1,696 @@
+"""The experiments of the work: learners against constant, random, MFS and RH players and against all of them mixed.
+
+Each is played with several seeds: a seed is a training of its own, on cards of its own, and a test on others. After
+some hands of the training, twice as many each time, the learner plays the test, frozen; so the last stage is the result
+and all stages are the graph of learning. Experiments of one game and seed have the same deals.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from itertools import accumulate
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.errors import EvolutionError
+from bots.journal import Journal
+from bots.learner.files import read_memory, write_memory
+from bots.learner.memory import RANGES, Constants, Memory, level
+from bots.learner.tables import Pack, Style, Trainee, line_ups
+from bots.learner.training import Block, Earned, TrainingSettings, frozen_play, unseen_packs
+from bots.learner.tuning import Measured, TuningSettings
+from bots.sdk.registry import builtin_names, make_bot
+from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
+from bots.workers import Workers
+from engine import Game
+from logs.page.table import ABSENT, TableView
+from protocol import find_game
+
+__all__ = [
+    "FULL_TABLES",
+    "MIXED",
+    "TWO_PLAYERS",
+    "Experiments",
+    "Outcome",
+    "ReportSettings",
+    "Rival",
+    "Spread",
+    "learner_report",
+    "play_all",
+    "training_report",
+    "tuning_report",
+]
+
+STAGES: Final = 6
+MIXED: Final = "mixed"
+TWO_PLAYERS: Final = ("limit", "nolimit")
+FULL_TABLES: Final = ("limit10", "nolimit10")
+_NAMES: Final[Mapping[str, str]] = {
+    **{f"constant {decision}": f"constant?decision={decision}" for decision in range(1, 6)},
+    "random": "random?decisions=20/50/15/10/5",
+    **{f"MFS k={k}": f"mfs?k={k},trials={{trials}}" for k in ("0.5", "1", "2", "4")},
+    **{f"RH k={k}": f"rh?k={k}" for k in ("2", "8", "64")},
+}
+"""The players of the work; it names no values of k."""
+_MIXED_TWO: Final = ("constant 2", "random", "MFS k=2", "RH k=8")
+_MIXED_TEN: Final = (
+    "constant 2",
+    "constant 3",
+    "constant 5",
+    "random",
+    "MFS k=1",
+    "MFS k=2",
+    "MFS k=4",
+    "RH k=8",
+    "RH k=64",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSettings:
+    """How much is played for the report."""
+
+    hands: int = field(default=20_000, metadata={"decides": "hands of each training"})
+    test: int = field(default=5_000, metadata={"decides": "hands of each test, frozen, on deals never learnt from"})
+    seeds: int = field(default=20, metadata={"decides": "trainings of each experiment"})
+    matches: int = field(default=1_000, metadata={"decides": "hands of each match against a built-in bot"})
+    trials: int = field(default=200, metadata={"decides": "showdowns drawn for chances against several"})
+    seed: int = field(default=1, metadata={"decides": "the first of the seeds"})
+
+    def __post_init__(self) -> None:
+        """Check.
+
+        Raises:
+            EvolutionError: a number is too small.
+        """
+        least = {"hands": 1 << STAGES, "test": 2, "seeds": 5, "matches": 2, "trials": 1}
+        for name, value in least.items():
+            if getattr(self, name) < value:
+                raise EvolutionError(f"{name} must be {value} or more, not {getattr(self, name)}")
+
+    @property
+    def wanted_seeds(self) -> range:
+        """The seeds of the trainings."""
+        return range(self.seed, self.seed + self.seeds)
+
+    @property
+    def match_seed(self) -> int:
+        """The seed of the matches' deals."""
+        return self.seed + self.seeds
+
+
+class Outcome(NamedTuple):
+    """What an experiment brought.
+
+    Attributes:
+        game: its name.
+        opponents: the players learnt on, in a word.
+        hands: learnt at each stage.
+        mbb: frozen after each stage, by seed and stage, in mbb per hand.
+        cells: met at the end, by seed.
+    """
+
+    game: str
+    opponents: str
+    hands: tuple[int, ...]
+    mbb: NDArray[np.float64]
+    cells: tuple[int, ...]
+
+
+class Rival(NamedTuple):
+    """A frozen match of the learner that learnt on the mixed field.
+
+    Attributes:
+        game: its name.
+        name: of the built-in bot in all other seats.
+        won: by the learner.
+    """
+
+    game: str
+    name: str
+    won: Earned
+
+
+class Experiments(NamedTuple):
+    """Everything that was played.
+
+    Attributes:
+        outcomes: of the experiments.
+        rivals: matches against what is built in.
+        counters: by game, what learners win that learnt against the learner of the mixed field, by seed.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    rivals: tuple[Rival, ...]
+    counters: Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class _SeedResults:
+    """What came of the experiments of a game and a seed.
+
+    Attributes:
+        hands: by field, learnt at each stage.
+        mbb: by field, frozen after each stage, in mbb per hand.
+        cells: by field, met at the end.
+        counter: what a learner wins that learnt against the learner of the mixed field in all other seats.
+    """
+
+    hands: dict[str, Sequence[int]]
+    mbb: dict[str, list[float]]
+    cells: dict[str, int]
+    counter: float
+
+
+class _Deals:
+    """The deals of a game and a seed: the stages of a training, and the test, an equal part for each line-up.
+
+    Attributes:
+        hands: learnt after each stage: each stage but the first is as long as all before it.
+        training: by stage and line-up.
+        test: by line-up.
+    """
+
+    def __init__(self, settings: ReportSettings, game: Game, seed: int, tables: int) -> None:
+        share = game.num_players * tables
+        ends = [max(1, (settings.hands >> STAGES - 1 - stage) // share) for stage in range(STAGES)]
+        self.hands = tuple([end * share for end in ends])
+        self.training, first = [], 0
+        for before, end in zip([0, *ends], ends, strict=False):
+            part = end - before
+            self.training.append([Pack.deal(game, seed, first + at * part, part) for at in range(tables)])
+            first += part * tables
+        self.test = unseen_packs(game, tables, settings.test, seed)
+
+    def run(self, trainee: Trainee, tables: Sequence[Sequence[str]]) -> list[float]:
+        """Train; what is won after each stage, frozen, in mbb per hand."""
+        won = []
+        for packs in self.training:
+            for specs, pack in zip(tables, packs, strict=True):
+                trainee.play(specs, pack, learns=True)
+            won.append(frozen_play(trainee, tables, self.test).mean)
+        return won
+
+
+def play_all(
+    settings: ReportSettings,
+    folder: Path,
+    *,
+    workers: Workers | None = None,
+    show: Callable[[float], None] = lambda part: None,
+) -> Experiments:
+    """Play everything that a folder does not hold yet.
+
+    Args:
+        settings: how much.
+        folder: where what is finished is kept; made if it is not there.
+        workers: who plays; this process by default.
+        show: called with the part of what was missing that is done, 0 to 1, after each seed of a game and each match.
+
+    Raises:
+        CheckpointError: the folder cannot be read or written, or is of other settings.
+        LearnerFileError: a memory in the folder is damaged.
+        WorkersError: the workers are gone.
+    """
+    over: Any = map if workers is None else workers.each
+    games = (*TWO_PLAYERS, *FULL_TABLES)
+    with Journal(folder / "experiments.jsonl", asdict(settings)) as kept:
+        courses, matches = _finished(kept)
+        rivals = {name: _rivals(name) for name in games}
+        found = len(kept.rows)
+        missing = len(games) * settings.seeds + sum(map(len, rivals.values())) - found
+
+        def keep(row: Mapping[str, Any]) -> None:
+            kept.add(row)
+            show((len(kept.rows) - found) / missing)
+
+        for name in games:
+            memory = folder / f"{name}.memory"
+            seeds = [seed for seed in settings.wanted_seeds if (name, seed) not in courses]
+            if settings.seed in seeds:
+                seeds.remove(settings.seed)
+                course, learnt = _play_seed(settings, name, settings.seed, None)
+                write_memory(memory, learnt)
+                courses[name, settings.seed] = course
+                keep({"game": name, "seed": settings.seed, **asdict(course)})
+            best = read_memory(memory)
+            count = len(seeds)
+            played = over(_play_seed, [settings] * count, [name] * count, seeds, [best] * count)
+            for seed, (course, _) in zip(seeds, played, strict=True):
+                courses[name, seed] = course
+                keep({"game": name, "seed": seed, **asdict(course)})
+            left = [rival for rival in rivals[name] if (name, rival) not in matches]
+            count = len(left)
+            won = over(_play_match, [settings] * count, [name] * count, left, [best] * count)
+            for rival, earned in zip(left, won, strict=True):
+                matches[name, rival] = earned
+                keep({"game": name, "rival": rival, "won": earned})
+    return _gathered(settings, courses, matches)
+
+
+def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, ...]]]:
+    seats = game.num_players - 1
+    specs = {name: spec.format(trials=settings.trials) for name, spec in _NAMES.items()}
+    if seats > 1:
+        return {MIXED: line_ups([specs[name] for name in _MIXED_TEN], seats)}
+    alone = {name: line_ups([spec], seats) for name, spec in specs.items()}
+    return {**alone, MIXED: line_ups([specs[name] for name in _MIXED_TWO], seats)}
+
+
+def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[tuple[str, str], Earned]]:
+    """What is in a file: by game and seed, and by game and rival.
+
+    Raises:
+        CheckpointError: something else is.
+    """
+    courses: dict[tuple[str, int], _SeedResults] = {}
+    matches: dict[tuple[str, str], Earned] = {}
+    for row in kept.rows:
+        match row:
+            case {
+                "game": str(game),
+                "seed": int(seed),
+                "hands": dict(hands),
+                "mbb": dict(mbb),
+                "cells": dict(cells),
+                "counter": float(counter),
+            }:
+                courses[game, seed] = _SeedResults(hands, mbb, cells, counter)
+            case {"game": str(game), "rival": str(rival), "won": [float(mean), float(half_width)]}:
+                matches[game, rival] = Earned(mean, half_width)
+            case _:
+                raise kept.damaged()
+    return courses, matches
+
+
+def _gathered(
+    settings: ReportSettings,
+    courses: Mapping[tuple[str, int], _SeedResults],
+    matches: Mapping[tuple[str, str], Earned],
+) -> Experiments:
+    outcomes = []
+    counters = {}
+    games = (*TWO_PLAYERS, *FULL_TABLES)
+    for name in games:
+        of_game = [courses[name, seed] for seed in settings.wanted_seeds]
+        for field_, hands in of_game[0].hands.items():
+            mbb = np.array([one.mbb[field_] for one in of_game])
+            cells = tuple([one.cells[field_] for one in of_game])
+            outcomes.append(Outcome(name, field_, tuple(hands), mbb, cells))
+        counters[name] = np.array([one.counter for one in of_game])
+    rivals = [Rival(game, name, matches[game, name]) for game in games for name in _rivals(game)]
+    return Experiments(tuple(outcomes), tuple(rivals), counters)
+
+
+def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | None) -> tuple[_SeedResults, Memory]:
+    """The experiments of a game and a seed.
+
+    Args:
+        settings: of the report.
+        name: of the game.
+        seed: of deals and draws.
+        best: what the learner of the mixed field remembers, whom another one learns to beat; None for the one of this
+            seed.
+
+    Returns:
+        what came of them, and what the learner of the mixed field remembers.
+    """
+    game = find_game(name)[1]
+    fields = _fields(settings, game)
+    style = Style(trials=settings.trials, seed=seed)
+    deals: dict[int, _Deals] = {}
+    course = _SeedResults({}, {}, {}, 0.0)
+    mixed = Memory(Constants())
+    for field_, tables in fields.items():
+        if len(tables) not in deals:
+            deals[len(tables)] = _Deals(settings, game, seed, len(tables))
+        trainee = Trainee(game, Memory(Constants()), style)
+        course.mbb[field_] = deals[len(tables)].run(trainee, tables)
+        course.cells[field_] = trainee.cells
+        course.hands[field_] = deals[len(tables)].hands
+        if field_ == MIXED:
+            mixed = trainee.memory
+    if 1 not in deals:
+        deals[1] = _Deals(settings, game, seed, 1)
+    with _frozen(best or mixed, settings) as spec:
+        alike = [(spec,) * (game.num_players - 1)]
+        counter = deals[1].run(Trainee(game, Memory(Constants()), style), alike)[-1]
+    return replace(course, counter=counter), mixed
+
+
+def _rivals(name: str) -> list[str]:
+    game = find_game(name)[1]
+    return [one for one in builtin_names() if one != "learner" and make_bot(one, 0).refusal(game) is None]
+
+
+def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Earned:
+    game = find_game(name)[1]
+    trainee = Trainee(game, memory, Style(trials=settings.trials, seed=settings.seed))
+    packs = _match_packs(name, settings.matches, settings.match_seed)
+    with _frozen(memory, settings) as learner:
+        known = learner.replace(",", ";")
+        spec = {"mfs": f"mfs?trials={settings.trials}", "lbr": f"lbr?against={known}"}.get(rival, rival)
+        return frozen_play(trainee, [(spec,) * (game.num_players - 1)], packs)
+
+
+@contextmanager
+def _frozen(memory: Memory, settings: ReportSettings) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "learner"
+        write_memory(path, memory)
+        yield f"learner?memory={path},learn=false,trials={settings.trials}"
+
+
+@lru_cache(maxsize=1)
+def _match_packs(name: str, hands: int, seed: int) -> list[Pack]:
+    return unseen_packs(find_game(name)[1], 1, hands, seed)
+
+
+_VALUES: int = 5
+_SOME = ("constant 2", "random", "MFS k=2", "RH k=8", MIXED)
+_OVER_SEEDS = (
+    "Each ± is half the 95 % interval of Student's t over the {seeds} seeds: it covers the luck of cards, training and "
+    "test."
+)
+
+
+def learner_report(settings: ReportSettings, played: Experiments) -> Report:
+    """The report.
+
+    Args:
+        settings: how much was played.
+        played: what came of it.
+    """
+    won = [one for one in played.outcomes if Spread.of(one.mbb[:, -1].tolist()).low > 0]
+    lost = [one for one in played.outcomes if Spread.of(one.mbb[:, -1].tolist()).high < 0]
+    return Report(
+        "The learner, beside its work",
+        (
+            "The part of the work that is legible describes the player and its opponents and prints no result: there "
+            "is no figure to reach, and what is measured here stands by itself.",
+            f"The learner wins from {len(won)} of {len(played.outcomes)} fields that it learnt on"
+            + (f", and loses to {_list(lost)}." if lost else "; it loses to none."),
+            _rivals_in_words(played.rivals),
+        ),
+        (
+            ("training", f"{settings.hands:,} hands"),
+            ("test", f"{settings.test:,} hands"),
+            ("seeds", str(settings.seeds)),
+            ("matches", f"{settings.matches:,} hands"),
+            ("trials", f"{settings.trials:,}"),
+            ("first seed", str(settings.seed)),
+        ),
+        (
+            Section("What the text says", (), (_claims(),)),
+            *[_experiments(settings, played, games) for games in (TWO_PLAYERS, FULL_TABLES)],
+            Section("Against everything built in", (_counter_words(played, settings),), (_crosstable(played.rivals),)),
+        ),
+    )
+
+
+def _claims() -> Claims:
+    return Claims(
+        "Statements of the text",
+        (
+            _stated("the level of a POT of 29, of 7 levels of 13.3", level(29, 13.3, 7) + 1, 3),
+            _stated("the level of a POT of 1,000, beyond all of these", level(1000, 13.3, 7) + 1, 7),
+            _stated("constants of the player", len(RANGES), 10),
+            Claim(
+                quantity=f"tests of {_VALUES} values for each constant",
+                ours=f"{_VALUES ** len(RANGES):,}",
+                why="the number is missing in the text",
+            ),
+            Claim(quantity="winnings of any player", ours="below", why="the pages with results are missing"),
+        ),
+    )
+
+
+def _stated(quantity: str, ours: int, printed: int) -> Claim:
+    return Claim.plain(quantity, str(printed), str(ours), ours == printed, "another number follows from its rule")
+
+
+def _experiments(settings: ReportSettings, played: Experiments, games: Sequence[str]) -> Section:
+    outcomes = [one for one in played.outcomes if one.game in games]
+    names = list(dict.fromkeys(one.opponents for one in outcomes))
+    by_key = {(one.game, one.opponents): one for one in outcomes}
+    rows = []
+    for name in names:
+        row = [name]
+        for game in games:
+            one = by_key[game, name]
+            row += [Spread.of(one.mbb[:, -1].tolist()).words, f"{sum(one.cells) / len(one.cells):,.0f}"]
+        rows.append(tuple(row))
+    heads = [(name, about) for game in games for name, about in ((game, "mbb/g, frozen"), ("cells", "met, on average"))]
+    table = TableView(
+        "Winnings from the field it learnt on, mbb/g",
+        (("learnt on", ""), *heads),
+        tuple(rows),
+        _OVER_SEEDS.format(seeds=settings.seeds),
+    )
+    charts = [
+        LineChart(
+            title=f"How it learns: {game}",
+            x_label="hands learnt",
+            y_label="mbb/g, frozen, on unseen deals",
+            lines=tuple(_line(by_key[game, name]) for name in names if name in _SOME),
+            note=_OVER_SEEDS.format(seeds=settings.seeds),
+            is_log=True,
+        )
+        for game in games
+    ]
+    title = "Two players" if games is TWO_PLAYERS else "Ten players, all kinds at one table"
+    return Section(title, (), (table, *charts))
+
+
+def _line(outcome: Outcome) -> Line:
+    spreads = [Spread.of(column.tolist()) for column in outcome.mbb.T]
+    return Line(
+        name=outcome.opponents,
+        xs=tuple(map(float, outcome.hands)),
+        ys=tuple(one.mean for one in spreads),
+        low=tuple(one.low for one in spreads),
+        high=tuple(one.high for one in spreads),
+        has_dots=True,
+    )
+
+
+def _crosstable(rivals: Sequence[Rival]) -> TableView:
+    games = list(dict.fromkeys(one.game for one in rivals))
+    cells = {(one.game, one.name): one.won.words for one in rivals}
+    names = sorted({one.name for one in rivals})
+    return TableView(
+        "The learner of the mixed field, frozen, against one kind of bot in all other seats, mbb/g",
+        (("against", ""), *[(game, "") for game in games]),
+        tuple((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),
+        "Each ± is half the normal 95 % interval over deals, a deal with all its rotations counting once: it covers "
+        "the cards of the match, not the luck of the training, which was one. Too few deals have no interval. "
+        "lbr knows what the learner plays: so much it loses, at the least, to somebody who does.",
+    )
+
+
+def _rivals_in_words(rivals: Sequence[Rival]) -> str:
+    beaten = sorted({one.name for one in rivals if one.won.mean > one.won.half_width > 0})
+    beating = [one for one in rivals if one.won.mean < -one.won.half_width < 0]
+    names = ", ".join(f"{one.name} in {one.game}" for one in beating)
+    return (
+        f"Trained once on the mixed field of each game, it beats {', '.join(beaten) or 'nobody'} in at least one game; "
+        f"{f'it loses to {names}' if beating else 'none of the built-in bots beats it'}."
+    )
+
+
+def _counter_words(played: Experiments, settings: ReportSettings) -> str:
+    parts = [f"{Spread.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
+    return (
+        f"Another learner that learns for {settings.hands:,} hands with it in all other seats, and is frozen then, "
+        f"wins {_joined(parts)} (means over {settings.seeds} seeds, 95 %): so far it can be exploited, at the least."
+    )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
+
+
+def _list(outcomes: Sequence[Outcome]) -> str:
+    return ", ".join(f"{one.opponents} in {one.game}" for one in outcomes)
+
+
+class Spread(NamedTuple):
+    """A mean over seeds and half its 95 % interval.
+
+    Attributes:
+        mean: of the seeds.
+        half_width: by Student's t, which takes the means of the seeds as normal.
+    """
+
+    mean: float
+    half_width: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Of at least two values, one for each seed."""
+        return cls(fmean(values), student_point(len(values) - 1) * stdev(values) / sqrt(len(values)))
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return self.mean - self.half_width
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return self.mean + self.half_width
+
+    @property
+    def words(self) -> str:
+        """The mean with its interval, in whole numbers."""
+        return f"{self.mean:+,.0f} ± {self.half_width:,.0f}"
+
+
+_ROWS = 10
+_CURVES: Sequence[tuple[str, Callable[[Block], Earned]]] = (
+    ("while learning", lambda block: block.learning),
+    ("frozen, the field it learns on", lambda block: block.field),
+    ("frozen, the other field", lambda block: block.unseen),
+)
+
+
+def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence[Block]) -> Report:
+    """The report of a training.
+
+    Args:
+        settings: of the training.
+        memory: what has been learnt.
+        blocks: of the training, at least one.
+    """
+    shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
+    table = TableView(
+        "Winnings by block, mbb/g",
+        tuple((name, "") for name in ("hands", "cells", *[name for name, _ in _CURVES])),
+        tuple(
+            (f"{blocks[at].hands:,}", f"{blocks[at].cells:,}", *[curve(blocks[at]).words for _, curve in _CURVES])
+            for at in shown
+        ),
+        "Each ± is half the normal 95 % interval over the deals of the block or test, a deal with all its rotations "
+        "counting once: it covers the cards, not the luck of the training.",
+    )
+    chart = LineChart(
+        title="Winnings by hands learnt",
+        x_label="hands learnt",
+        y_label="mbb/g",
+        lines=learning_lines(blocks),
+        note="The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
+    )
+    constants = ", ".join(f"{name} {value:g}" for name, value in asdict(settings.constants).items())
+    last = blocks[-1]
+    return Report(
+        "The learner's training",
+        (
+            f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins {last.field.words} "
+            f"mbb/g from the field it learnt on, and {last.unseen.words} from the one it never met.",
+        ),
+        (
+            ("game", settings.game),
+            ("learnt on", " ".join(settings.opponents)),
+            ("tested on", " ".join(settings.unseen)),
+            ("explore", f"{settings.explore:g}"),
+            ("trials", f"{settings.trials:,}"),
+            ("seed", str(settings.seed)),
+            ("constants", constants),
+        ),
+        (Section("Winnings", (), (table, chart)),),
+    )
+
+
+def learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
+    xs = tuple(float(block.hands) for block in blocks)
+    return tuple(
+        Line(
+            name=name,
+            xs=xs,
+            ys=tuple(curve(block).mean for block in blocks),
+            low=tuple(curve(block).mean - curve(block).half_width for block in blocks),
+            high=tuple(curve(block).mean + curve(block).half_width for block in blocks),
+        )
+        for name, curve in _CURVES
+    )
+
+
+def tuning_report(
+    settings: TuningSettings, measured: Sequence[Measured], checks: Mapping[str, NDArray[np.float64]]
+) -> Report:
+    """The report of a search.
+
+    Args:
+        settings: of the search.
+        measured: in the order in which they were asked for.
+        checks: what the best of them, ``evolution``, and ``default`` are worth with other deals and draws.
+    """
+    best = max(measured, key=lambda one: one.mbb)
+    gain = Spread.of((checks["evolution"] - checks["default"]).tolist())
+    table = TableView(
+        "What the search found, mbb/g",
+        (
+            ("constants", ""),
+            ("learners", "measured by the search"),
+            ("best measured", "on the deals of the search"),
+            ("anew", "the same constants on other deals, with other draws"),
+            ("above the default", "seed by seed"),
+        ),
+        (
+            ("default", "", "", Spread.of(checks["default"].tolist()).words, ""),
+            (
+                "evolution",
+                f"{len(measured):,}",
+                f"{best.mbb:+,.0f}",
+                Spread.of(checks["evolution"].tolist()).words,
+                gain.words,
+            ),
+        ),
+        f"Anew: the mean over {len(checks['default'])} seeds, each of them another training and test; each ± is "
+        "half the 95 % interval of Student's t over the seeds, so it covers the luck of cards and training.",
+    )
+    sets = (Constants(), best.constants)
+    constants = TableView(
+        "Its constants",
+        tuple((name, "") for name in ("constant", "range", "default", "evolution")),
+        tuple(
+            (name, f"{low:g} to {high:g}", *[f"{getattr(one, name):.3g}" for one in sets])
+            for name, (low, high) in RANGES.items()
+        ),
+    )
+    curve = LineChart(
+        title="The best so far",
+        x_label="learners measured",
+        y_label="mbb/g",
+        lines=(
+            Line(
+                name="evolution",
+                xs=tuple(float(at) for at in range(1, len(measured) + 1)),
+                ys=tuple(accumulate((one.mbb for one in measured), max)),
+            ),
+        ),
+        note="On the deals of the search: a maximum over noisy measurements, which lies above what is true.",
+    )
+    verdict = "does not show" if gain.low <= 0 <= gain.high else "is real" if gain.low > 0 else "is a loss"
+    return Report(
+        "The constants of the learner",
+        (f"On other deals the gain of evolution over the default constants {verdict}: {gain.words} mbb/g.",),
+        (
+            ("game", settings.game),
+            ("opponents", " ".join(settings.opponents)),
+            ("training", f"{settings.hands:,} hands"),
+            ("test", f"{settings.test:,} hands"),
+            ("budget", f"{settings.budget:,} learners"),
+            ("seed", str(settings.seed)),
+        ),
+        (Section("Search", (), (table, constants, curve)),),
+    )

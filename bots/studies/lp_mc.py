@@ -1,0 +1,269 @@
+"""The thesis of `lp-mc`: its printed tables beside the game before the flop solved again, and matches of the whole bot.
+
+Its tables 1 and 3 (the small blind, and the big blind after a raise) and 4 (against three simple players) follow from
+the printed mistake and exact chances alone. Table 2, the answer to a limp, is nearly free in that solution: ours is the
+plan nearest to the print, so nothing is judged by it. Table 5 is played: 4,000 hands of the whole bot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from bots.baseline import CallingBot, RaisingBot
+from bots.journal import Journal
+from bots.lp_mc.bot import LpMcBot
+from bots.lp_mc.preflop import (
+    BALANCES,
+    PreflopRules,
+    balance,
+    preflop_form,
+    published_program,
+    simple_plan,
+    solve,
+    solve_as_published,
+)
+from bots.sdk.bot import Bot, draw
+from bots.sdk.selfplay import self_play
+from bots.sdk.view import View
+from bots.solving.sequence_form import Plans, SequenceForm, exploitability, sequence_values, strategy_of
+from bots.studies.report import Claim, Claims, Report, Section, Verdict
+from bots.workers import Workers
+from engine import CALL, FOLD, RAISE, STARTING_HANDS, Action
+from engine.game import POSITIONS
+from logs.estimation import RunningMean
+from protocol import find_game
+
+__all__ = ["PRINTED_FULL", "SEED", "STRATEGIES", "Won", "lp_mc_report", "play_full"]
+
+SEED: Final = 2013
+STRATEGIES: Final = ("published", "equilibrium")
+PRINTED_FULL: Final = {"raising": 1.3715, "random": 0.8270, "calling": 0.7135}
+"""Table 5 of the work, in small bets per hand."""
+_PRINTED_HANDS: Final = 4_000
+_NOISE: Final = 0.002
+"""Half the 95 % interval of 5,000,000 hands before the flop against the raising player, in small bets per hand."""
+_DIGITS: Final = 5e-5
+_OTHERS: Final = "another number follows from the mistake"
+_CERTAIN: Final = 1 - 1e-9
+_MIXED: Final = (
+    ("the small blind folds K3o", 0, "", "K3o", 0, 0.64115),
+    ("KJo calls a raise", 1, "r", "KJo", 1, 0.74262),
+)
+
+
+class Won(NamedTuple):
+    """Winnings from one player, in small bets per hand, the mean of both seats.
+
+    Attributes:
+        hands: how many were played.
+        mean: of the hands.
+        half_width: of the 95 % interval.
+    """
+
+    hands: int
+    mean: float
+    half_width: float
+
+
+class _ThirdsBot(Bot):
+    """The RandomBot of the work: one of the three actions, equally likely; an illegal one becomes the nearest."""
+
+    def act(self, view: View) -> Action:
+        return view.nearest_legal((FOLD, CALL, RAISE)[draw(SEED, view) % 3])
+
+
+def play_full(strategy: str, opponent: str, marks: Sequence[int]) -> list[Won]:
+    """Play the whole bot in duplicates; what it has won after each number of hands.
+
+    Args:
+        strategy: before the flop, one of `STRATEGIES`.
+        opponent: one of `PRINTED_FULL`.
+        marks: even numbers of hands, in rising order.
+    """
+    others: dict[str, Bot] = {"raising": RaisingBot(), "random": _ThirdsBot(), "calling": CallingBot()}
+    game = find_game("limit")[1]
+    bots = [LpMcBot(preflop=strategy, seed=SEED), others[opponent]]
+    won, of_deal = RunningMean(), 0.0
+    found: list[Won] = []
+    for number, record in enumerate(self_play(game, bots, hands=marks[-1] // 2, seed=SEED, names=("us", "them")), 1):
+        of_deal += record.values[0 if record.name_at(POSITIONS[0]) == "us" else 1]
+        if number % 2 == 0:
+            won.add(of_deal / 2 / game.raise_sizes[0])
+            of_deal = 0.0
+        if number in marks:
+            found.append(Won(number, won.mean, won.half_width_95 or 0.0))
+    return found
+
+
+def lp_mc_report(
+    folder: Path,
+    hands: int = _PRINTED_HANDS,
+    *,
+    workers: Workers | None = None,
+    show: Callable[[float], None] = lambda part: None,
+) -> Report:
+    """Judge the tables of the work.
+
+    Args:
+        folder: where finished matches are kept; made if it is not there.
+        hands: of each match of the whole bot, an even number.
+        workers: who plays; this process by default.
+        show: called with the part of the matches that is done, 0 to 1.
+
+    Raises:
+        CheckpointError: the folder cannot be read or written, or is of other settings.
+        WorkersError: the workers are gone.
+    """
+    over: Any = map if workers is None else workers.each
+    with Journal(folder / "matches.jsonl", {"hands": hands, "seed": SEED}) as journal:
+        played: dict[str, Won] = {}
+        for row in journal.rows:
+            match row:
+                case [str(opponent), int(number), float(mean), float(half_width)] if opponent in PRINTED_FULL:
+                    played[opponent] = Won(number, mean, half_width)
+                case _:
+                    raise journal.damaged()
+        left = [opponent for opponent in PRINTED_FULL if opponent not in played]
+        found = over(play_full, ["published"] * len(left), left, [[hands]] * len(left))
+        for opponent, (won,) in zip(left, found, strict=True):
+            journal.add([opponent, *won])
+            played[opponent] = won
+            show(len(played) / len(PRINTED_FULL))
+    form = preflop_form(PreflopRules())
+    sections = (_preflop(form), _whole_bot(played))
+    return Report(
+        "Texas hold'em limit pokerbot: its tables",
+        (
+            "With one mistake in the payoffs, exact chances and nothing else changed, the printed solution follows. It "
+            "is no equilibrium; a correct one wins from all three simple players.",
+        ),
+        (("hands of a match", f"{hands:,}"), ("seed", str(SEED))),
+        sections,
+    )
+
+
+def _preflop(form: SequenceForm) -> Section:
+    plans = solve_as_published(form).plans
+    correct = solve(form).plans
+    return Section(
+        "Before the flop",
+        ("Exact figures, in small bets per hand over both seats where nothing else is said.",),
+        (
+            Claims("Tables 1 and 3, hands", tuple(_counts(form, plans))),
+            Claims(
+                "Table 4, small bets per hand",
+                tuple(_balance(form, plans, opponent) for opponent in BALANCES),
+                "The interval holds all optimal plans of the big blind, which is nearly free after a limp, and the "
+                "95 % noise of 5,000,000 hands.",
+            ),
+            Claims(
+                "What the work concludes",
+                (
+                    _refuted(
+                        "chips per hand that best answers win from an optimal strategy",
+                        "0",
+                        exploitability(form, plans),
+                    ),
+                    _refuted(
+                        "small bets per hand that an optimal strategy wins from the calling player, rounding aside",
+                        "-0.0493",
+                        balance(form, correct, "calling") / 2,
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+def _counts(form: SequenceForm, plans: Plans) -> list[Claim]:
+    strategies = [strategy_of(form, player, plans[player]) for player in (0, 1)]
+    first, again, answer = strategies[0][""], strategies[0]["rr"], strategies[1]["r"]
+    raised = first[2] > _CERTAIN
+    counts = (
+        ("the small blind folds", 89, first[0]),
+        ("raises and calls a raise", 66, again[1, raised]),
+        ("raises and raises again", 13, again[2, raised]),
+        ("the big blind calls a raise", 139, answer[1]),
+        ("raises again", 29, answer[2]),
+    )
+    found = [(name, printed, int((chances > _CERTAIN).sum())) for name, printed, chances in counts]
+    claims = [Claim.plain(name, str(printed), str(ours), printed == ours, _OTHERS) for name, printed, ours in found]
+    for name, player, betting, hand, action, chance in _MIXED:
+        ours = float(strategies[player][betting][action, STARTING_HANDS.index(hand)])
+        is_same = abs(chance - ours) <= _DIGITS
+        claims.append(Claim.plain(f"{name}, probability", f"{chance:.5f}", f"{ours:.5f}", is_same, _OTHERS))
+    return claims
+
+
+def _balance(form: SequenceForm, plans: Plans, opponent: str) -> Claim:
+    ours, printed = balance(form, plans, opponent) / 2, BALANCES[opponent]
+    weights = sequence_values(form, 1, simple_plan(form, 0, opponent))
+    ends = [ours]
+    for sign in (-1, 1):
+        program = published_program(form, player=1)
+        program.solve()
+        ends.append(balance(form, (plans[0], program.favourite(sign * weights)), opponent) / 2)
+    low, high = min(ends) - _NOISE, max(ends) + _NOISE
+    is_inside = low <= printed <= high
+    decides = not (low <= 0 <= high or low <= 2 * printed <= high)
+    verdict = Verdict.NOT_REPRODUCED if not is_inside else Verdict.REPRODUCED if decides else Verdict.UNDECIDED
+    return Claim(
+        quantity=f"against the {opponent} player",
+        ours=f"{ours:+.4f}",
+        interval=f"{low:+.4f} to {high:+.4f}",
+        printed=f"{printed:+.5f}",
+        verdict=verdict,
+        why="" if verdict is Verdict.REPRODUCED else "no optimal plan of the big blind decides it",
+    )
+
+
+def _refuted(quantity: str, printed: str, ours: float) -> Claim:
+    is_refuted = ours > 0
+    return Claim(
+        quantity=quantity,
+        ours=f"{ours:+.4f}",
+        printed=printed,
+        verdict=Verdict.REFUTED if is_refuted else Verdict.REPRODUCED,
+        why="payoffs that belong into one cell were overwritten, not summed: no rounding" if is_refuted else "",
+    )
+
+
+def _whole_bot(played: dict[str, Won]) -> Section:
+    claims = []
+    for opponent, printed in PRINTED_FULL.items():
+        won = played[opponent]
+        room = won.half_width * (1 + won.hands / _PRINTED_HANDS) ** 0.5 if won.half_width else None
+        verdict = Verdict.within(printed, won.mean, room)
+        claims.append(
+            Claim(
+                quantity=f"against the {opponent} player",
+                ours=f"{won.mean:+.3f}",
+                interval=f"± {won.half_width:.3f}" if won.half_width else "",
+                printed=f"{printed:+.4f}",
+                verdict=verdict,
+                why={
+                    Verdict.UNDECIDED: "too few hands were played to tell",
+                    Verdict.NOT_REPRODUCED: "the text leaves the first model of the opponent, the count of folds and "
+                    "the nearness of two values open",
+                }.get(verdict, ""),
+            )
+        )
+    least = min(won.mean - won.half_width for won in played.values())
+    has_enough = all(won.half_width for won in played.values())
+    is_winner = has_enough and least > 0
+    claims.append(
+        Claim(
+            quantity="lowest end of an interval: the simulation wins from all three",
+            ours=f"{least:+.3f}",
+            printed="above 0",
+            verdict=Verdict.REPRODUCED if is_winner else Verdict.UNDECIDED,
+            why="" if is_winner else "too few hands were played to tell",
+        )
+    )
+    note = (
+        f"The work played {_PRINTED_HANDS:,} hands of each; a figure is reproduced where chance in both matches "
+        "explains the difference. Its random player folds for free, which the arena does not allow."
+    )
+    return Section("The whole bot", (), (Claims("Table 5, small bets per hand", tuple(claims), note),))

@@ -1,0 +1,356 @@
+"""What the report of a re-made work is made of, and its page: figures beside the printed ones, with verdicts.
+
+    report = Report("The agent", ("It wins.",), (("seed", "1"),), (Section("Winnings", (), (table, chart)),))
+    page = format_report(report)
+
+All values are frozen and equal by content. A report has sections; a section has sentences, then tables and charts in
+the order given. The page is one HTML file with everything in it, nothing fetched.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
+from logs.page.table import ABSENT, TableView
+from logs.page.templates import page_template
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = [
+    "Bar",
+    "BarChart",
+    "Claim",
+    "Claims",
+    "Line",
+    "LineChart",
+    "Part",
+    "Report",
+    "Section",
+    "Verdict",
+    "chart_svg",
+    "format_report",
+    "legend",
+    "student_point",
+]
+
+
+class Verdict(enum.Enum):
+    """What became of a printed figure; its value is how people read it."""
+
+    REPRODUCED = "reproduced"
+    LUCKY = "reproduced only as a lucky maximum"
+    NOT_REPRODUCED = "not reproduced"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    NOT_PRINTED = "not printed"
+
+    @classmethod
+    def within(cls, printed: float, ours: float, room: float | None) -> Verdict:
+        """The verdict on a figure by a test that can fail either way.
+
+        A figure is reproduced only if the measurement excludes 0 and twice as much: undecided where
+        one of them lies within the distance that chance explains, too, or where that distance is not known.
+
+        Args:
+            printed: the figure of the work.
+            ours: the same, as measured here.
+            room: how far two measurements lie from each other by chance; 0 for exact figures.
+        """
+        if room is None:
+            return cls.UNDECIDED
+        if abs(printed - ours) > room:
+            return cls.NOT_REPRODUCED
+        return cls.REPRODUCED if not room or min(abs(ours), abs(2 * printed - ours)) > room else cls.UNDECIDED
+
+
+def student_point(freedom: int, tail: float = 0.025) -> float:
+    """What a variable of Student's t exceeds with probability `tail`, to three digits from 4 degrees of freedom on.
+
+    The expansion of Abramowitz and Stegun, 26.7.5.
+    """
+    z = NormalDist().inv_cdf(1 - tail)
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * freedom**4)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A figure of ours beside the printed one.
+
+    Attributes:
+        quantity: what is measured, with its unit.
+        ours: the figure.
+        interval: how far it can be trusted, such as ``± 0.3`` or ``0.1 to 0.5``; empty for exact figures.
+        printed: the work's figure; empty where it prints none.
+        verdict: on the work's figure.
+        why: of the verdict; required unless it is reproduced.
+    """
+
+    quantity: str
+    ours: str
+    interval: str = ""
+    printed: str = ""
+    verdict: Verdict = Verdict.NOT_PRINTED
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that a verdict stands on something.
+
+        Raises:
+            ValueError: a verdict on nothing, or none on a printed figure, or one without its reason.
+        """
+        if bool(self.printed) is (self.verdict is Verdict.NOT_PRINTED):
+            raise ValueError(f"{self.quantity}: a printed figure has a verdict, and nothing else has")
+        needs_reason = self.verdict in (Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNDECIDED)
+        if needs_reason and not self.why:
+            raise ValueError(f"{self.quantity}: the reason why it is {self.verdict.value} is missing")
+
+    @classmethod
+    def plain(cls, quantity: str, printed: str, ours: str, is_same: bool, why: str, interval: str = "") -> Claim:
+        """A claim that a yes or no decides; `why` is the reason of a no."""
+        verdict = Verdict.REPRODUCED if is_same else Verdict.NOT_REPRODUCED
+        text = "" if is_same else why
+        return cls(quantity=quantity, ours=ours, interval=interval, printed=printed, verdict=verdict, why=text)
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """A table of comparisons.
+
+    Attributes:
+        title: above it.
+        rows: in the order shown.
+        note: a sentence below it, such as what the intervals cover.
+    """
+
+    title: str
+    rows: tuple[Claim, ...]
+    note: str = ""
+
+    @property
+    def view(self) -> TableView:
+        """As a table; columns that would be empty are left out."""
+        heads = (("", ""), ("printed", "the figure of the work"), ("ours", ""), ("interval", ""), ("verdict", ""))
+        rows = [
+            (row.quantity, row.printed or ABSENT, row.ours, row.interval, row.verdict.value, row.why)
+            for row in self.rows
+        ]
+        kept = [at for at in range(6) if at < 3 or any(row[at] for row in rows)]
+        return TableView(
+            self.title,
+            tuple((*heads, ("because", ""))[at] for at in kept),
+            tuple(tuple(row[at] for at in kept) for row in rows),
+            self.note,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line of a chart.
+
+    Attributes:
+        name: what it is.
+        xs: where its points lie.
+        ys: how high, as many as `xs`.
+        low: the lower end of the band around each point; empty without a band.
+        high: the upper end.
+        is_dashed: whether it is dashed, as what was printed, expected or drawn by hand should be.
+        has_dots: whether its points are shown.
+    """
+
+    name: str
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    is_dashed: bool = False
+    has_dots: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the lengths.
+
+        Raises:
+            ValueError: they do not fit.
+        """
+        if len(self.xs) != len(self.ys) or len(self.low) != len(self.high) or len(self.low) not in (0, len(self.xs)):
+            raise ValueError(f"the line {self.name!r} has {len(self.xs)} places and not as many heights or bands")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineChart:
+    """Lines over an axis of numbers.
+
+    Attributes:
+        title: above it.
+        x_label: what the places are, with the unit.
+        y_label: what the heights are, with the unit.
+        lines: up to nine have colours of their own.
+        note: a sentence below it.
+        is_log: whether the places are shown by their logarithms.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Line, ...]
+    note: str = ""
+    is_log: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A bar of a chart.
+
+    Attributes:
+        name: whose it is.
+        height: how long it is.
+        low: the lower end of its interval; None without one.
+        high: the upper end.
+    """
+
+    name: str
+    height: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarChart:
+    """Bars from the left to the right, one below the other, with their intervals.
+
+    Attributes:
+        title: above it.
+        label: what the heights are, with the unit.
+        bars: from the top.
+        note: a sentence below it.
+    """
+
+    title: str
+    label: str
+    bars: tuple[Bar, ...]
+    note: str = ""
+
+
+Part: TypeAlias = TableView | Claims | LineChart | BarChart
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a report.
+
+    Attributes:
+        title: above it.
+        sentences: what it shows, in words.
+        parts: tables and charts.
+    """
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def tables(self) -> tuple[TableView, ...]:
+        """Its tables, comparisons among them."""
+        views = (part.view if isinstance(part, Claims) else part for part in self.parts)
+        return tuple(view for view in views if isinstance(view, TableView))
+
+    @property
+    def charts(self) -> tuple[LineChart | BarChart, ...]:
+        """Its charts."""
+        return tuple(part for part in self.parts if isinstance(part, LineChart | BarChart))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report.
+
+    Attributes:
+        title: of the page.
+        sentences: what was found, in words; they come first.
+        facts: what was played: pairs of a name and a value.
+        sections: in the order shown.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+
+
+def format_report(report: Report) -> str:
+    """The page as HTML."""
+    return _template().render(data=report)
+
+
+@cache
+def _template() -> Template:
+    return page_template("bots.studies/page.html.jinja", drawing=chart_svg, legend=legend)
+
+
+_BAR_INCHES = 0.22
+
+
+def legend(chart: LineChart | BarChart) -> tuple[tuple[str, str], ...]:
+    """The name and the colour of each line; nothing for bars, which have their names beside them."""
+    if isinstance(chart, BarChart):
+        return ()
+    return tuple((line.name, TONES[at % len(TONES)]) for at, line in enumerate(chart.lines))
+
+
+def chart_svg(chart: LineChart | BarChart) -> str:
+    """A chart as an ``<svg>`` element."""
+    if isinstance(chart, LineChart):
+        label = f"{chart.title}: {chart.y_label} over {chart.x_label}"
+        return drawn(lambda axes: _lines(axes, chart), label)
+    height = 0.7 + _BAR_INCHES * len(chart.bars)
+    return drawn(lambda axes: _bars(axes, chart), f"{chart.title}: {chart.label}", height=height)
+
+
+def _lines(axes: Any, chart: LineChart) -> None:
+    heights = [y for line in chart.lines for y in (*line.ys, *line.low, *line.high)]
+    if heights and min(heights) < 0 < max(heights):
+        axes.axhline(0, color=MARK, linewidth=0.6, alpha=0.5)
+    for line, (_, colour) in zip(chart.lines, legend(chart), strict=True):
+        if line.low:
+            xs, low, high = zip(*thinned(list(zip(line.xs, line.low, line.high, strict=True))), strict=True)
+            axes.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
+        if line.xs:
+            xs, ys = zip(*thinned(list(zip(line.xs, line.ys, strict=True))), strict=True)
+            style, marker = "--" if line.is_dashed else "-", "o" if line.has_dots else None
+            axes.plot(xs, ys, color=colour, linewidth=1.4, linestyle=style, marker=marker, markersize=3)
+    if chart.is_log:
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    else:
+        axes.locator_params(axis="x", nbins=5)
+    axes.set_xlabel(chart.x_label)
+    axes.set_ylabel(chart.y_label)
+    axes.xaxis.set_major_formatter(plain_number)
+    axes.yaxis.set_major_formatter(plain_number)
+    axes.margins(x=0.01)
+
+
+def _bars(axes: Any, chart: BarChart) -> None:
+    places = range(len(chart.bars))
+    axes.barh(places, [bar.height for bar in chart.bars], color=TONES[1], height=0.7)
+    for place, bar in zip(places, chart.bars, strict=True):
+        if bar.low is not None and bar.high is not None:
+            axes.plot([bar.low, bar.high], [place, place], color=MARK, linewidth=1.2, marker="|", markersize=5)
+    axes.axvline(0, color=MARK, linewidth=0.6, alpha=0.5)
+    axes.set_yticks(list(places), [bar.name for bar in chart.bars])
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(chart.label)
+    axes.xaxis.set_major_formatter(plain_number)
+    axes.locator_params(axis="x", nbins=5)
