@@ -44,8 +44,8 @@ from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, Hand
 from dealer.errors import ConversationError
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
-from dealer.table.door import Door
 from dealer.table.launcher import BotProcess
+from dealer.table.listener import Listener
 from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from engine import Action, ActionKind, BettingState, Deal, Seat, betting_start, deals, rank_hand
@@ -172,7 +172,7 @@ class BotHost:
     on_waiting: Callable[[str, int], None]
     on_stray: Callable[[StrayConnection], None] = lambda stray: None
     _loop: asyncio.AbstractEventLoop = field(default_factory=new_event_loop)
-    _door: Door | None = None
+    _door: Listener | None = None
     _arrived: deque[tuple[socket.socket, bytes]] = field(default_factory=deque)
     _strays: int = 0
     _connections: list[Connection] = field(default_factory=list)
@@ -226,10 +226,10 @@ class BotHost:
             process.stop()
         return found
 
-    def _open_door(self) -> Door:
+    def _open_door(self) -> Listener:
         # Nobody else is given the port of a bot that we start: it is the first to connect.
         is_version = None if self.can_start else lambda line: line[: len(_BEGINNING)].upper() == _BEGINNING
-        door = Door(*self.address, Seat(0), is_version=is_version, is_unfinished=_is_unfinished)
+        door = Listener(*self.address, Seat(0), is_version=is_version, is_unfinished=_is_unfinished)
         door.watch(self._loop, lambda sock, _, said: self._arrived.append((sock, said)), self._turn_away)
         return door
 

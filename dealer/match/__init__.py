@@ -9,7 +9,6 @@ Everything that happens is told to the watchers as events. `dealer.match.in_proc
 """
 
 from dealer.match.causes import Cause, MatchCause, PlayerCause
-from dealer.match.chairs import Write
 from dealer.match.clocks import DEFAULT_LIMITS, Limit, TimeLimits
 from dealer.match.events import (
     ActionPlayed,
@@ -29,6 +28,7 @@ from dealer.match.events import (
 )
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy, ReplyProblem, StrayProblem
 from dealer.match.match import Match
+from dealer.match.seats import Write
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
 
 __all__ = [

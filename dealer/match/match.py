@@ -28,10 +28,10 @@ from typing import NoReturn
 
 from dealer.errors import MatchFailure
 from dealer.match.causes import Cause, NobodyLeft, NotWritten, PlayerCause
-from dealer.match.chairs import Chair, Presence, Write
 from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.match.play import Play
+from dealer.match.seats import Chair, Presence, Write
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
 from engine import Seat
 from logs.transaction_log import Transaction

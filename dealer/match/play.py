@@ -17,23 +17,15 @@ from typing import NamedTuple
 
 from dealer.errors import MatchFailure
 from dealer.match import events
-from dealer.match.causes import (
-    BadTransaction,
-    Cause,
-    NoAnswer,
-    PlayerCause,
-    TransactionProblem,
-    sending_failed,
-)
-from dealer.match.chairs import Chair, Presence
-from dealer.match.correction import fit, problem_of
+from dealer.match.causes import BadTransaction, Cause, NoAnswer, PlayerCause, TransactionProblem, sending_failed
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
+from dealer.match.seats import Chair, Presence
 from dealer.match.setup import EarlierHands, MatchSetup, Question
-from engine import CALL, FOLD, Action, Seat
+from engine import CALL, FOLD, Action, ActionKind, BettingState, Rule, Seat, nearest_legal
 from logs.acpc_log.writer import state_line_ending
 from logs.transaction_log import Transaction
-from protocol import NEED_DATA, Closed, Comment, Reply
+from protocol import NEED_DATA, BadAction, BadState, Closed, Comment, DealerEvent, Reply, StaleReply, UnknownAction
 from protocol.betting_nodes import BettingNode, first_node
 from protocol.hand_lines import HEADS, HandLines
 
@@ -216,7 +208,7 @@ class Play:
             raise MatchFailure(BadTransaction(TransactionProblem.UNREADABLE, line))
         if hand_number != hand.number:
             raise MatchFailure(BadTransaction(TransactionProblem.WRONG_HAND, line))
-        if action is None or hand.betting.finished or (action, None) != fit(hand.betting, action):
+        if action is None or hand.betting.finished or (action, None) != _fit(hand.betting, action):
             raise MatchFailure(BadTransaction(TransactionProblem.INVALID_ACTION, line))
         self._chairs[hand.actor].charge(max(0, times.received_us - times.sent_us), is_replayed=True)
         self._node = after = self._node.after(action)
@@ -395,7 +387,7 @@ class Play:
                 if isinstance(event, Reply):
                     self._answer(event.action, event.raw, now_ns)
                 else:
-                    problem = problem_of(event)
+                    problem = _problem_of(event)
                     if not problem.is_ignored or self._setup.charges_idle_lines:
                         actor.charge((now_ns - self._asked_ns) // 1000)
                     if problem.is_ignored:
@@ -414,7 +406,7 @@ class Play:
         after = node.after_if_legal(action)
         if after is None:
             sent = action
-            action, problem = fit(node.betting, sent)
+            action, problem = _fit(node.betting, sent)
             if problem is not None:
                 self._report(problem, raw, action, sent)
             after = node.after(action)
@@ -453,3 +445,31 @@ class Play:
     def _unix_us(self, now_ns: int) -> int:
         """A time of the monotonic clock as microseconds of Unix time."""
         return (now_ns + self._offset_ns) // 1000
+
+
+_PROBLEMS: dict[type, ReplyProblem] = {
+    BadState: ReplyProblem.NO_REPLY,
+    StaleReply: ReplyProblem.OTHER_STATE,
+    BadAction: ReplyProblem.UNREADABLE_SIZE,
+    UnknownAction: ReplyProblem.UNKNOWN_ACTION,
+}
+
+
+def _problem_of(event: DealerEvent) -> ReplyProblem:
+    """What is wrong with a line that is no reply, or a reply without a readable action."""
+    return _PROBLEMS[type(event)]
+
+
+def _fit(betting: BettingState, action: Action) -> tuple[Action, ReplyProblem | None]:
+    """The action itself where it is legal, else the nearest legal one and what is wrong.
+
+    A raise of the wrong size becomes the nearest legal size; any other illegal action a call. In limit games any size
+    of a raise that is allowed stands for the one there is.
+    """
+    nearest = nearest_legal(action, betting)
+    if nearest.kind is not action.kind:
+        is_full = action.kind is ActionKind.RAISE and betting.raise_refusal() is Rule.ACTION_LIMIT
+        return nearest, ReplyProblem.ACTION_LIMIT if is_full else ReplyProblem.ILLEGAL_ACTION
+    if action.hand_total == nearest.hand_total or betting.game.is_limit:
+        return action, None
+    return nearest, ReplyProblem.ILLEGAL_SIZE

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dealer.errors import UsageError
-from dealer.table.door import LOOPBACK
+from dealer.table.listener import LOOPBACK
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
 __all__ = ["HOST_VARIABLE", "USAGE", "Options", "parse_options"]

@@ -17,7 +17,7 @@ from dealer.match.events import (
 )
 from dealer.match.faults import ReplyProblem
 from dealer.match.sentences import sentence_of
-from dealer.table.door import LOOPBACK
+from dealer.table.listener import LOOPBACK
 from engine import Seat
 from engine.game import MAX_PLAYERS
 from logs import format_score_line

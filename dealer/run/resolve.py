@@ -23,7 +23,7 @@ from dealer.run.schedule import Format, Seating, number_of_seatings
 from dealer.run.scores import bounds_of
 from dealer.run.settings import BotSettings, Command, Conditions, RunConfig, Score
 from dealer.table.confinement import Confinement
-from dealer.table.door import MOST_SEATS
+from dealer.table.listener import MOST_SEATS
 from dealer.table.players import Player, PlayerKind, game_refusal, learning_bot, parse_player, unique_names
 from engine import Game, Seed
 from engine.errors import quoted

@@ -16,25 +16,26 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from dealer.errors import ListenError
+from dealer.errors import ListenError, UnreadLinesError
 from dealer.match import Match, Phase
 from dealer.match.causes import InternalError, NotStarted, StartProblem, sending_failed
 from dealer.match.events import StrayConnection
 from dealer.match.faults import QUOTED_BYTES, StrayProblem
 from dealer.match.setup import Loss
-from dealer.table.connection import Connection
-from dealer.table.door import WOULD_BLOCK, Door
-from dealer.table.loop import Changes, MatchLoop
+from dealer.table.listener import WOULD_BLOCK, Listener
+from dealer.table.loop import Changes, MatchLoop, Waiting
 from engine import Seat
 from protocol import DealerSession, Handshake, RemoteProtocolError
 
-__all__ = ["Connections"]
+__all__ = [
+    "Connection",
+    "Connections",
+]
 
 _log = logging.getLogger(__name__)
-
 _READ_BYTES = 448
 """Replies are short; a read of this size is served from Python's pool of small objects."""
 _PLAYING = Phase.PLAYING
@@ -104,7 +105,7 @@ class Connections:
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         self.may_be_late: Callable[[Seat], bool] = lambda seat: False
         players = match.setup.game.num_players
-        self._doors: list[Door | None] = [None] * players
+        self._doors: list[Listener | None] = [None] * players
         self._connections: list[Connection | None] = [None] * players
         self._ports: list[int] = []
         self._running_loop: MatchLoop | None = None
@@ -125,7 +126,7 @@ class Connections:
 
     @property
     def hosts(self) -> list[str]:
-        """The addresses listened on, as long as a seat is open; see `Door`."""
+        """The addresses listened on, as long as a seat is open; see `Listener`."""
         return next((door.hosts for door in self._doors if door is not None), [])
 
     @property
@@ -156,9 +157,9 @@ class Connections:
             raise
         return list(self._ports)
 
-    def _open_door(self, seat: Seat, port: int) -> Door:
+    def _open_door(self, seat: Seat, port: int) -> Listener:
         is_version = self._is_version if self._reads_versions else None
-        door = Door(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
+        door = Listener(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
         self._doors[seat] = door
         self._ports[seat] = door.port
         _log.info("%s: listening on %s port %d", self.label(seat), self._host, door.port)
@@ -246,7 +247,7 @@ class Connections:
         if door is not None:
             door.close()
 
-    def _watch(self, door: Door, seat: Seat) -> None:
+    def _watch(self, door: Listener, seat: Seat) -> None:
         door.watch(self._loop, partial(self._admit, seat), partial(self._turn_away, seat))
 
     def _turn_away(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
@@ -434,3 +435,125 @@ class Connections:
             lambda: not any(connection is not None and connection.has_unsent for connection in self._connections),
             self._drain_timeout_s,
         )
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """The socket of one seat; knows nothing of the match.
+
+    Attributes:
+        seat: whose it is. sock: the socket, not blocking. host: the address of the player.
+        loop: where it is watched.
+        queue: has this connection flushed later.
+        max_unsent_bytes: how much may wait to be sent.
+        on_broken: told of an error when flushing.
+        on_drained: called when bytes that had to wait have been sent.
+        recv: reads from the socket.
+        eof: set when the player has closed its side; it is not read any more.
+        is_read: whether the socket is watched for input.
+    """
+
+    seat: Seat
+    sock: socket.socket
+    host: str
+    loop: MatchLoop
+    queue: Callable[[Waiting], None]
+    max_unsent_bytes: int
+    on_broken: Callable[[Seat, OSError], None]
+    on_drained: Callable[[], None]
+    recv: Callable[[int], bytes] = field(init=False)
+    eof: bool = False
+    is_read: bool = False
+    _send_some: Callable[[bytes], int] = field(init=False)
+    _is_writing: bool = False
+    _unsent: bytearray = field(default_factory=bytearray)
+    _held: bytes = b""
+    _is_queued: bool = False
+
+    def __post_init__(self) -> None:
+        self.recv, self._send_some = self.sock.recv, self.sock.send
+
+    def start_reading(self, on_readable: Callable[[], None]) -> None:
+        """Call back whenever there is something to read."""
+        if not self.is_read and not self.eof:
+            self.is_read = True
+            self.loop.watch(self.sock, on_readable)
+
+    def stop_reading(self) -> None:
+        """Leave what comes in the socket."""
+        if self.is_read:
+            self.is_read = False
+            self.loop.unwatch(self.sock)
+
+    def write(self, data: bytes, is_asked: bool) -> None:
+        """Send a question now; anything else soon, or with the next question when coalescing."""
+        if is_asked:
+            if self._held:
+                data = self._held + data
+                self._held = b""
+            self._send(data)
+        else:
+            self._held += data
+            if not self._is_queued:
+                self._is_queued = True
+                self.queue(self)
+
+    def flush(self) -> None:
+        """Send what is held back, unless it has gone out with a question."""
+        self._is_queued = False
+        if self._held:
+            data, self._held = self._held, b""
+            try:
+                self._send(data)
+            except OSError as error:
+                self.on_broken(self.seat, error)
+
+    def _send(self, data: bytes) -> None:
+        if not self._unsent:
+            try:
+                sent = self._send_some(data)
+            except WOULD_BLOCK:
+                sent = 0
+            if sent == len(data):
+                return
+            data = data[sent:]
+        self._unsent += data
+        if len(self._unsent) > self.max_unsent_bytes:
+            raise UnreadLinesError
+        if not self._is_writing:
+            self._is_writing = True
+            self.loop.add_writer(self.sock, self._on_writable)
+
+    def _on_writable(self) -> None:
+        try:
+            sent = self.sock.send(self._unsent)
+        except WOULD_BLOCK:
+            return
+        except OSError:
+            sent = len(self._unsent)
+        del self._unsent[:sent]
+        if not self._unsent:
+            self._is_writing = False
+            self.loop.remove_writer(self.sock)
+            self.on_drained()
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether the player has yet to take some of what was written."""
+        return bool(self._unsent)
+
+    def close(self) -> None:
+        """Close so that what was sent still arrives; what is held back is dropped."""
+        self._held = b""
+        self.stop_reading()
+        if self._is_writing:
+            self.loop.remove_writer(self.sock)
+        try:
+            # Unread bytes would turn the close into a reset, and the player might lose the last state.
+            self.sock.shutdown(socket.SHUT_WR)
+            for _ in range(16):
+                if not self.sock.recv(1 << 16):
+                    break
+        except OSError:
+            pass
+        self.sock.close()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from dealer.errors import JoinError, ServerLostError
-from dealer.table.door import keep_alive
+from dealer.table.listener import keep_alive
 from dealer.table.players import Player
 from protocol import RemoteProtocolError
 from protocol.benchmark import BAD_LOGIN, LOGGED_IN, UNKNOWN

@@ -17,8 +17,8 @@ from pathlib import Path
 from dealer.errors import JoinError, LaunchError, ListenError, ServerLostError
 from dealer.match.faults import StrayProblem
 from dealer.server.joining.connection import JoinSettings, connected
-from dealer.table.door import Door
 from dealer.table.launcher import BotProcess, stop_all
+from dealer.table.listener import Listener
 from dealer.table.loop import Changes
 from engine import Seat
 from protocol import RemoteProtocolError
@@ -98,7 +98,7 @@ class PlayedSeat:
         loop = asyncio.get_running_loop()
         door = None
         try:
-            door = Door("127.0.0.1", 0, Seat(0), is_version=lambda line: line.startswith(b"VERSION:"))
+            door = Listener("127.0.0.1", 0, Seat(0), is_version=lambda line: line.startswith(b"VERSION:"))
             door.watch(loop, self._admit, _turn_away)
             self._process = BotProcess(
                 self._settings.player,

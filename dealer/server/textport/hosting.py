@@ -6,9 +6,9 @@ client: its seats go on. When its connection ends without a word, its seats wait
 
 A seat is offered with a secret that is good for one connection and for a while, and kept as its hash. The client
 connects to the text port once more and sends the secret; from then on that connection carries the bytes between the bot
-and the port of the match (`dealer.table.door`), whose key only this server has. When the connection breaks, the match
-does not see it: the bot's clock runs, and what is sent meanwhile is kept, until the seat is taken again with a new
-secret, or given up because nobody came in time. The match then sees what it sees of any bot that disconnects.
+and the port of the match (`dealer.table.listener`), whose key only this server has. When the connection breaks, the
+match does not see it: the bot's clock runs, and what is sent meanwhile is kept, until the seat is taken again with a
+new secret, or given up because nobody came in time. The match then sees what it sees of any bot that disconnects.
 """
 
 from __future__ import annotations

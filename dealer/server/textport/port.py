@@ -29,7 +29,7 @@ from dealer.server.queue.fair_queue import Forecast
 from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, of_text_port
 from dealer.server.service import Service
 from dealer.server.textport.hosting import Hosting
-from dealer.table.door import keep_alive
+from dealer.table.listener import keep_alive
 from dealer.table.loop import Changes
 from engine import Seat
 from protocol.benchmark import (

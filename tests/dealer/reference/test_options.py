@@ -8,7 +8,7 @@ import pytest
 
 from dealer.errors import UsageError
 from dealer.reference.options import USAGE, Options, parse_hands, parse_options, parse_seed
-from dealer.table.door import LOOPBACK
+from dealer.table.listener import LOOPBACK
 from tests.tables import rows
 
 POSITIONALS = ["m", "kuhn.game", "10", "42", "Ann", "Bob"]

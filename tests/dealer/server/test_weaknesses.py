@@ -247,7 +247,7 @@ def test_a_descriptor_that_cannot_be_had_fails_one_run_only(monkeypatch: pytest.
     async def talk(house: House) -> None:
         ann = await house.log_in()
         with monkeypatch.context() as patch:
-            patch.setattr("dealer.table.door.socket.socket", fail)
+            patch.setattr("dealer.table.listener.socket.socket", fail)
             ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
             await ann.hear_remark("ann.t run 1 of 1: failed: cannot listen on .*Too many open files.*")
         await is_served(house)

@@ -113,7 +113,7 @@ def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.
         raise OSError(errno.EMFILE, "Too many open files")
 
     connections = _connections()
-    monkeypatch.setattr("dealer.table.door.socket.socket", refuse)
+    monkeypatch.setattr("dealer.table.listener.socket.socket", refuse)
     with pytest.raises(ListenError) as raised:
         connections.listen()
     assert raised.value.seat == 0

@@ -8,8 +8,8 @@ import pytest
 
 from dealer.errors import MatchFailure
 from dealer.match.causes import NotStarted, OutOfTime, StartProblem, TooManyIdleLines
-from dealer.match.chairs import Chair, Presence
 from dealer.match.clocks import Limit
+from dealer.match.seats import Chair, Presence
 from engine import Seat
 from tests.dealer.helpers import VERSION, game, limits, setup_of
 

@@ -22,19 +22,15 @@ from dealer.match.faults import QUOTED_BYTES, StrayProblem
 from engine import Seat
 from protocol.framing import MAX_LINE_BYTES
 
-__all__ = ["LOOPBACK", "MOST_SEATS", "MOST_WAITING", "PATIENCE_S", "WOULD_BLOCK", "Door", "keep_alive"]
+__all__ = ["LOOPBACK", "MOST_SEATS", "MOST_WAITING", "PATIENCE_S", "WOULD_BLOCK", "Listener", "keep_alive"]
 
 _log = logging.getLogger(__name__)
-
 LOOPBACK = "loopback"
 """The host that stands for all addresses of this machine, as far as no other machine can reach them."""
-
 WOULD_BLOCK = (BlockingIOError, InterruptedError)
 """What reading or writing raises where nothing can be read or written yet."""
-
 MOST_SEATS = 240 if os.name == "nt" else None
 """How many seats a process can serve: on Windows, `select` watches 512 sockets, and a seat may take two of them."""
-
 MOST_WAITING = 16
 PATIENCE_S = 30.0
 RETRY_S = 1.0
@@ -64,7 +60,7 @@ class _Visitor(NamedTuple):
     needs_key: bool
 
 
-class Door:
+class Listener:
     """The port of one seat, listening.
 
     Attributes:

@@ -16,8 +16,8 @@ from dealer.match import Phase
 from dealer.match.events import StrayConnection
 from dealer.match.faults import FaultKind, StrayProblem
 from dealer.match.sentences import stray_sentence
-from dealer.table import door as doors
-from dealer.table.door import LOOPBACK, Door
+from dealer.table import listener as doors
+from dealer.table.listener import LOOPBACK, Listener
 from engine import Seat
 from protocol import Reply
 from tests.dealer.helpers import Client, Playing, always, free_ports, game, limits, run_async, setup_of
@@ -330,7 +330,7 @@ def test_loopback_is_every_address_of_its_own(monkeypatch: pytest.MonkeyPatch, i
     """Where a socket cannot be bound to the loopback device, two addresses have to do."""
     if not is_bound:
         monkeypatch.delattr(socket, "SO_BINDTODEVICE", raising=False)
-    door = Door(LOOPBACK, 0, Seat(0))
+    door = Listener(LOOPBACK, 0, Seat(0))
     assert len(door.sockets) == (1 if is_bound else 2)
     for address in ("127.0.0.1", "127.0.1.1", *(["127.9.9.9"] if is_bound else [])):
         socket.create_connection((address, door.port), timeout=10).close()
@@ -339,8 +339,8 @@ def test_loopback_is_every_address_of_its_own(monkeypatch: pytest.MonkeyPatch, i
 
 def test_a_loopback_port_in_use_is_refused() -> None:
     (port,) = free_ports(1)
-    door = Door(LOOPBACK, port, Seat(1))
+    door = Listener(LOOPBACK, port, Seat(1))
     with pytest.raises(ListenError) as raised:
-        Door(LOOPBACK, port, Seat(0))
+        Listener(LOOPBACK, port, Seat(0))
     assert (raised.value.seat, raised.value.port) == (0, port)
     door.close()
