@@ -11,8 +11,8 @@ from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.running import resume_and_show
 from dealer.cli.sitting import play_seat
+from dealer.person.terminal import Face
 from dealer.runs import Run, reopen, unfinished_runs
-from dealer.terminal_seat.sitting import Face
 
 __all__ = ["resume"]
 
