@@ -30,18 +30,7 @@ with _shadowing.ours("engine", "protocol"):
     from bots.sdk.bot import Bot
     from bots.sdk.client import play, run
     from bots.sdk.view import View
-    from engine import (
-        CALL,
-        FOLD,
-        RAISE,
-        Action,
-        ActionKind,
-        Category,
-        Game,
-        Position,
-        nearest_legal,
-        raise_to,
-    )
+    from engine import CALL, FOLD, RAISE, Action, ActionKind, Category, Game, Position, nearest_legal, raise_to
 
 __all__ = [
     "CALL",

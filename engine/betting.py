@@ -53,17 +53,12 @@ class _Tree:
 
 
 class _Run(NamedTuple):
-    """Several actions of one round.
-
-    Attributes:
-        actions: in order.
-        positions: who took each.
-        raise_chances: bit i is set when a raise was legal in place of action i.
-    """
+    """Several actions of one round."""
 
     actions: tuple[Action, ...]
     positions: bytes
     raise_chances: int
+    """Bit i is set when a raise was legal in place of action i."""
 
 
 class BettingState:

@@ -133,11 +133,6 @@ def _require(
     dead: Sequence[Card],
     trials: int | None,
 ) -> None:
-    """Check a situation.
-
-    Raises:
-        CardError: it cannot be.
-    """
     if not 2 <= len(players) <= MOST_PLAYERS:
         raise CardError(f"a showdown has 2 to {MOST_PLAYERS} players, not {len(players)}")
     if not known:
@@ -264,15 +259,12 @@ def _sampled(
     seed: int,
     progress: Callable[[float], None] | None,
 ) -> Chances:
-    """The chances from equally many draws for each choice of the known holdings.
-
-    Each choice is as likely as any other: it leaves as many cards to draw. So the chances are means over the choices,
-    and the variances of these means add up.
-    """
     import numpy as np
 
     from engine.kernels.showdowns import count_sampled_shares
 
+    # Each choice is as likely as any other: it leaves as many cards to draw. So the chances are means over the choices,
+    # and the variances of these means add up.
     players, each = len(choices[0]) + unknown, ceil(trials / len(choices))
     parts = 1.0 / np.arange(1, players + 1)
     whole, variances = np.zeros((players, players), np.int64), np.zeros(players)

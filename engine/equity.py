@@ -122,15 +122,7 @@ def equity(
 
 
 def exact_equity(hole: Sequence[int], board: Sequence[int] = ()) -> Equity:
-    """The exact chance to win against one opponent; without a board that of `preflop_equity`.
-
-    Args:
-        hole: our two cards.
-        board: the cards on the table: none, or three to five.
-
-    Raises:
-        ValueError: cards that cannot be.
-    """
+    """The exact chance to win against one opponent; without a board that of `preflop_equity`. Cards as for `equity`."""
     _require(hole, board)
     if not board:
         return _read_preflop(hole, 1)
@@ -155,16 +147,7 @@ def sampled_equity(
 
     The random numbers are those of SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
     generators"), used as `engine.kernels.showdowns.count_sampled` describes: the same seed gives the same everywhere.
-
-    Args:
-        hole: our two cards.
-        board: the cards on the table: none, or three to five.
-        opponents: how many have not folded, 1 to 9.
-        trials: showdowns drawn, 1 or more.
-        seed: start of the random numbers; counts modulo 2**64.
-
-    Raises:
-        ValueError: cards, opponents or trials that cannot be.
+    Arguments and errors are those of `equity`.
     """
     _require(hole, board, opponents, trials)
     import numpy as np
@@ -193,12 +176,7 @@ def sampled_equity(
 def preflop_equity(hole: Sequence[int], opponents: int = 1) -> Equity:
     """The chance to win before the flop, from the shipped table: exact against one, a million draws against more.
 
-    Args:
-        hole: our two cards.
-        opponents: how many have not folded, 1 to 9.
-
-    Raises:
-        ValueError: cards or opponents that cannot be.
+    Arguments and errors are those of `equity`.
     """
     _require(hole, (), opponents)
     return _read_preflop(hole, opponents)
@@ -221,11 +199,6 @@ def equity_of_counts(counts: Sequence[int]) -> Equity:
 
 
 def _require(hole: Sequence[int], board: Sequence[int], opponents: int = 1, trials: int = 1) -> None:
-    """Check a situation.
-
-    Raises:
-        ValueError: it cannot be.
-    """
     if len(hole) != 2:
         raise ValueError(f"two hole cards are needed, not {len(hole)}")
     if len(board) not in (0, 3, 4, 5):

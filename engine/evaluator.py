@@ -135,11 +135,8 @@ def _rank_many(cards: Sequence[int]) -> int:
 
 
 def _best_five_key(seen: int, twice: int, thrice: int, four: int) -> int:
-    """Return the sum of the rank keys of the best five ranks, flushes aside.
-
-    The masks hold the ranks of which there are at least one, two, three, four cards; five or more cards in all of at
-    least eight, so that some kicker is always left.
-    """
+    # The masks hold the ranks of which there are at least one, two, three, four cards; of at least eight cards in all,
+    # so that some kicker is always left.
     keys = _RANK_KEYS
     if four:
         quads = four.bit_length() - 1
@@ -173,15 +170,11 @@ def _best_five_key(seen: int, twice: int, thrice: int, four: int) -> int:
 
 
 def _rank_flush(cards: Sequence[int], suit_sum: int) -> int:
-    """Return the rank of 5 to 7 cards with this suit sum, which is that of a flush.
-
-    Raises:
-        IndexError: it is not; then some card was given twice.
-    """
     for suited in _FLUSH_BITS[:4]:
         rank = _FLUSHES[_or_all(suited, cards)]
         if rank:
             return rank
+    # Some card was given twice.
     raise IndexError(f"suit sum {suit_sum} without a flush")
 
 

@@ -21,7 +21,7 @@ from logs.errors import LogError
 from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of
 from logs.formats import ExportWarning
 from logs.hand_source import HandFile, HandSource
-from logs.rake import Rake
+from logs.money import Rake
 from logs.record import HandRecord
 
 __all__ = ["Conversion", "MoneyRake", "convert"]
@@ -38,7 +38,7 @@ _AHEAD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MoneyRake:
-    """A `logs.rake.Rake` in money instead of chips."""
+    """A `logs.money.Rake` in money instead of chips."""
 
     per_cent: float
     step: float = 0.0
@@ -178,7 +178,6 @@ def _write(
     warn: Callable[[ExportWarning], None],
     on_written: Callable[[Path, int], None],
 ) -> None:
-    """Write the hands of one file in all formats, and tell what was written."""
     try:
         for record in chain([first], rest):
             for exporter in exporters:

@@ -24,13 +24,13 @@ from engine import Game
 from engine.errors import quoted
 from logs.errors import ExportError, LogsError, UnsupportedGameError
 from logs.formats import ExportFormat, ExportOptions, MatchWriter
-from logs.line_file import LineFile
 from logs.money import amount_text
 from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS
 from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord
+from logs.whole_file import LineFile
 
 __all__ = [
     "FORMATS",
@@ -213,7 +213,6 @@ class Exporter:
             self._open = None
 
     def _begin(self, record: HandRecord) -> tuple[MatchWriter, LineFile, Path]:
-        """Open the file of a match."""
         self.close()
         self.format_.check(record.game)
         writer = self.format_.start(record, _options_for(self.format_, record, self._options))
@@ -279,7 +278,6 @@ def _begin_us(first: HandRecord, options: ExportOptions) -> int | None:
 
 
 def _options_for(format_: ExportFormat, first: HandRecord, options: ExportOptions) -> ExportOptions:
-    """The options for a match, given its first hand."""
     seed = options.seed
     begin_us = _begin_us(first, options)
     table, match_id = options.table, options.match_id

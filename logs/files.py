@@ -85,7 +85,6 @@ def lines_of(
 
 
 def _pass_over(file: TextIO, path: str) -> None:
-    """Read the rest of a line."""
     passed = 0
     while piece := file.readline(_PIECE_CHARACTERS):
         passed += len(piece)
@@ -96,7 +95,6 @@ def _pass_over(file: TextIO, path: str) -> None:
 
 
 def _encoding(head: bytes) -> str:
-    """How a text that begins with these bytes is encoded."""
     if head.startswith(b"\xef\xbb\xbf"):
         return "utf-8-sig"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -120,7 +118,6 @@ def is_plain(path: str) -> bool:
 
 
 def _opener(ending: str) -> tuple[Callable[..., BufferedReader], tuple[type[Exception], ...]]:
-    """What opens such a file, and what it raises where the file is damaged."""
     # Imported where they are needed: a system's Python may have been built without one of them.
     if ending.endswith(".xz"):
         import lzma

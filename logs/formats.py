@@ -1,4 +1,4 @@
-"""What a format of hand histories is, and how hands are written in any of them.
+"""What a format of hand histories is, how hands are written in any of them, and which games card rooms hold.
 
 A format is a value (`ExportFormat`): its name, and the functions that say whether it holds a game, write a match and
 read a file. Adding one takes a module that makes such a value and a line in `logs.export.FORMATS`.
@@ -13,13 +13,72 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from engine import Game
-from logs.errors import LogError, LogProblem, ProblemReporter
+from engine.game import DEFAULT_STACK
+from engine.holdem import Blinds, card_room_difference, holdem_blinds
+from logs.errors import LogError, LogProblem, ProblemReporter, UnsupportedGameError
 from logs.files import lines_of, opened
-from logs.money import Scale
-from logs.rake import RakeFunction
+from logs.money import RakeFunction, Scale
 from logs.record import HandRecord
 
-__all__ = ["ExportFormat", "ExportOptions", "ExportWarning", "HandReader", "MatchWriter", "file_stem", "no_warning"]
+__all__ = [
+    "ExportFormat",
+    "ExportOptions",
+    "ExportWarning",
+    "HandReader",
+    "MatchWriter",
+    "check_holdem",
+    "file_stem",
+    "no_warning",
+    "shown_stacks",
+    "usual_blinds",
+]
+
+_DEEP_BIG_BLINDS: Final = 10_000
+
+
+def check_holdem(game: Game, format_name: str) -> None:
+    """Do nothing if the game is the hold'em of card rooms.
+
+    Raises:
+        UnsupportedGameError: it is not; the sentence says what is different, and which format holds the game.
+    """
+    difference = card_room_difference(game)
+    if difference is not None:
+        raise UnsupportedGameError(
+            format_name, f"{format_name} holds hold'em only, and this game has {difference}; an ACPC log holds it"
+        )
+
+
+def usual_blinds(game: Game, format_name: str) -> Blinds:
+    """Who posts the blinds in a game of hold'em.
+
+    Raises:
+        UnsupportedGameError: it is not hold'em, or has other blinds than a small and a big one in their usual places.
+    """
+    check_holdem(game, format_name)
+    blinds = holdem_blinds(game)
+    if blinds is None:
+        raise UnsupportedGameError(
+            format_name,
+            f"{format_name} wants one small and one big blind, and the blinds by position are "
+            f"{', '.join(map(str, game.blinds))}; PHH and an ACPC log hold the game",
+        )
+    return blinds
+
+
+def shown_stacks(game: Game) -> tuple[int, ...]:
+    """The stacks of a game of hold'em as hand histories have them, in chips by position.
+
+    A limit game may give no stacks: they are then deeper than any pot, and as a number (2147483647) deeper than a
+    tracker that counts cents in 32 bits can hold. Every format writes 10,000 big blinds for them, or more where the
+    game's raises could use that up.
+    """
+    if not game.is_limit:
+        return game.stacks
+    raises = sum(most * size for most, size in zip(game.max_raises, game.raise_sizes, strict=True))
+    deep = max(_DEEP_BIG_BLINDS, (max(game.blinds) + raises) // game.big_blind + 1) * game.big_blind
+    return tuple([deep if stack == DEFAULT_STACK else stack for stack in game.stacks])
+
 
 _YEAR_2000_US: Final = 946_684_800_000_000
 
@@ -33,7 +92,7 @@ class ExportOptions:
             format can show of everybody's.
         chip_value: what a chip is worth in money; PokerStars histories want whole cents.
         currency: the code of the money, in PokerStars histories USD, EUR or GBP; None is play money.
-        rake: what the house takes, in chips; None takes nothing. See `logs.rake`.
+        rake: what the house takes, in chips; None takes nothing. See `logs.money`.
         seed: of the match's cards, or the fingerprint of their key, where it is known.
         begin_us: when the match began, in microseconds of Unix time; None where that is not known. Hands without
             times are taken to follow each other by one second from then on, or from the first second of 2000.

@@ -27,7 +27,7 @@ from functools import cached_property
 from typing import IO, Final, NamedTuple
 
 from engine import Game
-from logs.acpc_log.hand_notes import notes_of_hand
+from logs.acpc_log.companions import notes_of_hand
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import StateLines
@@ -279,7 +279,6 @@ class _LogMatch(MatchHands):
         return next(found, None)
 
     def _lines_of(self, block: int) -> Iterator[tuple[int, bytes]]:
-        """The hands of a stretch, each with its line."""
         left = min(_APART, self._count - block * _APART)
         with open(self._path, "rb") as log:
             log.seek(self.places[block])
@@ -387,7 +386,6 @@ _RAISE_SIZE: Final = re.compile(rb"r([0-9]{1,9})")
 
 
 def _pot_bound(game: Game) -> Callable[[bytes], int]:
-    """What tells of a betting's text how many chips the pot cannot exceed."""
     players, blind, sizes = game.num_players, max(game.blinds), game.raise_sizes
     if game.is_limit:
         return lambda text: (

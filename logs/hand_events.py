@@ -9,7 +9,7 @@ from typing import TypeAlias
 from engine import Card, Game, Move, Position, betting_steps, rank_hand, uncalled
 from engine.betting import BettingState
 from engine.holdem import holdem_blinds, is_holdem
-from logs.pokerstars.hand_names import name_hand
+from logs.pokerstars.names import name_hand
 from logs.record import HandRecord
 from logs.steps import showdown_order
 

@@ -193,15 +193,12 @@ def find(
 ) -> HandSource:
     """The files with hands at paths of files and folders, in the order given; within a folder ordered by name.
 
+    The other arguments are those of a `HandSource`.
+
     Args:
         paths: of files and folders.
         chip_value: what a chip is worth in the money of all files but ACPC logs; None for what it is worth in the
             format, or in those of its files that are read together: the smallest unit of them all.
-        game: see `HandSource`, as for the others.
-        strict: whether the first problem ends the reading.
-        times: whether times are read.
-        transcript: of the dealer.
-        on_problem: takes the problems.
 
     Raises:
         LogError: there is nothing at a path, or no file with hands in a folder.
@@ -234,7 +231,6 @@ def side_by_side(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
 
 
 def _noted(hands: Iterator[HandRecord], path: str, paths: dict[int, str]) -> Iterator[HandRecord]:
-    """The hands, each with its path by its identity."""
     for record in hands:
         paths[id(record)] = path
         yield record
@@ -242,7 +238,6 @@ def _noted(hands: Iterator[HandRecord], path: str, paths: dict[int, str]) -> Ite
 
 @lru_cache(maxsize=1 << 14)
 def _chip_value_in(read: HandReader, path: str, _: float) -> Decimal:
-    """What a chip is worth in a file that was changed last at a time."""
     return read.chip_value_in(path)
 
 
@@ -262,7 +257,6 @@ def _with_chips(files: list[HandFile], given: Decimal | None) -> list[HandFile]:
 
 
 def _copies(files: Sequence[HandFile]) -> dict[int, str]:
-    """What each file that is a copy is one of, in words, by its place."""
     real = [os.path.realpath(file.path) for file in files]
     folders = {os.path.dirname(path) for path, file in zip(real, files, strict=True) if file.format is None}
     alike: dict[object, list[int]] = {}
@@ -314,7 +308,6 @@ def _allow_open_files(wanted: int) -> None:
 
 
 def _files_in(folder: str) -> list[HandFile]:
-    """The files with hands in a folder and below it."""
     logs: list[HandFile] = []
     unlike = ""
     others: dict[str, list[HandFile]] = {format_.name: [] for format_ in _READABLE}

@@ -24,9 +24,8 @@ from typing import Any, Final
 from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
 from engine.holdem import Blinds
 from logs.errors import LogsError
-from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem
+from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem, shown_stacks, usual_blinds
 from logs.hand_numbers import HandNumbers, follows
-from logs.holdem import shown_stacks, usual_blinds
 from logs.money import Scale, shares, split
 from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks, showdown_order, street_actions
@@ -77,7 +76,6 @@ def _text(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> s
 
 
 def _hand(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> dict[str, Any]:
-    """The fields of a hand, in the order of the specification."""
     game = record.game
     blinds = usual_blinds(game, _LABEL)
     scale = Scale(options.chip_value)
@@ -138,7 +136,6 @@ def _start_date(record: HandRecord, options: ExportOptions) -> str:
 def _rounds(
     record: HandRecord, actions: Sequence[Step], blinds: Blinds, hero: int | None, scale: Scale
 ) -> list[dict[str, Any]]:
-    """The betting rounds reached, and the showdown if there was one."""
     game, holes = record.game, record.deal.hole_cards
     entries: list[list[dict[str, Any]]] = [[] for _ in record.board_by_round]
     for name, position in (("Post SB", blinds.small), ("Post BB", blinds.big)):
@@ -169,7 +166,6 @@ def _rounds(
 def _entry(
     record: HandRecord, position: Position, name: str, amount: float, is_all_in: bool, cards: tuple[Card, ...] = ()
 ) -> dict[str, Any]:
-    """An action of a round, not numbered yet."""
     entry = {"player_id": record.seats[position], "action": name, "amount": amount, "is_allin": is_all_in}
     return entry | {"cards": _texts(cards)} if cards else entry
 
@@ -183,7 +179,6 @@ def _texts(cards: tuple[Card, ...]) -> list[str]:
 
 
 def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict[str, Any]]:
-    """The pots, and what the winners get of them."""
     ranks = hand_ranks(record)
     pots = side_pots(record.betting.spent, record.betting.folded)
     winners = [pot.winners(ranks) for pot in pots]

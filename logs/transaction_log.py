@@ -153,7 +153,6 @@ def parse_own_lines(text: str, *, is_limit: bool) -> list[HandTransactions] | No
 
 @functools.lru_cache(maxsize=1 << 14)
 def _scanned(text: str, is_limit: bool) -> Action | None:
-    """The action that a whole text is."""
     scanned = scan_action(text, 0, is_limit)
     return scanned[0] if scanned is not None and scanned[1] == len(text) else None
 

@@ -125,7 +125,6 @@ def _field(kind: _Kind, name: str = "", *, is_many: bool = False, least: int | N
     Args:
         name: how the field is called in a line, where that is not its name.
         is_many: whether it is a tuple, each of whose values is written by itself.
-        least: the least number it can be.
     """
     return field(metadata={"kind": kind, "name": name, "is_many": is_many, "least": least}, **more)
 
@@ -313,11 +312,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What the client has asked for does not happen.
-
-    Attributes:
-        verb: the word of its request.
-    """
+    """What the client has asked for does not happen."""
 
     verb: str = _field(_WORD)
     tag: str | None = _field(_WORD, default=None)
@@ -332,7 +327,6 @@ class SeatOffer:
         seat: its number; that of a seat offered again is the same.
         secret: for one connection.
         match: whose and which: a user, a dot, a tag.
-        player: the bot's name in this match.
         expires_s: how long the secret is good, in seconds.
     """
 
@@ -382,7 +376,6 @@ class ChallengeOver:
 
     Attributes:
         state: ``done`` or ``cancelled``.
-        reason: why it was cancelled.
     """
 
     tag: str = _field(_WORD)
@@ -403,7 +396,6 @@ class RunStands:
     """How a run stands in which the bot plays.
 
     Attributes:
-        match: whose and which.
         hands: finished in all matches. planned: the most there can be.
         rate: what the bot has won so far, or the first player where more than two play, in words; empty while there is
             nothing to say.
@@ -420,11 +412,8 @@ class RunOver:
     """A run has ended in which the bot has played, or for which the client has asked.
 
     Attributes:
-        match: whose and which.
-        run: its number. runs: of how many.
         state: ``finished``, ``failed`` or ``cancelled``.
         player: the name of the client's bot in it; None where it did not play.
-        hands: finished in all matches.
         mbb_per_game: its winnings; None where there are none to speak of.
         half_width_95: of the 95 % interval; None where it is not known.
     """

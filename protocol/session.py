@@ -228,10 +228,12 @@ class _Session:
 
     @property
     def buffered_bytes(self) -> int:
+        """Bytes received and not yet read as lines: the caller stops reading when this grows beyond a bound."""
         return self._reader.buffered_bytes
 
     @property
     def has_input(self) -> bool:
+        """Whether `next_event` has something left to read: bytes, or that the peer has closed."""
         reader = self._reader
         return not reader.is_empty or (reader.at_eof and self.state is not _CLOSED)
 

@@ -40,7 +40,11 @@ from dealer.table.players import parse_player
 
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = (
-    *("dealer.cli.app", "dealer.reference.command", "dealer.contest.tournament", "dealer.bench.many", "numpy"),
+    "dealer.cli.app",
+    "dealer.reference.command",
+    "dealer.contest.tournament",
+    "dealer.bench.many",
+    "numpy",
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )
 """What the server imports before it forks."""

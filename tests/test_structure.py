@@ -1,4 +1,4 @@
-"""The shape of the house: which package and which room may import which, and what every module keeps.
+"""The shape of the project: which package and which room may import which, and what every module keeps.
 
 Imports count wherever they stand: at the top, inside a function, under `TYPE_CHECKING`. Every module is parsed once;
 each test looks at all of them and lists what breaks its rule.
@@ -59,7 +59,7 @@ class Import(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A module of the house as it is written."""
+    """A module as it is written."""
 
     name: str
     tree: ast.Module
@@ -92,7 +92,7 @@ def sources() -> Mapping[str, Source]:
 
 @cache
 def arrows() -> Mapping[str, frozenset[str]]:
-    """The modules of the house that each module imports; `from package import module` is an arrow to the module."""
+    """Our modules that each module imports; `from package import module` is an arrow to the module."""
     known = sources()
     targets = {}
     for source in known.values():
@@ -222,8 +222,8 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
 
 
 def test_the_dealer_knows_no_bot() -> None:
-    """The dealer knows what a bot is and how one is named, and no agent. The command line may mount more, a terminal
-    is a face of the seat of a person, who is none either."""
+    """The dealer imports what a bot is and how one is named, and no agent. The command line may import more, and seats
+    of people the values of a person's seat."""
     known = {"bots.sdk.bot", "bots.sdk.program", "bots.sdk.registry", "bots.sdk.selfplay", "bots.sdk.learning"}
     known |= {"bots.errors", "bots.workers"}
     assert not [

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -62,13 +61,18 @@ Strategy: TypeAlias = Vector
 TRAINING_STREAM: Final = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Discounts:
-    """How fast what was learned early is forgotten; see the head of this module."""
+class Discounts(NamedTuple):
+    """How fast what was learned early is forgotten; see the head of this module.
 
-    gains: float = field(default=1.5, metadata={"decides": "power by which regrets above 0 are kept"})
-    losses: float = field(default=1.0, metadata={"decides": "power by which regrets below 0 are kept"})
-    average: float = field(default=2.0, metadata={"decides": "power of the iteration's number in the average"})
+    Attributes:
+        gains: power by which regrets above 0 are kept.
+        losses: power by which regrets below 0 are kept.
+        average: power of the iteration's number in the average.
+    """
+
+    gains: float = 1.5
+    losses: float = 1.0
+    average: float = 2.0
 
     def factors(self, iteration: int) -> tuple[float, float, float]:
         """What regrets above 0, below 0 and the average are multiplied by before an iteration, from 1."""

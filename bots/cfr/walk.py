@@ -32,12 +32,7 @@ from numpy.typing import NDArray
 from bots.cfr.deals import CARD_LANES, Deal, TreeArrays, Vector, Work
 from engine.kernels.jit import njit
 
-__all__ = [
-    "added",
-    "fold",
-    "show_down",
-    "walk",
-]
+__all__ = ["added", "fold", "show_down", "walk"]
 
 
 @njit

@@ -23,19 +23,15 @@ from bots.sdk.view import View
 from engine import RAISE, Action, ActionKind, BettingState, Deal, betting_start, betting_steps, hand_values
 from engine.errors import quoted
 from logs.errors import LeaksRefused
-from logs.leaks.counting import PlayerCount
-from logs.leaks.found import FEWEST_DEALS, Leaks
-from logs.leaks.partings import parting_at
-from logs.leaks.search import check_game
+from logs.leaks.divergences import parting_at
+from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game
 from logs.record import HandRecord
 
 if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
     from engine import Game
 
-__all__ = [
-    "leaks_beside",
-]
+__all__ = ["leaks_beside"]
 
 _CHOICES: Final = 17
 """Seed of the actions that are drawn to be compared."""

@@ -14,7 +14,7 @@ from engine.starting_hands import STARTING_HANDS
 
 __all__ = ["POSITION_CLASSES", "chart", "chart_position"]
 
-POSITION_CLASSES: Final = (*("small blind", "big blind", "early", "6th", "7th", "8th", "9th", "dealer"),)
+POSITION_CLASSES: Final = ("small blind", "big blind", "early", "6th", "7th", "8th", "9th", "dealer")
 """The positions that the work tells apart at a table of ten."""
 
 _TIERS: Final = (

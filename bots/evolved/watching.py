@@ -146,8 +146,17 @@ def _play(
     table = np.concatenate([player[None], opponents]).astype(np.int16)
     by_price = np.array([one is Odds.PRICE for one in odds])
     play_table(
-        *(table, by_price, rake, deals.flops, deals.spent, deals.categories, deals.ranks, deals.weights),
-        *(used, won, log),
+        table,
+        by_price,
+        rake,
+        deals.flops,
+        deals.spent,
+        deals.categories,
+        deals.ranks,
+        deals.weights,
+        used,
+        won,
+        log,
     )
 
 

@@ -14,8 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from bots.errors import CheckpointError
-from logs.line_file import LineFile
-from logs.whole_file import FileLock
+from logs.whole_file import FileLock, LineFile
 
 __all__ = ["Kept"]
 

@@ -19,8 +19,7 @@ from pathlib import Path
 from bots.errors import LearnerFileError
 from bots.sdk.bot import Bot
 from engine import Game
-from logs.line_file import LineFile
-from logs.whole_file import FileLock
+from logs.whole_file import FileLock, LineFile
 
 __all__ = ["LOCK_PATIENCE_S", "Journal", "LearningBot", "cut_journal", "read_journal"]
 

@@ -64,13 +64,7 @@ from engine import (
 from logs import HandRecord, PlayerComment
 from protocol import find_game
 
-__all__ = [
-    "Bot",
-    "BotFailure",
-    "BotGroup",
-    "decision_times",
-    "self_play",
-]
+__all__ = ["Bot", "BotFailure", "BotGroup", "decision_times", "self_play"]
 
 
 class BotGroup:

@@ -24,12 +24,7 @@ from bots.sdk.conversation import Conversation
 from protocol import format_game_definition
 from protocol.mock_dealer import MockDealer
 
-__all__ = [
-    "MockDealer",
-    "ScriptResult",
-    "check",
-    "serve_script",
-]
+__all__ = ["MockDealer", "ScriptResult", "check", "serve_script"]
 
 _POLL_S: Final = 0.05
 _GRACE_S: Final = 5.0

@@ -47,17 +47,7 @@ from bots.solving.sequence_form import (
     sequence_values,
 )
 
-__all__ = [
-    "Convergence",
-    "Equilibrium",
-    "LinearProgram",
-    "Reached",
-    "Step",
-    "cfr",
-    "cfr_plus",
-    "converge",
-    "reachable",
-]
+__all__ = ["Convergence", "Equilibrium", "LinearProgram", "Reached", "Step", "cfr", "cfr_plus", "converge", "reachable"]
 
 _STEP_S: Final = 0.1
 _TOLERANCE: Final = 1e-10

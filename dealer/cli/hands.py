@@ -9,7 +9,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
 from logs.record import HandRecord
-from logs.report.replay import replayed
+from logs.view import replayed
 from logs.worst_hands import worst_hands
 
 __all__ = ["hands"]

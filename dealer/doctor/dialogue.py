@@ -162,17 +162,7 @@ class Connection:
 
 @dataclass(slots=True)
 class BotHost:
-    """Receives the bot that a `Player` describes; use it in a ``with`` block.
-
-    Attributes:
-        player: the bot.
-        setup: how long to wait for the connection, and the seed of a built-in bot's random decisions.
-        game_name: the name of the game that the bot is given.
-        folder: folder for the bot's output.
-        address: host and port to listen on; port 0 takes a free one.
-        on_waiting: called with address and port when the doctor waits for a client that somebody else starts.
-        on_stray: told of everybody else who connects meanwhile.
-    """
+    """Receives the bot that a `Player` describes, whose output goes to a folder; use it in a ``with`` block."""
 
     player: Player
     setup: ExaminationSetup
@@ -386,14 +376,6 @@ class Dialogue:
     def __init__(
         self, wire: Connection, setup: ExaminationSetup, findings: Findings, on_line: OnLine | None = None
     ) -> None:
-        """Begin with the handshake.
-
-        Args:
-            wire: the connection.
-            setup: the game, and how long to wait for what.
-            findings: receives what is found.
-            on_line: called with every line.
-        """
         self.situation: Situation = HANDSHAKE
         self.latest: SentState | None = None
         self.asked: SentState | None = None
@@ -512,7 +494,7 @@ class Dialogue:
                 wrong = "the answer came before the LF of the state: the bot takes CR for the end of a line"
                 advice = "A line ends at LF; the CR before it is part of the end, not the end."
                 expected = "no answer before the whole line has arrived"
-                self._add(Problem(Kind.EARLY, len(state.text) + 1, wrong, expected, advice), line, state)
+                self.add(Problem(Kind.EARLY, len(state.text) + 1, wrong, expected, advice), line, state)
         self._wire.send(pieces[-1])
 
     # ---- what the bot says
@@ -532,7 +514,7 @@ class Dialogue:
         advice = "The bot speaks first: send this line right after connecting, without waiting for the dealer."
         silent = Problem(Kind.NO_VERSION, 0, wrong, r"VERSION:2.0.0\r\n", advice)
         for problem in judge_version(said, self._setup.game) if said else (silent,):
-            self._add(problem, said, None)
+            self.add(problem, said, None)
             self._is_refused |= problem.kind is Kind.NO_VERSION
         if line is None:
             raise ConversationError(Ending.SILENT)
@@ -594,7 +576,7 @@ class Dialogue:
             return Verdict(Outcome.OTHER, (), None)
         verdict = judge_line(line, asked, self.latest, self._sent, self._setup.game)
         for problem in verdict.problems:
-            self._add(problem, line, verdict.about)
+            self.add(problem, line, verdict.about)
         return verdict
 
     # ---- what is found
@@ -602,29 +584,12 @@ class Dialogue:
     def add(
         self,
         problem: Problem,
-        output: tuple[str, ...] = (),
-        *,
-        is_over: bool = False,
-        severity: Severity | None = None,
-    ) -> None:
-        """Add a finding that belongs to no line; once the match is over, it belongs to no state either.
-
-        Args:
-            problem: what is wrong.
-            output: the last lines the bot wrote.
-            is_over: whether the match is over.
-            severity: how bad it is, if not as usual.
-        """
-        self._add(problem, b"", None if is_over else self.asked or self.latest, output, severity)
-
-    def _add(
-        self,
-        problem: Problem,
         line: bytes,
         about: SentState | None,
         output: tuple[str, ...] = (),
         severity: Severity | None = None,
     ) -> None:
+        """Add a finding: a problem, with the line and the state that it belongs to and the last lines the bot wrote."""
         severity, situation = severity or problem.kind.severity, self.situation
         if situation.is_mild and severity is Severity.ERROR:
             severity = Severity.WARNING
@@ -640,20 +605,20 @@ class Dialogue:
         wrong = "this state has been answered already; a dealer ignores the second answer"
         advice = "Answer every question once; make sure that nothing sends the reply again."
         byte = len(known.text) + 1
-        self._add(Problem(Kind.TWICE, byte, wrong, "nothing: the answer had been taken", advice), line, known)
+        self.add(Problem(Kind.TWICE, byte, wrong, "nothing: the answer had been taken", advice), line, known)
 
     def _find_silence(self, state: SentState, repeats: list[tuple[bytes, SentState]]) -> None:
         rest, limit = self._inbox.take_rest(), f"{self._setup.timeout_s:g} s"
         if rest:
             self._on_line(True, rest)
             for problem in judge_line(rest, state, self.latest, self._sent, self._setup.game).problems:
-                self._add(problem, rest, state)
+                self.add(problem, rest, state)
         elif repeats:
             line, _ = repeats[-1]
             byte = first_difference(line, state.text) + 1
             wrong = f"this answers an earlier state, and no answer to the present one came within {limit}"
             advice = "Echo the state that asks: the last line received, not one kept from before."
-            self._add(Problem(Kind.OLD_STATE, byte, wrong, expected_answer(state), advice), line, state)
+            self.add(Problem(Kind.OLD_STATE, byte, wrong, expected_answer(state), advice), line, state)
         else:
             betting = state.betting
             advice = (
@@ -661,7 +626,7 @@ class Dialogue:
                 "whether it has read this line, took it for one that asks somebody else, or waited for something."
             )
             wrong = f"no answer came within {limit}"
-            self._add(Problem(Kind.SILENT, 0, wrong, expected_answer(state), advice), b"", state)
+            self.add(Problem(Kind.SILENT, 0, wrong, expected_answer(state), advice), b"", state)
 
 
 def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from dealer.doctor.dialogue import MOST_BYTES, MOST_LINES, Absence, BotHost, Connection, Dialogue, Ending, Exit, OnLine
-from dealer.doctor.judge import Kind, Problem, Severity
+from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.report import (
     DoctorReport,
     Finding,
@@ -203,9 +203,9 @@ class Examination:
             wrong = f"the dealer has closed, but after {self._setup.timeout_s:g} s the bot {what}"
             advice = "Take a read that returns nothing for the end of the match: close, and end the program."
             problem = Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself", advice)
-            dialogue.add(problem, how.last_lines, is_over=True)
+            dialogue.add(problem, b"", None, how.last_lines)
         elif how.code is not None and how.code < 0:
-            self._find_crash(dialogue, how, "after the dealer had closed", is_over=True)
+            self._find_crash(dialogue, how, "after the dealer had closed", None)
         elif how.code:
             when = "when the dealer closed before the end of the match" if breaks_off else "though nothing was wrong"
             wrong = f"the bot ended with exit code {how.code} {when}"
@@ -213,7 +213,7 @@ class Examination:
             problem = Problem(Kind.EXIT_CODE, 0, wrong, "exit code 0", advice)
             # The bot may take a match that breaks off for a failure.
             severity = Severity.NOTE if breaks_off else None
-            dialogue.add(problem, how.last_lines, is_over=True, severity=severity)
+            dialogue.add(problem, b"", None, how.last_lines, severity)
 
     # ---- what ends a conversation early
 
@@ -223,25 +223,28 @@ class Examination:
             if self._silences >= MOST_SILENCES:
                 self._stopped = f"{MOST_SILENCES} questions were left unanswered, which is enough"
             return
+        about = dialogue.asked or dialogue.latest
         if ending is Ending.FLOOD:
             wrong = f"more than {MOST_LINES} lines or {MOST_BYTES >> 10} KiB came without an answer among them"
             advice = "Send one reply to each question; print what is meant for you to stderr."
-            dialogue.add(Problem(Kind.FLOOD, 0, wrong, "one line for each question", advice))
+            dialogue.add(Problem(Kind.FLOOD, 0, wrong, "one line for each question", advice), b"", about)
             return
         how = connection.wait_for_exit(_DEATH_NOTICE_S)
         when = "instead of answering" if dialogue.asked is not None else "before the first state"
         if how.code:
-            self._find_crash(dialogue, how, when)
+            self._find_crash(dialogue, how, when, about)
             return
         wrong = f"the bot closed the connection{' and ended with exit code 0' if how.code == 0 else ''} {when}"
         advice = "A bot stays until the dealer closes: find out what made it leave at this state."
-        dialogue.add(Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more", advice), how.last_lines)
+        dialogue.add(
+            Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more", advice), b"", about, how.last_lines
+        )
 
-    def _find_crash(self, dialogue: Dialogue, how: Exit, when: str, *, is_over: bool = False) -> None:
+    def _find_crash(self, dialogue: Dialogue, how: Exit, when: str, about: SentState | None) -> None:
         wrong = f"the bot {_describe_exit(how.code or 0)} {when}"
         advice = "See what it wrote last, and what is special about the state it was looking at."
         problem = Problem(Kind.CRASHED, 0, wrong, "the bot runs until the dealer closes", advice)
-        dialogue.add(problem, how.last_lines, is_over=is_over)
+        dialogue.add(problem, b"", about, how.last_lines)
 
     def _find_absence(self, absence: Absence) -> None:
         how, kind = absence.exit, Kind.NO_CONNECTION

@@ -106,8 +106,14 @@ class Kind(enum.StrEnum):
 
 _WARNINGS: Final = frozenset(
     {
-        *(Kind.EXIT_CODE, Kind.VERSION_TEXT, Kind.LINE_END, Kind.ECHO_REWRITTEN),
-        *(Kind.ACTION_LETTER, Kind.ACTION_TAIL, Kind.LIMIT_SIZE, Kind.SIZE_UNUSUAL),
+        Kind.EXIT_CODE,
+        Kind.VERSION_TEXT,
+        Kind.LINE_END,
+        Kind.ECHO_REWRITTEN,
+        Kind.ACTION_LETTER,
+        Kind.ACTION_TAIL,
+        Kind.LIMIT_SIZE,
+        Kind.SIZE_UNUSUAL,
     }
 )
 

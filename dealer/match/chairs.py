@@ -50,19 +50,18 @@ class Chair:
     """
 
     __slots__ = (
-        *(
-            "seat",
-            "presence",
-            "session",
-            "clock",
-            "write",
-            "pending",
-            "has_unread",
-            "idle_lines",
-            "limits",
-            "silence_ns",
-        ),
-        *("_setup", "_arrived"),
+        "_arrived",
+        "_setup",
+        "clock",
+        "has_unread",
+        "idle_lines",
+        "limits",
+        "pending",
+        "presence",
+        "seat",
+        "session",
+        "silence_ns",
+        "write",
     )
 
     def __init__(self, seat: Seat, setup: MatchSetup, *, used_us: int, is_absent: bool) -> None:

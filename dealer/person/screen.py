@@ -20,9 +20,8 @@ from dealer.person.styles import Ink
 from engine import Card, Game, Move, parse_cards
 from logs import HandRecord
 from logs.hand_events import Acted, Dealt, HandEvent
-from logs.report.replay import replayed
 from logs.text import shown
-from logs.view import PlayerView
+from logs.view import PlayerView, replayed
 
 __all__ = [
     "all_cards_lines",

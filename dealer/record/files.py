@@ -25,7 +25,7 @@ from engine import Seat, logged_seed
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
 from logs.export import Exporter, ExportFormat, ExportOptions
-from logs.line_file import LineFile
+from logs.whole_file import LineFile
 from protocol import format_game_definition
 
 __all__ = ["MatchFiles", "RecordPlan", "open_match_files"]

@@ -11,7 +11,7 @@ from engine import Action, Seat
 from engine.errors import quoted
 from logs import format_score_line, format_transaction
 from logs.comments import format_comment
-from logs.line_file import LineFile
+from logs.whole_file import LineFile
 from protocol.actions import format_action, scan_action
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import Game, GameError
 from logs import format_header, format_score_line, parse_transactions
-from logs.line_file import LineFile
 from logs.transaction_log import Transaction
+from logs.whole_file import LineFile
 from protocol import parse_game_definition
 from protocol.framing import LineReader
 
@@ -107,11 +107,6 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _setup_of(options: Options) -> MatchSetup:
-    """What a command line asks for.
-
-    Raises:
-        UsageError: it names too little, a game that cannot be read, or a number that is none.
-    """
     if len(options.positionals) < 4:
         raise UsageError(USAGE, to_stdout=True)
     name, game_file, hands, seed, *names = options.positionals

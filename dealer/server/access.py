@@ -72,7 +72,6 @@ def table_visibility(owner: str, asking: str) -> Visibility:
     """What somebody may see of an open table at its own page, or in Slumbot's interface.
 
     Args:
-        owner: who sits there, as the table was opened for.
         asking: who asks, in the same words: a user, the browser of a guest, or the token of a session.
     """
     return Visibility.OWN if asking and asking == owner else Visibility.NOTHING
@@ -88,7 +87,6 @@ class Access:
     """What somebody may see of a run.
 
     Attributes:
-        visibility: of its seed and cards.
         is_managed: whether its job is the person's, see `manages`.
         own: the names of the players that are the user's bots; None on a machine of one's own, where all are.
     """

@@ -180,7 +180,6 @@ class RateLimit:
         """Start with full buckets.
 
         Args:
-            per_minute: how often, in the long run.
             burst: how often at once; None for what comes in ten seconds.
             most_keys: how many buckets are kept; the one that was not used for longest is forgotten.
         """
@@ -231,7 +230,6 @@ class GuessLimit:
         Args:
             most_failures: of one address.
             most_by_name: with one name; more than one address can cause.
-            within_s: the time in which they count.
             most_keys: addresses, names and logins remembered at a time; the oldest are forgotten first.
         """
         per_minute = 60.0 / within_s

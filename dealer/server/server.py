@@ -53,7 +53,6 @@ class Started:
     """What is reported when a server has started.
 
     Attributes:
-        addresses: where it listens: addresses and ports.
         token: of `FIRST_USER`, at the first start only; nobody can see it again.
         waiting: how many requests of an earlier start go on.
         page: the address for browsers; None for a server without pages.
@@ -70,7 +69,6 @@ class ServerParts:
     """What a way in to a server needs of it.
 
     Attributes:
-        store: its database. service: what plays.
         guesses: how often an address may fail to log in, on all ways in together.
     """
 
@@ -100,8 +98,6 @@ async def serve(
 
     Args:
         folder: of everything it keeps; made if it is not there.
-        on_started: called when it listens.
-        guesses: how often somebody may fail to log in.
         web: the pages and the HTTP interface, started and ended with the rest.
 
     Raises:

@@ -43,7 +43,6 @@ def process_settings(
     """The bots of a run that the server starts, as settings of the run.
 
     Args:
-        bots: in the order of their seats.
         environment: variables for their processes, besides those of the bots' own settings.
     """
     found = []

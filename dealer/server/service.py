@@ -63,7 +63,6 @@ class Service:
 
     Attributes:
         store: its database; `dealer.server.db.records` asks it what pages show.
-        connected_bots: the bots of users that are connected.
         table_seats: which bots of users sit at tables with people.
     """
 

@@ -64,7 +64,6 @@ class Shown(NamedTuple):
     Attributes:
         group: a heading, of which the setting is the first.
         example: stands in the example, commented out with its section.
-        otherwise: the default in words.
     """
 
     group: str = ""
@@ -132,7 +131,6 @@ class ServerGame:
     Attributes:
         path: the game as a run describes it.
         hands: deals of one run; 0 for a game that cannot be played.
-        most_runs: of one request.
         bots: the server's own, in the order in which they were named.
         most_hands: deals that a request may ask for in one run.
         max_running: runs at a time; 0 for any number.
@@ -340,7 +338,6 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
 
     Args:
         players: by seat; those that are the server's own bots run here.
-        user: whose run it is.
         at_once: how many matches of it sit at tables at a time.
         is_idle: whether it is played only while no request waits.
     """

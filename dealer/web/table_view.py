@@ -23,9 +23,8 @@ from engine import CARD_TEXTS, Card, Move
 from engine.cards import suit_of
 from logs import HandRecord
 from logs.hand_events import Acted, Dealt
-from logs.report.replay import replayed
 from logs.text import shown
-from logs.view import PlayerView
+from logs.view import PlayerView, replayed
 
 __all__ = ["CardFace", "card_faces", "table_values"]
 

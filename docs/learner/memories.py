@@ -25,12 +25,34 @@ from protocol import find_game
 SHIPPED_FOLDER: Final = Path(bots.learner.__file__).parent / "memories"
 
 _ALONE: Final = (
-    *("calling", "folding", "raising", "random", "random?decisions=20/50/15/10/5", "constant?decision=3", "mfs", "rh"),
+    "calling",
+    "folding",
+    "raising",
+    "random",
+    "random?decisions=20/50/15/10/5",
+    "constant?decision=3",
+    "mfs",
+    "rh",
 )
 _NEIGHBOURS: Final = (
-    *("mfs", "mfs", "mfs", "mfs?k=1", "mfs?k=1", "folding", "folding", "calling", "calling", "calling"),
-    *("random?decisions=20/50/15/10/5", "random?decisions=20/50/15/10/5", "rh", "rh", "random"),
-    *("constant?decision=5", "raising", "raising"),
+    "mfs",
+    "mfs",
+    "mfs",
+    "mfs?k=1",
+    "mfs?k=1",
+    "folding",
+    "folding",
+    "calling",
+    "calling",
+    "calling",
+    "random?decisions=20/50/15/10/5",
+    "random?decisions=20/50/15/10/5",
+    "rh",
+    "rh",
+    "random",
+    "constant?decision=5",
+    "raising",
+    "raising",
 )
 """From those that wait to those that raise anything. Line-ups are neighbours in this row, which is a ring: so at some
 tables all are careful, at some all are wild, and at most there are a few kinds."""

@@ -43,8 +43,16 @@ COUNTER_GAMES: Final = ("limit", "nolimit", "limit10", "nolimit10")
 COUNTER_SEEDS: Final = range(1, 9)
 
 _EVERYWHERE: Final = (
-    *("calling", "folding", "raising", "random", "random?decisions=20/50/15/10/5", "constant?decision=3", "mfs", "rh"),
-    *("mfs?k=4", "rh?k=64"),
+    "calling",
+    "folding",
+    "raising",
+    "random",
+    "random?decisions=20/50/15/10/5",
+    "constant?decision=3",
+    "mfs",
+    "rh",
+    "mfs?k=4",
+    "rh?k=64",
 )
 _SLOW: Final = ("rembrant",)
 _SLOW_IN_LIMIT: Final = ("evolved",)

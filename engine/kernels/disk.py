@@ -90,17 +90,22 @@ def cache_folder() -> Path:
     from llvmlite import binding
 
     parts = [
-        *(sys.version, str(sys.implementation.cache_tag), numba.__version__, llvmlite.__version__),
-        *(platform.system(), binding.get_process_triple(), binding.get_host_cpu_name()),
+        sys.version,
+        str(sys.implementation.cache_tag),
+        numba.__version__,
+        llvmlite.__version__,
+        platform.system(),
+        binding.get_process_triple(),
+        binding.get_host_cpu_name(),
         binding.get_host_cpu_features().flatten(),
         *(f"{name}={value}" for name, value in sorted(os.environ.items()) if _is_setting(name)),
     ]
     digest = hashlib.sha256("\0".join(parts).encode())
-    house = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[2]
     for package in PACKAGES:
-        for path in sorted(_files_of(house / package)):
+        for path in sorted(_files_of(root / package)):
             if path.suffix in _SOURCES:
-                digest.update(f"\0{path.relative_to(house).as_posix()}\0".encode())
+                digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode())
                 digest.update(path.read_bytes())
     return root_folder() / digest.hexdigest()[:_DIGEST_BYTES]
 

@@ -322,15 +322,8 @@ def count_against_many(
 
 @njit
 def _rank_by_missing(key: np.uint64, in_deck: NDArray[np.int64], missing: int, ranks: NDArray[np.uint16]) -> None:
-    """Write the ranks of hands, flushes aside, by the cards that come to them.
-
-    Args:
-        key: the sum of the rank keys of the cards that are known.
-        in_deck: how many cards of each rank can come.
-        missing: how many cards come, 1 or 2.
-        ranks: 256, written at 16 times the rank of the first plus that of the second, or plus 0, for ranks of which
-            there are cards.
-    """
+    # Ranks of hands by the one or two cards that come to them: at 16 times the rank of the first plus that of the
+    # second, or plus 0.
     for one in range(13):
         if in_deck[one] == 0:
             continue
@@ -353,18 +346,7 @@ def _draw_places(
     size: int,
     count: int,
 ) -> None:
-    """Write the places of the next two cards of some showdowns, which one word of the generator draws.
-
-    Args:
-        counter: the generator's state for this word in showdown 0.
-        words: what the state grows by from showdown to showdown.
-        trials: the showdowns.
-        upper: the place that the upper half of the word draws, written.
-        lower: that of its lower half, written.
-        drawn: how many cards were drawn before.
-        size: of the deck.
-        count: how many showdowns.
-    """
+    # `counter` is the generator's state for this word in showdown 0; it grows by `words` from showdown to showdown.
     one, one_size = np.uint64(drawn), np.uint64(size - drawn)
     other, other_size = one + _ONE, one_size - _ONE
     for at in range(count):
@@ -396,16 +378,8 @@ def _two_cards(
     other: NDArray[np.uint8],
     count: int,
 ) -> None:
-    """Write which cards lie at two places drawn one after the other, by the place where each lay before the first draw.
-
-    Args:
-        column: the places drawn first, by showdown.
-        next_column: those drawn second.
-        drawn: how many cards were drawn before: with the card there the first one changes places.
-        one: written.
-        other: written.
-        count: how many showdowns.
-    """
+    # Which cards lie at two places drawn one after the other, by the place where each lay before the first draw. The
+    # first one changes places with the card at place `drawn`.
     for at in range(count):
         place, next_place = column[at], next_column[at]
         one[at] = place
@@ -533,11 +507,6 @@ def _keep(
     winners: NDArray[np.uint8],
     count: int,
 ) -> int:
-    """Leave out the showdowns that an opponent wins, and count it among the winners of those that it ties.
-
-    Returns:
-        how many are left.
-    """
     lasting = _ZERO
     for at in range(np.uint64(count)):
         trial = trials[at]

@@ -132,21 +132,8 @@ def _hold_flushes(
     flushes: NDArray[np.uint8],
     flush_ranks: NDArray[np.uint16],
 ) -> int:
-    """Take the holdings that make a flush out of those counted, and write them one by one with their ranks.
-
-    Args:
-        is_left: shape (13, 4), the cards that are not on the board.
-        flush_suit: the suit of three or more cards of the board.
-        on_board: the ranks of these cards.
-        wanted: how many cards of the suit make a flush with them.
-        live: for the cards that are left.
-        held: see `_hold_plain`.
-        flushes: for the holdings, shape (n, 2).
-        flush_ranks: for their ranks.
-
-    Returns:
-        how many there are.
-    """
+    # Take the holdings that make a flush out of those counted, and write them one by one with their ranks. `on_board`
+    # are the ranks on the board in the suit, of which `wanted` more cards make a flush.
     made = 0
     size = 0
     for is_other in range(2):

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from math import comb
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.duels import duel_row
+from engine.duels import BOARDS, duel_row
 from engine.kernels.cards import BITS, FLUSHES, KEYS, START, VALUES
 from engine.kernels.draw import draw_cards, mixed
 from engine.kernels.evaluation import seven_rank
@@ -40,7 +39,6 @@ __all__ = [
 MOST_COUNTED = 2
 """With so many cards to come every board is counted."""
 _BOARD_CARDS = 5
-_DUEL_BOARDS = comb(48, 5)
 _STEP = np.uint64(STEP)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 compiled_duel_row = cast("Callable[[np.int64, np.int64, np.int64, np.int64], np.int64]", njit(duel_row))
@@ -101,7 +99,7 @@ def find_shares(
             )
             winner = 0 if row >= 0 else 1
             of_row = duels[max(row, -1 - row)]
-            shares[pot, winner] = (of_row[0] + 0.5 * of_row[1]) / _DUEL_BOARDS
+            shares[pot, winner] = (of_row[0] + 0.5 * of_row[1]) / BOARDS
             shares[pot, 1 - winner] = 1.0 - shares[pot, winner]
             continue
         board_key, board_bits = START, _ZERO

@@ -345,19 +345,15 @@ def _add_shares(outcomes: _Outcomes, counts: Counts) -> None:
 
 
 class _SuitedBoards(NamedTuple):
-    """The boards with some cards of one suit.
-
-    Attributes:
-        number: how many cards of the suit.
-        suited: the sets of their ranks, shape (sets,).
-        others: the ranks of the other cards as `_places`, shape (others,) each.
-        pattern_of: the pattern of all five, shape (sets, others).
-    """
+    """The boards with `number` cards of one suit."""
 
     number: int
     suited: _Ints
+    """The sets of their ranks, shape (sets,)."""
     others: _Ints
+    """The ranks of the other cards as `_places`, shape (others,) each."""
     pattern_of: _Ints
+    """The pattern of all five, shape (sets, others)."""
 
 
 @cache

@@ -112,19 +112,8 @@ def _compare(
     times: int,
     counts: NDArray[np.int64],
 ) -> None:
-    """Add the showdowns of one whole board to counts, `times` times.
-
-    Args:
-        ranks: the sum of the board's rank keys.
-        hole_ranks: the sum of ours.
-        mask: the board's ranks in the suit of a possible flush; 0 where none is possible.
-        ours: our ranks in this suit.
-        left: how many cards of each rank the opponent may hold.
-        suited: those among them in this suit.
-        on_board: how many cards of this suit are on the board; 0 where no flush is possible.
-        times: how many boards are like this one.
-        counts: as in `count_against_one`.
-    """
+    # `ranks` and `hole_ranks` are sums of rank keys; `mask` and `ours` are the board's and our ranks in the suit of a
+    # possible flush, `suited` those cards among `left` that are of this suit.
     best = max(plain_seven_rank(ranks + hole_ranks), FLUSHES[mask | ours])
     won = tied = total = 0
     for a in range(13):

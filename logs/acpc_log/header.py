@@ -129,5 +129,4 @@ def _definitions_near(header: LogHeader | None, log_path: str | None) -> list[st
 
 
 def _base_name(path: str) -> str:
-    """The last part of a path of any system."""
     return path.replace("\\", "/").rpartition("/")[2]

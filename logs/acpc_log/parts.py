@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from logs.acpc_log.header import HEADER_START
-from logs.acpc_log.score import Score, parse_score
+from logs.acpc_log.state_lines import Score, parse_score
 
 __all__ = ["LogPart", "cut_log", "cut_logs", "only_score"]
 
@@ -75,7 +75,6 @@ def cut_logs(paths: Sequence[str | os.PathLike[str]], parts: int) -> list[list[L
 
 
 def _parts(data: mmap.mmap, cuts: list[int]) -> list[LogPart]:
-    """The parts between places in rising order."""
     found = [LogPart(0, cuts[0] if cuts else len(data))]
     lines = 0
     for start, end in pairwise([*cuts, len(data)]):
@@ -104,7 +103,6 @@ def _count_lines(data: mmap.mmap, start: int, end: int) -> int:
 
 
 def _header_before(data: mmap.mmap, end: int) -> str:
-    """The last header line that ends before a place."""
     mark = HEADER_START.encode()
     at = data.rfind(b"\n" + mark, 0, end) + 1
     if not at and data[: len(mark)] != mark:
@@ -113,7 +111,6 @@ def _header_before(data: mmap.mmap, end: int) -> str:
 
 
 def _next_hand(data: mmap.mmap, end: int) -> int | None:
-    """One more than the number of the hand that ends at a place."""
     line = data[data.rfind(b"\n", 0, end - 1) + 1 : end]
     fields = line[: 1 << 6].split(b":")
     if fields[0] != b"STATE" or len(fields) < 3 or not fields[1].isdigit():

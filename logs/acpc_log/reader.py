@@ -24,29 +24,28 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TextIO
 
-from engine import Game
+from engine import Deal, Game, Seed, deals, logged_seed
 from logs.acpc_log.companions import HandNotes, companions
-from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
+from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header, read_log_header
 from logs.acpc_log.parts import LogPart
-from logs.acpc_log.score import Score, is_same_score, parse_score, wrong_score
 from logs.acpc_log.seating import Seating
-from logs.acpc_log.state_lines import StateLine, StateLines
-from logs.errors import LogProblem, NotALogError, ProblemKind, ProblemReporter
+from logs.acpc_log.state_lines import Score, StateLine, StateLines, is_same_score, parse_score, wrong_score
+from logs.errors import LogError, LogProblem, NotALogError, ProblemKind, ProblemReporter
 from logs.files import lines_of, opened, stem
 from logs.record import HandRecord, PlayerComment, Times
 from protocol import FormatError
 
-__all__ = ["read_log"]
+__all__ = [
+    "check_deals",
+    "read_log",
+]
 
 _MOST_CHARACTERS: Final = 1 << 14
 """Of a line; the longest betting of a hand has some 2,800."""
-
 _MOST_FOREIGN_LINES: Final = 20
 """A file with more unknown lines than this before the first known one is not a log."""
-
 _OLD_HAND: Final = re.compile(r"[^:]*\|[^:]*:[0-9]+:[^:]*:[^:]*:[^:]*")
 """The line of a hand in logs of 2012 and before: the names come first."""
-
 OnProblem = Callable[[LogProblem], None]
 
 
@@ -99,7 +98,6 @@ def read_log(
 
 
 def _opened_part(path: str, part: LogPart) -> TextIO:
-    """A part of a log as text."""
     file = io.BufferedReader(_Stretch(path, part.start, part.end), 1 << 16)
     return io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="\n")
 
@@ -228,7 +226,6 @@ class _LogReader:
             raise NotALogError(self._shown_path, "not an ACPC log: it contains neither a header nor a hand")
 
     def _read_other(self, line_number: int, line: str) -> None:
-        """Read a line that is not a hand in today's form."""
         if line.startswith("#"):
             header = parse_header(line)
             if header is not None:
@@ -265,7 +262,6 @@ class _LogReader:
         return sorted(names) == sorted(known)
 
     def _leave_out(self, line_number: int, column: int | None, problem: str) -> None:
-        """Skip a line that may have been a hand."""
         if self._match is not None:
             self._match.is_complete = False
             self._match.lost_lines += 1
@@ -403,7 +399,6 @@ class _LogReader:
     # ---- the score
 
     def _read_score(self, line_number: int, line: str) -> None:
-        """Compare a score with the hands."""
         self._is_log = True
         score = self._parse_score(line)
         if score is None:
@@ -421,7 +416,6 @@ class _LogReader:
             self._problems.report(line_number, None, wrong_score(match.totals), ProblemKind.NOTED)
 
     def _parse_score(self, line: str) -> Score | None:
-        """A score of as many players as the match has."""
         score = parse_score(line)
         if score is not None and self._match is not None and len(score.names) != len(self._match.totals):
             return None
@@ -432,3 +426,31 @@ class _LogReader:
         before = [earlier for names, earlier in self._earlier if names == match.seating.names]
         sums = match.totals, [sum(totals) for totals in zip(match.totals, *before, strict=True)]
         return any(is_same_score(totals, expected) for expected in sums)
+
+
+def check_deals(path: str | os.PathLike[str], seed: Seed) -> int:
+    """Compare all cards of a log with those that a seed deals; returns the number of hands.
+
+    Args:
+        path: of the log.
+        seed: of its match, a number or a key.
+
+    Raises:
+        LogError: the header names another seed, or a hand has other cards.
+        DamagedLogError: a line is damaged.
+        OSError: the file cannot be read.
+    """
+    header, shown = read_log_header(path), os.fspath(path)
+    named = None if header is None else header.seed
+    if named != logged_seed(seed):
+        raise LogError(shown, f"its header names the seed {named}, not {logged_seed(seed)}")
+    dealt: Iterator[Deal] = iter(())
+    hands = 0
+    for record in read_log(path, strict=True):
+        if not hands:
+            dealt = deals(record.game, seed, record.hand_number)
+        deal, board = next(dealt), record.deal.board
+        if (record.deal.hole_cards, board) != (deal.hole_cards, deal.board[: len(board)]):
+            raise LogError(shown, f"hand {record.hand_number} has other cards than {logged_seed(seed)} deals")
+        hands += 1
+    return hands

@@ -84,7 +84,6 @@ class Seating:
         return seats
 
     def _majority(self) -> tuple[tuple[str, ...], list[tuple[int, tuple[str, ...]]]]:
-        """The players most of the collected hands agree on, and these hands."""
         counts = Counter(tuple(sorted(names)) for _, names in self._collected)
         players = counts.most_common(1)[0][0]
         return players, [(number, names) for number, names in self._collected if tuple(sorted(names)) == players]

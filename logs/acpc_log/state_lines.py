@@ -13,11 +13,14 @@ others who wrote this format:
 - the order of fields before ``STATE:`` came up, ``Ann|Bob:0:crc/...:cards:values``;
 - the time behind the names, `` # 1479132064.35509``;
 - no hole cards for a position that never had to show any.
+
+A SCORE line, ``SCORE:440|-440:Ann|Bob``, ends a log: the sum of its hands.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, BettingState, Card, Deal, Game, IllegalAction, betting_start
@@ -27,21 +30,24 @@ from logs.acpc_log.writer import format_value
 from protocol import FormatError
 from protocol.match_state import betting_after, parse_legacy_state
 
-__all__ = ["StateLine", "StateLines"]
+__all__ = [
+    "Score",
+    "StateLine",
+    "StateLines",
+    "is_same_score",
+    "parse_score",
+    "wrong_score",
+]
 
 _MOST_TEXTS: Final = 1 << 13
 """Values, names and raises remembered, each."""
-
 _MOST_CHARACTERS: Final = 1 << 18
 """Of all betting texts remembered."""
-
 _MOST_SEEN: Final = 1 << 16
 """Betting texts, as their hashes, of which it is known that they have come once."""
-
 _MOST_HANDS: Final = 2**32
 _TOLERANCE_CHIPS: Final = 1e-6
 """Logs print six decimals."""
-
 _make: Final = tuple.__new__
 """Makes a named tuple without its checks, for the inner loop of reading."""
 _CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
@@ -49,7 +55,6 @@ _TOKENS: Final = re.compile(r"r[1-9][0-9]{0,9}|.", re.DOTALL)
 NUMBER: Final = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 _NUMBERS: Final = re.compile(rf"{NUMBER.pattern}(\|{NUMBER.pattern})*", re.ASCII)
 _TIME_REMARK: Final = re.compile(r" # [0-9]{9,}(\.[0-9]+)?$", re.ASCII)
-
 _T = TypeVar("_T")
 
 
@@ -176,7 +181,6 @@ class StateLines:
     # ---- the betting
 
     def _learn_betting(self, line: str, fields: list[str]) -> tuple[BettingState, tuple[float, ...] | None]:
-        """Read a betting text that is not remembered."""
         text = fields[2]
         try:
             betting = self._walk_legacy(text) if text.startswith("b") else self._walk_whole(text)
@@ -190,7 +194,6 @@ class StateLines:
         return end
 
     def _is_kept(self, text: str) -> bool:
-        """Whether a betting text that was just walked is worth remembering."""
         seen = self._seen
         if seen is not None and (key := hash(text)) not in seen:
             if len(seen) >= _MOST_SEEN:
@@ -201,7 +204,6 @@ class StateLines:
         return True
 
     def _walk_whole(self, text: str) -> BettingState:
-        """The state a betting text leads to."""
         if self._characters_held > _MOST_CHARACTERS:
             self._ends.clear()
             self._starts.clear()
@@ -304,13 +306,11 @@ class StateLines:
     def _is_complete(
         self, holes: tuple[tuple[Card, ...], ...], board: tuple[Card, ...], cards: set[Card], betting: BettingState
     ) -> bool:
-        """Whether no card occurs twice, and none is missing that the showdown needs."""
         is_showdown = betting.is_showdown
         is_known = all(hole or not is_showdown or betting.folded >> position & 1 for position, hole in enumerate(holes))
         return is_known and len(cards) == sum(map(len, holes)) + len(board)
 
     def _card_error(self, line: str, fields: list[str], betting: BettingState) -> FormatError:
-        """What is wrong with the cards of a line, and where."""
         game = self._game
         start = at = _start(fields, 3)
         hole_text, *boards = fields[3].split("/")
@@ -348,7 +348,6 @@ class StateLines:
     # ---- values and names
 
     def _learn_values(self, line: str, fields: list[str]) -> tuple[float, ...]:
-        """Read a text of values that is not remembered."""
         at = _start(fields, 4)
         texts = fields[4].split("|")
         if len(texts) != self._game.num_players:
@@ -363,7 +362,6 @@ class StateLines:
         return values
 
     def _learn_names(self, line: str, fields: list[str]) -> tuple[str, ...]:
-        """Read a text of names that is not remembered."""
         text = _TIME_REMARK.sub("", fields[5].rstrip("\r\n"))
         names = tuple(text.split("|"))
         if len(names) != self._game.num_players:
@@ -381,7 +379,6 @@ def _remember(memory: dict[str, _T], text: str, meaning: _T) -> None:
 
 
 def _start(fields: list[str], index: int) -> int:
-    """Where a field begins in its line."""
     return sum(map(len, fields[:index])) + index
 
 
@@ -393,3 +390,38 @@ def _check_close(line: str, fields: list[str], written: tuple[float, ...], value
             raise FormatError(
                 line, at, f"position {position} has won {format_value(one)} here, by the rules {format_value(other)}"
             )
+
+
+_SCORE_TOLERANCE_CHIPS: Final = 1e-3
+
+
+class Score(NamedTuple):
+    """A score.
+
+    Attributes:
+        totals: chips by seat.
+        names: by seat.
+    """
+
+    totals: tuple[float, ...]
+    names: tuple[str, ...]
+
+
+def parse_score(line: str) -> Score | None:
+    """Read a score line; None for any other line."""
+    values_text, _, names_text = line.rstrip("\r\n").removeprefix("SCORE:").partition(":")
+    texts, names = values_text.split("|"), tuple(names_text.split("|"))
+    if len(texts) != len(names) or not all(map(NUMBER.fullmatch, texts)):
+        return None
+    return Score(tuple(map(float, texts)), names)
+
+
+def is_same_score(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether totals are equal, except for decimals that were lost in printing."""
+    return all(abs(a - b) <= _SCORE_TOLERANCE_CHIPS for a, b in zip(one, other, strict=True))
+
+
+def wrong_score(totals: Sequence[float]) -> str:
+    """The sentence about a score that differs from these sums."""
+    shown = "|".join(map(format_value, totals))
+    return f"the score is not the sum of the hands, {shown}: hands are missing, or some were added"

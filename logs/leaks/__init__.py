@@ -15,17 +15,14 @@ Among more players, who sit once in every seat, each two hands of a deal run ali
 player parts from another one in it, what it made of these cards beyond what that one made, at the mean over the others,
 stands to the account of the decision. What it won in each position beyond the others with the same cards stands beside.
 
-- `situations`: what a player is in: cards, board, bets before, price; all in words
-- `partings`: two hands of a deal in, the decision in which they part out
+- `divergences`: the decision in which two hands of a deal part, and its situation in words
 - `simultaneous`: intervals of many means that hold all together
-- `found`: leaks as values; `counting`: the deals of a player
-- `search`: files in, leaks out
+- `search`: files in, leaks as values out
 """
 
 from logs.errors import LeaksRefused
-from logs.leaks.found import FEWEST_DEALS, Cell, Leaks
-from logs.leaks.partings import BY_POSITION, Parting
-from logs.leaks.search import all_leaks_of, deals_in, leaks_of
+from logs.leaks.divergences import BY_POSITION, Parting
+from logs.leaks.search import FEWEST_DEALS, Cell, Leaks, all_leaks_of, deals_in, leaks_of
 
 __all__ = [
     "BY_POSITION",

@@ -1,20 +1,385 @@
-"""Leaks from files of hands: deals put together, players counted."""
+"""Leaks from files of hands: deals put together, the deals of a player counted, and what was found as values.
+
+A cell is one question, such as what a player made of pairs on the turn; a leak is a cell whose interval, which holds
+for all questions asked together, lies below zero.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, TypeAlias
+
+import numpy as np
 
 from engine import Game
 from engine.errors import quoted
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused
 from logs.hand_source import HandSource
-from logs.leaks.counting import Found, PlayerCount
-from logs.leaks.found import Leaks
+from logs.leaks.divergences import BY_POSITION, DIMENSIONS, Parting, parted_at, parting_of
 from logs.record import HandRecord
+from logs.tracker.positions import position_names
 
-__all__ = ["all_leaks_of", "check_game", "deals_in", "leaks_of"]
+__all__ = [
+    "FEWEST_DEALS",
+    "Cell",
+    "Found",
+    "Leaks",
+    "PlayerCount",
+    "all_leaks_of",
+    "check_game",
+    "deals_in",
+    "leaks_of",
+]
+
+FEWEST_DEALS: Final = 30
+"""Deals a cell needs to be asked, and a match to be treated."""
+_DECISIONS: Final = DIMENSIONS[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What was asked about some decisions together.
+
+    Attributes:
+        dimension: one of `logs.leaks.divergences.DIMENSIONS`, or `BY_POSITION`.
+        name: what the decisions have in common.
+        deals: how many there were.
+        per_100_hands: chips per hundred of all hands of the player, against what the other player made of its cards.
+        half_width: of the interval, which holds together with those of all other cells, 95 %; None for cells of
+            fewer than `FEWEST_DEALS` deals, which are not asked.
+        choices: what the player did, what the other did, in how many deals, and chips per hundred hands; none for
+            winnings by position.
+    """
+
+    dimension: str
+    name: str
+    deals: int
+    per_100_hands: float
+    half_width: float | None
+    choices: tuple[tuple[str, str, int, float], ...]
+
+    @property
+    def is_leak(self) -> bool:
+        """Whether the whole interval lies below 0."""
+        return self.half_width is not None and self.per_100_hands + self.half_width < 0
+
+    @property
+    def by_choice(self) -> float:
+        """The part of `per_100_hands` that follows what was chosen; the rest came later, whoever chose what.
+
+        Where the player chose a and the other b in n deals, at m chips each, and the other way round in n' deals at m',
+        a skill that tells later adds the same to m and m', the choice itself as much to one as it takes from the other.
+        So the choice has earned (n - n') (m - m') / 2. All of it is the choice's where one of the two ways has fewer
+        than `FEWEST_DEALS` deals, too few to tell.
+        """
+        if len(self.choices) != 2 or min(deals for _, _, deals, _ in self.choices) < FEWEST_DEALS:
+            return self.per_100_hands
+        (*_, one, chips), (*_, other, others_chips) = self.choices
+        return (one - other) * (chips / one - others_chips / other) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    """Where a player loses.
+
+    Attributes:
+        player: whose leaks.
+        others: against whom, in the order met.
+        deals: played in all seatings: between two players pairs of hands.
+        unpaired: hands of the player whose deal was not played in all seatings; they do not count.
+        parted: deals in which the player did what another did not do.
+        cells: by dimension, the worst first.
+        asked: how many cells have an interval.
+        bound: standard errors of each half-width.
+        worst: the partings that cost most, each with the paths of its hands, the worst first.
+        is_of_many: whether more than two play at a table.
+    """
+
+    player: str
+    others: tuple[str, ...]
+    deals: int
+    unpaired: int
+    parted: int
+    cells: tuple[Cell, ...]
+    asked: int
+    bound: float
+    worst: tuple[tuple[Parting, tuple[str, ...]], ...]
+    is_of_many: bool
+
+    @property
+    def leaks(self) -> tuple[Cell, ...]:
+        """Decisions that lose, at least half of it by what was chosen, the worst first.
+
+        Cards that hold at least half of what a decision loses stand before it, in its place: they say more.
+        """
+        found = [cell for cell in self.cells if _is_choice(cell)]
+        wide = {cell.name: cell.per_100_hands for cell in found if cell.dimension == "decision"}
+
+        def place(cell: Cell) -> tuple[float, int, float]:
+            at, _, choice = cell.name.partition(", with ")
+            whole = wide.get(f"{at}: {choice.rpartition(': ')[2]}", 0.0) if choice else 0.0
+            stands = whole if 2 * cell.per_100_hands <= whole else cell.per_100_hands
+            return min(stands, cell.per_100_hands), DIMENSIONS.index(cell.dimension), cell.per_100_hands
+
+        return tuple(sorted(found, key=place))
+
+    @property
+    def wider(self) -> tuple[Cell, ...]:
+        """All other cells that lose, the worst first."""
+        found = [cell for cell in self.cells if cell.is_leak and not _is_choice(cell)]
+        return tuple(sorted(found, key=lambda cell: cell.per_100_hands))
+
+
+def _is_choice(cell: Cell) -> bool:
+    """Whether a cell is a leak of one decision rather than of what came behind it."""
+    return cell.dimension in _DECISIONS and cell.is_leak and cell.by_choice <= cell.per_100_hands / 2
+
+
+_TWO: Final = 2
+_NO_CHOICE: Final = "", ""
+_Choice: TypeAlias = tuple[int, float, int]
+"""In how many deals it was made, the chips, and the last of these deals."""
+Found: TypeAlias = tuple[str, HandRecord]
+"""A hand and the path it comes from."""
+
+
+class _Cells:
+    """The cells of what is asked: by number, what fell into each."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[str, str], int] = {}
+        self.choices: list[dict[tuple[str, str], _Choice]] = []
+
+    def number(self, dimension: str, name: str) -> int:
+        """The number of a cell."""
+        found = self.numbers.setdefault((dimension, name), len(self.numbers))
+        if found == len(self.choices):
+            self.choices.append({})
+        return found
+
+    def add(self, number: int, choice: tuple[str, str], deal: int, chips: float) -> None:
+        """Count what the player did and the other did in a deal."""
+        deals, sum_, last = self.choices[number].get(choice, (0, 0.0, -1))
+        self.choices[number][choice] = deals + (deal != last), sum_ + chips, deal
+
+
+class PlayerCount:
+    """Counts the deals of a player."""
+
+    def __init__(self, player: str, worst: int) -> None:
+        self.player = player
+        self._worst = worst
+        self._others: dict[str, None] = {}
+        self._players = 2
+        self._deals = self._sets = self._hands = self._unpaired = self._parted = 0
+        self._last_parted = -1
+        self._cells = _Cells()
+        self._sizes: dict[int, tuple[int, int]] = {}
+        self._won: list[float] = []
+        self._sides: list[tuple[int, int]] = []
+        self._of_deal: list[int] = []
+        self._rows: list[tuple[int, ...]] = []
+        self._dearest: list[tuple[float, int, Parting, tuple[str, ...]]] = []
+
+    def add(self, hands: Sequence[Found]) -> None:
+        """Count the hands of a deal in which the player sat."""
+        sets, alone = _whole_sets([one for one in hands if self.player in one[1].names_by_seat])
+        self._unpaired += alone
+        for one in sets:
+            self._sets += 1
+            self._hands += len(one)
+            self._players = one[0][1].game.num_players
+            names = sorted(one[0][1].names, key=lambda name: (name != self.player, name))
+            self._others |= dict.fromkeys(name for name in one[0][1].names_by_seat if name != self.player)
+            self._count_set(one, {name: at for at, name in enumerate(names)})
+        self._deals += bool(sets)
+
+    @property
+    def units(self) -> int:
+        """How many deals have been counted, or decisions that were counted one by one."""
+        return self._deals
+
+    def begin_hand(self, other: str) -> None:
+        """Count a hand whose decisions are compared one by one with those of somebody who did not play it."""
+        self._others[other] = None
+        self._sets += 1
+        self._hands += 1
+
+    def add_decision(self, parting: Parting | None, path: str) -> None:
+        """Count a decision of the hand begun last; None where the other would have done the same."""
+        if parting is not None:
+            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, parting.cells, strict=True)])
+            self._note(row, (0, 1), parting.lost_or_won)
+            self._parted += 1
+            self._count_parting(row, parting, parting.lost_or_won, (path,))
+        self._deals += 1
+
+    def _count_set(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
+        """Count hands of a deal in which each player sits in each position equally often."""
+        players = len(roles)
+        # Each hand of a player is compared with that of every other one in its seat: together they count once.
+        share = players / len(hands) / (players - 1)
+        for (path, one), (other_path, other) in combinations(hands, 2):
+            parted = parted_at(one, other)
+            if parted is None:
+                continue
+            position = parted[1]
+            who, whom = one.name_at(position), other.name_at(position)
+            if who == whom:
+                continue
+            if whom == self.player:
+                who, whom = whom, who
+            parting = parting_of(one, other, who)
+            assert parting is not None
+            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, parting.cells, strict=True)])
+            chips = share * parting.lost_or_won
+            self._note(row, (roles[who], roles[whom]), chips)
+            if who == self.player:
+                self._parted += self._deals != self._last_parted or players == _TWO
+                self._last_parted = self._deals
+                self._count_parting(row, parting, chips, (path, other_path))
+        if players > _TWO:
+            self._count_positions(hands, roles)
+
+    def _note(self, row: tuple[int, ...], sides: tuple[int, int], chips: float) -> None:
+        self._won.append(chips)
+        self._sides.append(sides)
+        self._of_deal.append(self._deals)
+        self._rows.append(row)
+
+    def _count_parting(self, row: tuple[int, ...], parting: Parting, chips: float, paths: tuple[str, ...]) -> None:
+        for number in row:
+            self._cells.add(number, (parting.did, parting.others), self._deals, chips)
+            self._count_deal(number)
+        if parting.lost_or_won < 0 and self._worst:
+            push = heapq.heappush if len(self._dearest) < self._worst else heapq.heappushpop
+            push(self._dearest, (-parting.lost_or_won, -len(self._won), parting, tuple(sorted({*paths}))))
+
+    def _count_deal(self, number: int) -> None:
+        """Count a deal of a cell, once; between two players each comparison is one."""
+        deals, last = self._sizes.get(number, (0, -1))
+        self._sizes[number] = deals + (last != self._deals or self._players == _TWO), self._deals
+
+    def _count_positions(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
+        """Count what each player made in each position beyond the mean of all others with the same cards."""
+        players = len(roles)
+        names = position_names(hands[0][1].game)
+        won = np.zeros((players, players))
+        for _, record in hands:
+            for position, (name, value) in enumerate(zip(record.names, record.values, strict=True)):
+                won[position, roles[name]] += value
+        beyond = (players * won - won.sum(axis=1, keepdims=True)) / (players - 1)
+        for position, of_player in enumerate(beyond.tolist()):
+            number = self._cells.number(BY_POSITION, names[position])
+            row = (number,) * len(DIMENSIONS)
+            self._cells.add(number, _NO_CHOICE, self._deals, of_player[0])
+            self._count_deal(number)
+            for role, chips in enumerate(of_player):
+                self._note(row, (role, -1), chips)
+
+    def leaks(self) -> Leaks:
+        """What the deals show.
+
+        Raises:
+            LeaksRefused: they are too few, or none was played in every seating.
+        """
+        self._check_deals()
+        from logs.leaks.simultaneous import simultaneous
+
+        cells = self._cells
+        asked = [number for number, (size, _) in sorted(self._sizes.items()) if size >= FEWEST_DEALS]
+        place = np.full(len(cells.choices), len(asked), dtype=np.int64)
+        place[asked] = range(len(asked))
+        rows = place[np.array(self._rows, dtype=np.int64).reshape(-1, len(DIMENSIONS))]
+        # What stands in a row more than once counts once.
+        for column in range(1, len(DIMENSIONS)):
+            rows[(rows[:, :column] == rows[:, column : column + 1]).any(axis=1), column] = len(asked)
+        sides = np.array(self._sides, dtype=np.int64).reshape(-1, 2)
+        values, of_deal = np.array(self._won), np.array(self._of_deal, dtype=np.int64)
+        found = simultaneous(values, rows, of_deal, len(asked), self._deals, sides=sides, players=self._players)
+        scale = 100 / self._hands
+        halves = dict(zip(asked, found.half_widths * scale, strict=True))
+        made = [
+            _cell(dimension, name, cells.choices[number], self._sizes[number][0], scale, halves.get(number))
+            for (dimension, name), number in cells.numbers.items()
+            if number in self._sizes
+        ]
+        order = (*DIMENSIONS, BY_POSITION)
+        made.sort(key=lambda cell: (order.index(cell.dimension), cell.per_100_hands, cell.name))
+        return Leaks(
+            self.player,
+            tuple(self._others),
+            self._sets,
+            self._unpaired,
+            self._parted,
+            tuple(made),
+            len(asked),
+            found.bound,
+            tuple((parting, paths) for *_, parting, paths in sorted(self._dearest, reverse=True)),
+            self._players > _TWO,
+        )
+
+    def _check_deals(self) -> None:
+        if not self._sets:
+            raise LeaksRefused(
+                f"no deal of {self.player} was played in every seating, and otherwise the luck of the cards hides "
+                "leaks: play duplicates"
+            )
+        if self._deals < FEWEST_DEALS:
+            raise LeaksRefused(
+                f"{self.player} played {self._deals} deal{'s' * (self._deals != 1)} in every seating; leaks take "
+                f"{FEWEST_DEALS} at least"
+            )
+
+
+def _cell(
+    dimension: str,
+    name: str,
+    choices: Mapping[tuple[str, str], _Choice],
+    deals: int,
+    scale: float,
+    half: float | None,
+) -> Cell:
+    did = [(one, other, count, scale * chips) for (one, other), (count, chips, _) in choices.items()]
+    did.sort(key=lambda choice: (choice[3], choice))
+    total = sum(one[3] for one in did)
+    shown = tuple(one for one in did if one[:2] != _NO_CHOICE)
+    return Cell(dimension, name, deals, total, None if half is None else float(half), shown)
+
+
+def _whole_sets(hands: Sequence[Found]) -> tuple[list[list[Found]], int]:
+    """The hands of a deal in sets, in each of which every player sits in every position equally often, and how many
+    hands are left.
+
+    Between two players a set is two hands; among more, all hands of these players, or none.
+    """
+    waiting: dict[object, list[Found]] = {}
+    found: list[list[Found]] = []
+    for one in hands:
+        record = one[1]
+        holes = record.deal.hole_cards
+        if record.game.num_players > _TWO:
+            waiting.setdefault((frozenset(record.names), holes), []).append(one)
+        elif same := waiting.get((record.names[::-1], holes)):
+            found.append([same.pop(0), one])
+        else:
+            waiting.setdefault((record.names, holes), []).append(one)
+    for key in [key for key, of_key in waiting.items() if _is_whole([record for _, record in of_key])]:
+        found.append(waiting.pop(key))
+    return found, sum(map(len, waiting.values()))
+
+
+def _is_whole(records: Sequence[HandRecord]) -> bool:
+    if not records or records[0].game.num_players == _TWO:
+        return False
+    times = Counter([(name, position) for record in records for position, name in enumerate(record.names)])
+    return len(times) == records[0].game.num_players ** 2 and len({*times.values()}) == 1
+
 
 _PROGRESS_HANDS: Final = 500
 

@@ -17,7 +17,7 @@ __all__ = ["MARK", "TONES", "drawn", "plain_number", "thinned"]
 MARK: Final = "#010203"
 """Stands for the colour of the page's text."""
 
-TONES: Final = (*("#2e9e4f", "#3b7dd8", "#d8493b", "#d39a1c", "#9a5fd0", "#1a9c9c", "#c2568f", "#8a8f98", "#a9714b"),)
+TONES: Final = ("#2e9e4f", "#3b7dd8", "#d8493b", "#d39a1c", "#9a5fd0", "#1a9c9c", "#c2568f", "#8a8f98", "#a9714b")
 """Readable on light and dark ground, and told apart: green, blue, red, yellow, violet, teal, pink, grey, brown."""
 
 _MOST_POINTS: Final = 400
@@ -79,7 +79,6 @@ def thinned(points: Sequence[T]) -> list[T]:
 
 
 def _embedded(svg: str, label: str) -> str:
-    """The SVG in the page's colours, without what only a separate file needs."""
     svg = svg[svg.index("<svg") :]
     svg = svg.replace(MARK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, count=1, flags=re.DOTALL)

@@ -22,8 +22,7 @@ from engine.game import DEFAULT_STACK
 from engine.holdem import NO_CAP
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
-from logs.formats import ExportOptions, ExportWarning, MatchWriter, file_stem
-from logs.holdem import check_holdem, shown_stacks
+from logs.formats import ExportOptions, ExportWarning, MatchWriter, check_holdem, file_stem, shown_stacks
 from logs.money import Scale
 from logs.record import HandRecord
 from logs.steps import showdown_order, street_actions
@@ -111,7 +110,6 @@ class _Amounts:
 
 
 def _fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[str, str]]:
-    """The fields and their values as TOML."""
     game = record.game
     players = game.num_players
     amounts = _Amounts(record, options)
@@ -143,7 +141,6 @@ def _fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[str, s
 
 
 def _actions(record: HandRecord, options: ExportOptions, amounts: _Amounts) -> Iterator[str]:
-    """The dealing, the actions and the showdown, in order."""
     actions = street_actions(record.betting)
     order = showdown_order(record, actions)
     for number, (name, hole) in enumerate(zip(record.names, record.deal.hole_cards, strict=True), 1):
@@ -177,7 +174,6 @@ def _showing_text(position: Position, hole: tuple[Card, ...]) -> str:
 
 
 def _time_fields(record: HandRecord) -> Iterator[tuple[str, str]]:
-    """When the first player was asked, if that is known."""
     if record.start_us is None:
         return
     try:
@@ -192,7 +188,6 @@ def _time_fields(record: HandRecord) -> Iterator[tuple[str, str]]:
 
 
 def _own_fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[str, str]]:
-    """What the specification has no field for."""
     if DEFAULT_STACK in record.game.stacks and record.game.is_limit:
         yield "_has_stacks", "false"
     if record.game.is_limit or set(record.game.max_raises) != {NO_CAP}:

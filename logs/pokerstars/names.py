@@ -1,4 +1,4 @@
-"""Names as card rooms have them.
+"""Names as card rooms have them: of players, and of hands at the showdown.
 
 Trackers find players by text searches, each in its own way, so a name here is at most twelve of the characters
 ``A-Z a-z 0-9 _ . -`` and holds none of the words that some importer takes for something else:
@@ -11,6 +11,10 @@ Trackers find players by text searches, each in its own way, so a name here is a
 A name depends on the player's name alone wherever possible, so that a bot is one player in the tracker against every
 opponent: a name that is too long ends in a digest of the whole, and only names that would still be equal at one table
 get the numbers of their seats.
+
+A hand is called ``two pair, Kings and Nines``. One that is called the same as the best shown before it says what the
+difference is: ``- Ace+Queen kicker`` names its kickers down to the one that wins, ``- lower kicker`` loses. The first
+shown needs no such ending, nor does the summary.
 """
 
 from __future__ import annotations
@@ -20,9 +24,17 @@ from base64 import b32encode
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 
-__all__ = ["screen_names", "table_name"]
+from engine import Card, Category, category
+
+__all__ = [
+    "HandName",
+    "name_ending",
+    "name_hand",
+    "screen_names",
+    "table_name",
+]
 
 _LONGEST_NAME: Final = 12
 _LONGEST_TABLE: Final = 30
@@ -58,7 +70,6 @@ def table_name(name: str) -> str:
 
 
 def _allowed(name: str) -> str:
-    """The name without anything that confuses an importer, but perhaps too long."""
     allowed = _INNER_WORDS.sub("-", _SITES.sub("-", _NO_NAME.sub("_", name))) or "player"
     return f"{allowed}-" if allowed.casefold() in _WHOLE_WORDS else allowed
 
@@ -68,13 +79,11 @@ def _short(name: str, allowed: str) -> str:
 
 
 def _digested(name: str, allowed: str) -> str:
-    """The beginning of the name, and a digest of all of it."""
     digest = b32encode(blake2b(name.encode("utf-8", "surrogateescape"), digest_size=5).digest()).decode().lower()
     return f"{allowed[: _LONGEST_NAME - 1 - _DIGEST_CHARACTERS]}-{digest[:_DIGEST_CHARACTERS]}"
 
 
 def _numbered(name: str, seat: int, others: Sequence[str]) -> str:
-    """The name with its seat's number, or the next number that nobody has."""
     taken = {other.casefold() for other in others}
     number = seat + 1
     while True:
@@ -83,3 +92,90 @@ def _numbered(name: str, seat: int, others: Sequence[str]) -> str:
         if numbered.casefold() not in taken:
             return numbered
         number += len(others)
+
+
+_SINGULAR: Final = (
+    *("Deuce", "Three", "Four", "Five", "Six", "Seven", "Eight"),
+    *("Nine", "Ten", "Jack", "Queen", "King", "Ace"),
+)
+_PLURAL: Final = tuple("Sixes" if name == "Six" else f"{name}s" for name in _SINGULAR)
+_ACE: Final = 12
+_FIVE: Final = 3
+
+
+class HandName(NamedTuple):
+    """What a hand is called.
+
+    Attributes:
+        text: without its ending.
+        kickers: ranks of the cards that the text does not name, highest first; ranks are 0..12.
+        is_flush: whether the kickers are of a flush.
+    """
+
+    text: str
+    kickers: tuple[int, ...]
+    is_flush: bool
+
+
+def name_hand(cards: Sequence[Card], rank: int) -> HandName:
+    """What the best five of five to seven cards are called.
+
+    Args:
+        cards: the hole cards and the board.
+        rank: their rank as `engine.rank_hand` gives it.
+    """
+    kind = category(rank)
+    if kind in (Category.STRAIGHT, Category.STRAIGHT_FLUSH):
+        return HandName(_straight(cards, kind), (), False)
+    ranks = sorted([card >> 2 for card in cards], reverse=True)
+    if kind == Category.FLUSH:
+        suits = [card & 3 for card in cards]
+        suit = max(suits, key=suits.count)
+        first, *rest = sorted([card >> 2 for card in cards if card & 3 == suit], reverse=True)[:5]
+        return HandName(f"a flush, {_SINGULAR[first]} high", tuple(rest), True)
+    # Of two sets the lower one counts as a pair; of three pairs the lowest is no more than a kicker.
+    (_, first), (_, second), *_ = sorted([(ranks.count(of), of) for of in set(ranks)], reverse=True)
+    if kind == Category.FOUR_OF_A_KIND:
+        return HandName(f"four of a kind, {_PLURAL[first]}", _kickers(ranks, 1, first), False)
+    if kind == Category.FULL_HOUSE:
+        return HandName(f"a full house, {_PLURAL[first]} full of {_PLURAL[second]}", (), False)
+    if kind == Category.THREE_OF_A_KIND:
+        return HandName(f"three of a kind, {_PLURAL[first]}", _kickers(ranks, 2, first), False)
+    if kind == Category.TWO_PAIR:
+        return HandName(f"two pair, {_PLURAL[first]} and {_PLURAL[second]}", _kickers(ranks, 1, first, second), False)
+    if kind == Category.PAIR:
+        return HandName(f"a pair of {_PLURAL[first]}", _kickers(ranks, 3, first), False)
+    return HandName(f"high card {_SINGULAR[first]}", _kickers(ranks, 4, first), False)
+
+
+def name_ending(name: HandName, rank: int, best: HandName, best_rank: int) -> str:
+    """What a hand's name ends in, given the best hand that was shown before it; often nothing."""
+    if rank == best_rank or name.text != best.text:
+        return ""
+    if rank < best_rank:
+        return " - lower cards" if name.is_flush else " - lower kicker"
+    if name.is_flush:
+        return ""
+    needed = next(i for i, (own, other) in enumerate(zip(name.kickers, best.kickers, strict=True)) if own != other) + 1
+    return f" - {'+'.join(_SINGULAR[of] for of in name.kickers[:needed])} kicker"
+
+
+def _kickers(ranks: Sequence[int], wanted: int, *named: int) -> tuple[int, ...]:
+    return tuple([of for of in dict.fromkeys(ranks) if of not in named][:wanted])
+
+
+def _straight(cards: Sequence[Card], kind: Category) -> str:
+    """What a straight or a straight flush is called: the best run of five ranks, of one suit if it is a flush."""
+    suits = range(4) if kind == Category.STRAIGHT_FLUSH else (None,)
+    highest = max(_highest_of_run({card >> 2 for card in cards if suit in (None, card & 3)}) for suit in suits)
+    if highest == _ACE and kind == Category.STRAIGHT_FLUSH:
+        return "a Royal Flush"
+    lowest = _ACE if highest == _FIVE else highest - 4
+    noun = "a straight flush" if kind == Category.STRAIGHT_FLUSH else "a straight"
+    return f"{noun}, {_SINGULAR[lowest]} to {_SINGULAR[highest]}"
+
+
+def _highest_of_run(ranks: set[int]) -> int:
+    """The highest rank of the best five in a row, the ace also below the deuce; -1 if there are none."""
+    runs = (top for top in range(_ACE, _FIVE - 1, -1) if all((of % 13) in ranks for of in range(top - 4, top + 1)))
+    return next(runs, -1)

@@ -20,10 +20,9 @@ from engine.betting import RoundActions, Step
 from engine.holdem import Blinds
 from engine.showdown import Pot, side_pots, uncalled
 from logs.errors import LogsError
-from logs.holdem import shown_stacks
-from logs.money import shares, split
+from logs.formats import shown_stacks
+from logs.money import RakeFunction, shares, split
 from logs.pokerstars.stakes import Money
-from logs.rake import RakeFunction
 from logs.record import HandRecord
 from logs.steps import first_to_show, order_of_showing, street_actions
 
@@ -231,7 +230,6 @@ class Planner:
         return found
 
     def _street(self, round_: int, steps: Sequence[Step], table: Table) -> _Street:
-        """The lines of a street."""
         lines = [self._headings[round_]]
         folded = []
         chips, words, end = self._money.chips, table.words, self._line_end

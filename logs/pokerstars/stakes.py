@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from engine import Game
-from logs.formats import ExportOptions, ExportWarning
-from logs.holdem import usual_blinds
+from logs.formats import ExportOptions, ExportWarning, usual_blinds
 from logs.money import Scale, amount_text
 
 __all__ = ["CURRENCY_SYMBOLS", "FORMAT_NAME", "Money", "stakes_warning"]

@@ -11,14 +11,20 @@ that are easy to get wrong:
 - A bet that nobody called is returned where it happened, and is in no pot: what the players put in, without it, is the
   pot; what they collect is the pot less the rake, to the cent. Pots are split in whole cents: the first winner left of
   the button gets the odd ones.
-- Heads-up the button is the small blind. A game in which it is not cannot be written: trackers would report actions
-  out of turn. Checks for which no table would ask are left out (`logs.pokerstars.plans`). What the ACPC allows beyond
-  the rules of card rooms is written as it happened: a raise that nobody has the chips to call, and a raise by a player
-  who has called, after an all-in that was not a full raise.
+- Heads-up the button is the small blind. A game in which it is not cannot be written: trackers would report actions out
+  of turn. Checks for which no table would ask are left out (`logs.pokerstars.plans`). What the ACPC allows beyond the
+  rules of card rooms is written as it happened: a raise that nobody has the chips to call, and a raise by a player who
+  has called, after an all-in that was not a full raise.
 - At the showdown everybody shows, the losers too, so that trackers see all cards; only unknown hands are mucked.
   Players who folded show nothing, except the hero.
-- A hand has the same number in every export (`logs.hand_numbers`); times grow by at least a second
-  (`logs.pokerstars.clock`); names do not confuse importers (`logs.pokerstars.names`).
+- Times are those of New York, without a time zone database: importers take them for US Eastern time and turn them into
+  their own. Daylight saving time is the rule in force since 2007: from 2 o'clock on the second Sunday of March to 2
+  o'clock on the first Sunday of November. Trackers sort hands by these times and cut sessions by them, so the times of
+  a match grow with every hand: a hand that comes too early for that, also because the clock was put back in autumn, is
+  written one second after the hand before. So the times of several hands a second run ahead of the clock; hands that
+  take longer let it catch up.
+- A hand has the same number in every export (`logs.hand_numbers`); names do not confuse importers
+  (`logs.pokerstars.names`).
 - Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
 - Lines end in CR LF as in genuine files, for programs that could not be tried here; those that could take either. Write
   files with ``newline=""``, or it will be CR CR LF on Windows. There is no byte order mark, so files may be appended to
@@ -30,32 +36,143 @@ The writer keeps what it made of the bettings it met last (`logs.pokerstars.plan
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from engine import CARD_TEXTS, Card, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
-from logs.formats import ExportOptions, MatchWriter
+from logs.formats import ExportOptions, MatchWriter, usual_blinds
 from logs.hand_numbers import HandNumbers, follows
-from logs.holdem import usual_blinds
-from logs.pokerstars.clock import HandClock, eastern_date
-from logs.pokerstars.hand_names import HandName, name_ending, name_hand
-from logs.pokerstars.names import screen_names, table_name
+from logs.pokerstars.names import HandName, name_ending, name_hand, screen_names, table_name
 from logs.pokerstars.plans import Ending, Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks
 
-__all__ = ["PokerStarsWriter", "check_game", "format_pokerstars", "format_pokerstars_file", "start_match"]
+__all__ = [
+    "HandClock",
+    "PokerStarsWriter",
+    "check_game",
+    "eastern_date",
+    "eastern_us",
+    "format_pokerstars",
+    "format_pokerstars_file",
+    "start_match",
+]
+
+_DAY_S: Final = 86_400
+_STANDARD_S: Final = -5 * 3600
+_DAYLIGHT_S: Final = -4 * 3600
+_EPOCH: Final = date(1970, 1, 1)
+_FIRST_S: Final = (date(1, 1, 2) - _EPOCH).days * _DAY_S
+_END_S: Final = (date(9999, 12, 31) - _EPOCH).days * _DAY_S
+
+
+class HandClock:
+    """The times of one match's hands, in texts that grow.
+
+    Attributes:
+        ahead_s: how many seconds after its real time the last hand is dated.
+    """
+
+    def __init__(self) -> None:
+        self.ahead_s = 0
+        self._last_s = _FIRST_S
+        self._offset_s = 0
+        self._offset_from_s = self._offset_until_s = 0
+        self._minute: int | None = None
+        self._minute_text = ""
+
+    def text(self, at_us: int) -> str:
+        """The time of the next hand, ``2026/01/02 9:05:00``.
+
+        Args:
+            at_us: when it was played, in microseconds of Unix time.
+
+        Raises:
+            ValueError: the time is in no calendar.
+        """
+        utc_s = at_us // 1_000_000
+        if not self._offset_from_s <= utc_s < self._offset_until_s:
+            utc_s = _seconds(at_us)
+            self._offset_s, self._offset_from_s, self._offset_until_s = _offset(utc_s)
+        local_s = utc_s + self._offset_s
+        self.ahead_s = 0
+        if local_s <= self._last_s:
+            self.ahead_s = self._last_s + 1 - local_s
+            local_s += self.ahead_s
+        self._last_s = local_s
+        minute, second = divmod(local_s, 60)
+        if minute != self._minute:
+            day, of_day = divmod(minute, _DAY_S // 60)
+            on = _EPOCH + timedelta(days=day)
+            self._minute = minute
+            self._minute_text = f"{on.year:04}/{on.month:02}/{on.day:02} {of_day // 60}:{of_day % 60:02}:"
+        return f"{self._minute_text}{second:02}"
+
+
+def eastern_date(at_us: int) -> date:
+    """The day in New York.
+
+    Args:
+        at_us: a moment, in microseconds of Unix time.
+
+    Raises:
+        ValueError: the time is in no calendar.
+    """
+    utc_s = _seconds(at_us)
+    return _EPOCH + timedelta(seconds=utc_s + _offset(utc_s)[0])
+
+
+def eastern_us(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
+    """The moment, in microseconds of Unix time, at which the clock of New York shows a time.
+
+    Of a time that it shows twice, when it is put back in autumn, the first.
+
+    Raises:
+        ValueError: the time is in no calendar.
+    """
+    if not (hour < 24 and minute < 60 and second < 60):
+        raise ValueError(f"an impossible time: {hour}:{minute:02}:{second:02}")
+    local_s = (date(year, month, day) - _EPOCH).days * _DAY_S + hour * 3600 + minute * 60 + second
+    utc_s = local_s - _DAYLIGHT_S
+    if _offset(_seconds(utc_s * 1_000_000))[0] != _DAYLIGHT_S:
+        utc_s = local_s - _STANDARD_S
+    return utc_s * 1_000_000
+
+
+def _seconds(at_us: int) -> int:
+    utc_s = at_us // 1_000_000
+    if not _FIRST_S <= utc_s < _END_S:
+        raise ValueError(f"an impossible time: {at_us} us")
+    return utc_s
+
+
+def _offset(utc_s: int) -> tuple[int, int, int]:
+    year = (_EPOCH + timedelta(seconds=utc_s + _STANDARD_S)).year
+    midnights = [(date(year, month, day) - _EPOCH).days * _DAY_S for month, day in ((1, 1), (12, 31))]
+    begin = _second_of_sunday(year, 3, 8) - _STANDARD_S
+    end = _second_of_sunday(year, 11, 1) - _DAYLIGHT_S
+    if utc_s < begin:
+        return _STANDARD_S, midnights[0] - _STANDARD_S, begin
+    if utc_s < end:
+        return _DAYLIGHT_S, begin, end
+    return _STANDARD_S, end, midnights[1] + _DAY_S - _STANDARD_S
+
+
+def _second_of_sunday(year: int, month: int, day: int) -> int:
+    """Two o'clock on the first Sunday from a day on, as seconds of the wall clock since 1970."""
+    start = date(year, month, day)
+    return ((start - _EPOCH).days + 6 - start.weekday()) * _DAY_S + 2 * 3600
+
 
 _MOST_PLANS: Final = 1 << 14
 """Bettings a writer remembers with their seats: all that heads-up limit has in both seatings."""
 _MOST_TABLES: Final = 64
 """Seatings remembered; a match has as many as players, or one."""
-
 _DEFAULT_OPTIONS: Final = ExportOptions()
-
 _ShownHand: TypeAlias = tuple[int, str, str, str]
 """A hand at the showdown: its rank, its hole cards, what it is called in the summary and at the showdown."""
 
@@ -139,7 +256,7 @@ class PokerStarsWriter:
 
     @property
     def ahead_s(self) -> int:
-        """How many seconds after its real time the last hand is dated; see `logs.pokerstars.clock`."""
+        """How many seconds after its real time the last hand is dated; see `logs.pokerstars.writer`."""
         return self._clock.ahead_s
 
     def format(self, record: HandRecord) -> str:
@@ -214,7 +331,6 @@ class PokerStarsWriter:
         return f"Dealt to {self._screen_names[hero]} [{_hole_text(hole)}]{self._line_end}"
 
     def _shown_hands(self, record: HandRecord, plan: Plan) -> dict[Position, _ShownHand]:
-        """The hands of the showdown whose cards are known, in order."""
         holes, board = record.deal.hole_cards, record.deal.board[:5]
         shown: dict[Position, _ShownHand] = {}
         best: HandName | None = None
@@ -236,7 +352,6 @@ class PokerStarsWriter:
         return shown
 
     def _ending(self, record: HandRecord, plan: Plan, table: Table, shown: dict[Position, _ShownHand]) -> Ending:
-        """The template of a hand."""
         if len(shown) == len(plan.showing):
             winners = (
                 _winners(plan, {position: rank for position, (rank, *_) in shown.items()}) if shown else plan.alone
@@ -260,7 +375,6 @@ def _hole_text(hole: tuple[Card, ...]) -> str:
 
 
 def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
-    """Who wins each pot, given the ranks of the hands that play for it."""
     found = []
     for pot in plan.pots:
         best = max([ranks[position] for position in pot.players])

@@ -7,7 +7,6 @@
 - `page`: the HTML
 """
 
-from logs.report.build import report_data
-from logs.report.page import ReportData, format_report
+from logs.report.page import ReportData, format_report, report_data
 
 __all__ = ["ReportData", "format_report", "report_data"]

@@ -7,8 +7,7 @@
 - `hand_facts`: what is counted in one hand; `all_in`: what an all-in hand is worth before the last cards
 - `player_counts`: the counters of one player; `hand_counts`: counting hands as they come, in bounded memory
 - `many_files`: counting files and folders, big logs in several processes
-- `definitions`: what each statistic is called and means; help texts, tables and reports read it there
-- `playing_style`: the twelve classes of players
+- `definitions`: what each statistic is called and means, and the twelve classes of players
 - `statistics`: from counts to figures, as data
 - `tables`: the figures as texts, tables and flat rows
 """

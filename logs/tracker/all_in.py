@@ -82,7 +82,6 @@ class AllInExpectations:
         return expected_values(betting.spent, folded, pots, parts)
 
     def _count(self, runs: _Runs, pots: _Pots) -> _Equities:
-        """The equities in each pot of all players that have not folded."""
         board, dead, *holes = runs
         deck, board_cards = self._game.deck, self._game.board_cards_by_round[-1]
         self._counted += not is_tabled(holes, board, dead=dead, deck=deck, board_cards=board_cards)

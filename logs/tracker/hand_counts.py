@@ -209,7 +209,6 @@ class GameCounts:
             self.player(name).merge(player)
 
     def _remember(self, table: Table, betting: BettingState) -> BettingCount:
-        """Remember a betting that is new to a table."""
         if self._held >= self._room:
             self._forget()
         self._held += 1
@@ -220,7 +219,6 @@ class GameCounts:
         return found
 
     def _forget(self) -> None:
-        """Begin the memory of bettings anew, with more room or with less."""
         comes_again = self.settle() > _WORTHWHILE * self._held
         self._room = min(2 * self._room, _MOST_BETTINGS) if comes_again else max(self._room // 2, _FEW_BETTINGS)
         self._facts.clear()
@@ -241,7 +239,6 @@ class GameCounts:
         return expected
 
     def _count_final_hands(self, table: Table, facts: BettingFacts, deal: Deal, values: tuple[float, ...]) -> None:
-        """Count the hands of the players who saw the last board card."""
         for position in facts.reached_end:
             hole_cards = deal.hole_cards[position]
             if hole_cards:
@@ -410,6 +407,10 @@ class HandCounts:
         positions = [(game.game.big_blind, seat) for game, player in self.by_game(name) for seat in player.positions]
         return winnings(positions, self._curves[name].pairs)
 
+    def net(self, name: str) -> float:
+        """The chips that a player has won."""
+        return sum(seat.net for _, player in self.by_game(name) for seat in player.positions)
+
     def curve(self, name: str) -> list[Sums]:
         """How a player's winnings grew, to the last hand."""
         points, end = self._curves[name].points, self.sums(name)
@@ -440,7 +441,6 @@ class HandCounts:
         return found
 
     def _count_answers(self, record: HandRecord) -> None:
-        """Count times and comments."""
         if record.times:
             positions = [position for actions in record.betting.rounds for position, _ in actions]
             for position, (sent_us, received_us) in zip(positions, record.times, strict=False):

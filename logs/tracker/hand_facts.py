@@ -23,9 +23,20 @@ __all__ = ["FREQUENCIES", "MOVES", "ROUNDS", "WIDTH", "BettingFacts", "Place"]
 ROUNDS: Final = 4
 MOVES: Final = len(Move)
 FREQUENCIES: Final = (
-    *("vpip", "pfr", "three_bet", "four_bet", "squeeze", "cold_call", "steal", "fold_to_steal"),
-    *("continuation_bet", "fold_to_continuation_bet", "turn_continuation_bet", "fold_to_turn_continuation_bet"),
-    *("check_raise", "donk_bet"),
+    "vpip",
+    "pfr",
+    "three_bet",
+    "four_bet",
+    "squeeze",
+    "cold_call",
+    "steal",
+    "fold_to_steal",
+    "continuation_bet",
+    "fold_to_continuation_bet",
+    "turn_continuation_bet",
+    "fold_to_turn_continuation_bet",
+    "check_raise",
+    "donk_bet",
 )
 """What the betting alone gives chances of, by the keys of the definitions."""
 

@@ -20,7 +20,7 @@ from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from logs.acpc_log.parts import LogPart, cut_logs, only_score
-from logs.acpc_log.score import is_same_score, wrong_score
+from logs.acpc_log.state_lines import is_same_score, wrong_score
 from logs.errors import LogError, LogProblem, ProblemKind
 from logs.files import is_plain
 from logs.hand_source import HandSource, side_by_side
@@ -106,7 +106,6 @@ def _bytes_of(source: HandSource) -> int:
 
 
 def _jobs(group: HandSource, big_pots: int) -> Iterator[_Job]:
-    """A group of files as one job or, of big logs, as several."""
     is_whole = group.times or group.transcript is not None
     wanted = 1 if is_whole else _bytes_of(group) // _PART_BYTES
     parts: list[Sequence[LogPart]] = [()]
@@ -121,7 +120,6 @@ def _jobs(group: HandSource, big_pots: int) -> Iterator[_Job]:
 def _merge(
     jobs: list[_Job], processes: int, source: HandSource, on_progress: Callable[[int], None] | None
 ) -> HandCounts:
-    """Do all jobs and merge what they count."""
     counts, group_counts = HandCounts(big_pots=jobs[0].big_pots), HandCounts(big_pots=jobs[0].big_pots)
     net: list[dict[str, float]] = []
     problems: list[LogProblem] = []
@@ -158,17 +156,19 @@ def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
 
 
 def _count(job: _Job) -> _Counted:
-    """Do one job."""
     problems: list[LogProblem] = []
     counted = _Counted(HandCounts(big_pots=job.big_pots), [{} for _ in job.parts], problems, None)
     source = replace(job.source, on_problem=problems.append)
     hands = [source.read(file, part) for file, part in zip_longest(source.files, job.parts)]
-    if job.parts:
+    counts = counted.counts
+    if len(job.parts) > 1:
         hands = list(map(_tallied, hands, counted.net))
     try:
-        counted.counts.add_all(side_by_side(hands))
+        counts.add_all(side_by_side(hands))
     except LogError as error:
         return counted._replace(failure=error)
+    if len(job.parts) == 1:
+        counted.net[0].update({name: counts.net(name) for name in counts.names})
     return counted
 
 

@@ -140,7 +140,6 @@ def added_pairs(one: tuple[Pairs, Pairs], other: tuple[Pairs, Pairs]) -> tuple[P
 
 
 def _merge_fields(counts: Any, other: Any) -> None:
-    """Add up the fields of two sets of counters."""
     for counter in fields(counts):
         setattr(counts, counter.name, getattr(counts, counter.name) + getattr(other, counter.name))
 

@@ -19,6 +19,8 @@ from engine import Category, Move
 from engine.starting_hands import STARTING_HANDS
 from logs.estimation import Bounds
 from logs.estimation.rate import signed
+from logs.tracker.definitions import CLASSES as STYLES
+from logs.tracker.definitions import classify
 from logs.tracker.hand_counts import GameCounts, HandCounts, widest
 from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 from logs.tracker.player_counts import (
@@ -31,8 +33,6 @@ from logs.tracker.player_counts import (
     added_pairs,
     winnings,
 )
-from logs.tracker.playing_style import CLASSES as STYLES
-from logs.tracker.playing_style import classify
 from logs.tracker.positions import POSITION_ORDER, SMALL_BLIND, position_names, round_names
 
 __all__ = [
@@ -223,7 +223,7 @@ class FinalHand(_Frozen):
 
 
 class Style(_Frozen):
-    """What the play is called; see `logs.tracker.playing_style`."""
+    """What the play is called; see `logs.tracker.definitions`."""
 
     name: str | None = Field(description="fish, telephone, ..., shark; null where too little was seen")
     place: int | None = Field(description="of twelve: 1 for the worst of the classes, 12 for the best")
@@ -297,7 +297,6 @@ def statistics_of(counts: HandCounts) -> Statistics:
 
 
 def _bot(counts: HandCounts, name: str) -> BotStatistics:
-    """The statistics of one bot."""
     games = list(counts.by_game(name))
     parts = [
         (place, (game, position))
@@ -433,7 +432,6 @@ def _style(play: PlayStatistics) -> Style | None:
 
 
 def _starting_hands(games: Sequence[tuple[GameCounts, PlayerCounts]]) -> list[StartingHand]:
-    """The classes of hole cards that were dealt, the most profitable first."""
     holdem = [(game.game.big_blind, player.starting_hands) for game, player in games if game.is_holdem]
     found: list[StartingHand] = []
     for index, name in reversed(list(enumerate(STARTING_HANDS))):
@@ -453,7 +451,6 @@ def _starting_hands(games: Sequence[tuple[GameCounts, PlayerCounts]]) -> list[St
 
 
 def _final_hands(players: Sequence[PlayerCounts]) -> list[FinalHand]:
-    """The categories of hands that were held on the river."""
     found: list[FinalHand] = []
     for category in Category:
         shown = _summed([player.final_hands[category] for player in players if player.final_hands])

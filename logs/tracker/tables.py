@@ -32,8 +32,19 @@ Cell: TypeAlias = str | int | float | None
 _Heads: TypeAlias = tuple[tuple[str, str], ...]
 
 _IN_POSITION: Final = (
-    *("hands", "mbb_per_game", "vpip", "pfr", "three_bet", "steal", "fold_to_steal", "continuation_bet"),
-    *("aggression_factor", "aggression_frequency", "won_when_saw_flop", "went_to_showdown", "won_at_showdown"),
+    "hands",
+    "mbb_per_game",
+    "vpip",
+    "pfr",
+    "three_bet",
+    "steal",
+    "fold_to_steal",
+    "continuation_bet",
+    "aggression_factor",
+    "aggression_frequency",
+    "won_when_saw_flop",
+    "went_to_showdown",
+    "won_at_showdown",
 )
 
 
@@ -140,14 +151,17 @@ def statistics_tables(statistics: Statistics) -> list[TableView]:
     """The tables, the overview first; others that would be empty are left out."""
     bots = statistics.bots
     others = (
-        *(_styles(bots), _positions(bots), _streets(bots), _starting_hands(bots), _final_hands(bots)),
+        _styles(bots),
+        _positions(bots),
+        _streets(bots),
+        _starting_hands(bots),
+        _final_hands(bots),
         _tracker_names(bots),
     )
     return [_overview(bots), *(table for table in others if table.rows)]
 
 
 def _overview(bots: Sequence[BotStatistics]) -> TableView:
-    """A row per statistic and a column per bot."""
     kept = [
         statistic
         for statistic in STATISTICS
@@ -198,7 +212,6 @@ def _streets(bots: Sequence[BotStatistics]) -> TableView:
 
 
 def _starting_hands(bots: Sequence[BotStatistics]) -> TableView:
-    """The best of each bot side by side."""
     heads = [head for bot in bots for head in (shown(bot.name), "dealt", "net")]
     places = []
     for place in range(max((len(bot.best_starting_hands) for bot in bots), default=0)):
@@ -236,19 +249,16 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
 
 
 def _tracker_names(bots: Sequence[BotStatistics]) -> TableView:
-    """The bots whose names are other ones in PokerStars histories."""
     names = tuple((shown(bot.name), name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
     note = "PokerStars histories have names of at most twelve letters; two that are equal at a table get numbers, too."
     return TableView("Names in trackers", _plain("bot", "in PokerStars histories"), names, note)
 
 
 def _plain(*heads: str) -> _Heads:
-    """Heads that need no explanation."""
     return tuple((head, "") for head in heads)
 
 
 def _explained(keys: Iterable[str]) -> _Heads:
-    """The heads of statistics, with their definitions."""
     return tuple((STATISTIC_OF_KEY[key].short, STATISTIC_OF_KEY[key].definition) for key in keys)
 
 
@@ -259,7 +269,6 @@ def _texts(play: PlayStatistics, keys: Iterable[str]) -> list[str]:
 
 
 def _pruned(view: TableView) -> TableView:
-    """The table without the columns that a game lacks."""
     kept = [column for column in range(len(view.columns)) if any(row[column] != ABSENT for row in view.rows)]
     columns = tuple(view.columns[column] for column in kept)
     return replace(view, columns=columns, rows=tuple(tuple(row[column] for column in kept) for row in view.rows))

@@ -11,9 +11,9 @@ import pytest
 
 from logs.errors import ExportError, UnsupportedGameError
 from logs.export import FORMATS, Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
+from logs.money import Rake
 from logs.phh import PHH, read_phh
 from logs.pokerstars import POKERSTARS
-from logs.rake import Rake
 from logs.record import HandRecord
 from protocol import find_game
 from tests.logs.hands import random_hands

@@ -10,7 +10,7 @@ import pytest
 
 from engine.holdem import opening_position
 from logs.errors import UnsupportedGameError
-from logs.holdem import check_holdem, shown_stacks, usual_blinds
+from logs.formats import check_holdem, shown_stacks, usual_blinds
 from logs.ohh import format_ohh
 from logs.phh import format_phh
 from logs.pokerstars import format_pokerstars

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logs.formats import ExportOptions
-from logs.money import split
+from logs.money import Rake, split
 from logs.ohh import format_ohh
-from logs.rake import Rake
 from tests.logs.hands import random_hands
 
 

@@ -56,8 +56,14 @@ def test_a_hand_moment_by_moment() -> None:
 def test_an_all_in_deals_the_rest_and_shows_in_order() -> None:
     scenes = views_of(_hand("STATE:0:r20000c///:2d9s|AhAs/4c5c6c/Th/Kh:-20000|20000:Ann|Bob", "nolimit"))
     assert [scene.words for scene in scenes[1:]] == [
-        *("Bob raises to 20,000, all-in", "Ann calls 19,900, all-in", "flop: 4c 5c 6c", "turn: Th", "river: Kh"),
-        *("Bob shows Ah As, a pair of Aces", "Ann shows 2d 9s, high card King", "Bob wins 40,000"),
+        "Bob raises to 20,000, all-in",
+        "Ann calls 19,900, all-in",
+        "flop: 4c 5c 6c",
+        "turn: Th",
+        "river: Kh",
+        "Bob shows Ah As, a pair of Aces",
+        "Ann shows 2d 9s, high card King",
+        "Bob wins 40,000",
     ]
     assert [seat.is_all_in for seat in scenes[3].seats] == [True, True]
     assert all(scene.acting is None for scene in scenes[2:])

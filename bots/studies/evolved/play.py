@@ -20,7 +20,7 @@ from bots.findings import ABSENT, Comparison, Comparisons, Line, LineChart, Tabl
 from engine import Category
 from engine.starting_hands import STARTING_HANDS
 from logs.estimation.rate import signed
-from logs.tracker.playing_style import classify
+from logs.tracker.definitions import classify
 
 __all__ = [
     "GENERATED_GENES_HANDS",
@@ -183,7 +183,11 @@ def winnings(players: Sequence[Sides]) -> tuple[Comparisons, TableView]:
             tuple(
                 (head, "")
                 for head in (
-                    *("", "deals of the training", "other deals", "interval", "of these, folded before the flop"),
+                    "",
+                    "deals of the training",
+                    "other deals",
+                    "interval",
+                    "of these, folded before the flop",
                     "printed, with as much lost before the flop",
                 )
             ),
@@ -267,7 +271,7 @@ def best_hands(sides: Sides) -> tuple[TableView, Comparisons]:
         cells.append("" if interval is None else interval_text(interval, 0))
         rows.append(tuple(cells))
     heads = ("times", "won %", "dollars")
-    columns = (*("place", "printed", *heads, "training", *heads, "other deals", *heads, "interval"),)
+    columns = ("place", "printed", *heads, "training", *heads, "other deals", *heads, "interval")
     view = TableView(
         "The 20 best starting hands",
         tuple((head, "") for head in columns),

@@ -47,7 +47,6 @@ def add_run(
     """Add a run to what counts.
 
     Args:
-        versions: by player.
         scores: by player, what it won in every duplicate, in mbb/g.
     """
     ordered = sorted(zip(versions, scores, strict=True), key=lambda one: one[0])
@@ -199,7 +198,6 @@ def tables(
     """Tables of a game, in the order in which they first met; of two players, the worst for the first of them first.
 
     Args:
-        together: versions that both sit there.
         after: the last table of the page before; the answer is empty if it is none of these.
     """
     if together is None:

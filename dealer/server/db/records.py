@@ -124,8 +124,6 @@ _M = TypeVar("_M", bound=Model)
 
 
 def _at(name: str) -> Any:
-    """The field `name`, seconds since 1970, as ISO 8601."""
-
     def at(self: Any) -> datetime | None:
         seconds = getattr(self, name)
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
@@ -500,7 +498,6 @@ def runs(
 
     Args:
         job: of this job only. game: of this game only. state: in this state only.
-        version: with this version of a bot only.
         pair: that count in this pair only.
     """
     chosen: dict[str, object] = {

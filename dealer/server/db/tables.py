@@ -32,9 +32,7 @@ class TableRow:
     """An open table, on a server or on this machine.
 
     Attributes:
-        id: its name in addresses.
         owner: who sits there, in the words of whoever opened it.
-        players: the names of the bots, by seat.
         seen_s: when it was last looked at, in seconds since 1970.
         run: the number of its run on a server; None elsewhere.
         is_guests: whether a guest sits there, who has not logged in.
@@ -65,7 +63,6 @@ def add_table(
     Args:
         user: the number of the user; None for a guest.
         versions: by seat, of the bots; None for the person, who sits first.
-        players: the names of the bots, by seat.
     """
     number = add_user(db, _GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()

@@ -58,7 +58,6 @@ class JoinEnding:
 
     Attributes:
         runs: in which the bot has played, by how they ended: ``finished``, ``failed`` or ``cancelled``.
-        refused: challenges that were not played.
         failures: how often the bot has left a match that went on.
     """
 

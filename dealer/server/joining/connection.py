@@ -55,16 +55,12 @@ class JoinSettings:
     Attributes:
         folder: for what the bot prints, and for games.
         games: that it plays; only `ALL_GAMES` for all that the server has.
-        at_once: how many runs it plays at a time.
         is_on_ladder: whether the server may have it play when nobody asks for anything.
         challenges: that are asked for, each with a tag of its own; when all have ended, the client leaves.
         most_runs: after how many runs it leaves; None for any number.
         seed: for the chance decisions of a Python bot; None draws one for every seat.
-        uses_tls: whether the connection is encrypted.
         ca: the file of the certificates that are believed; None for those of the system.
         retry_s: how long to wait before the first try to connect again; twice as long before every other.
-        most_retry_s: never longer than this.
-        answer_s: for an answer of the server's.
     """
 
     host: str
@@ -119,13 +115,7 @@ class ChallengeRefused:
 
 @dataclass(frozen=True, slots=True)
 class BotFailed:
-    """The bot has left a match that goes on.
-
-    Attributes:
-        match: whose and which.
-        last_lines: the last that it printed.
-        output: the file with the rest.
-    """
+    """The bot has left a match that goes on."""
 
     match: str
     reason: str

@@ -40,8 +40,6 @@ class PlayedSeat:
     """A seat that a bot of this machine plays.
 
     Attributes:
-        offer: the latest.
-        output_path: what the bot prints.
         problem: why the bot has left; empty if it has not.
     """
 
@@ -59,9 +57,6 @@ class PlayedSeat:
         """Prepare to play; see `play`.
 
         Args:
-            game: the file of its definition.
-            output_path: for what the bot prints.
-            seed: for the chance decisions of a Python bot.
             on_break: called with the number of the seat when its connection has broken.
             on_failed: called when the bot has left the match, which goes on.
         """

@@ -31,7 +31,6 @@ _MOST_OF_EARLIER_STARTS = 1000
 
 
 def _has_all_ins(game: ServerGame) -> bool:
-    """Whether all-in hands of a game are looked at."""
     return is_holdem(game.game) and not game.game.is_limit
 
 

@@ -34,8 +34,6 @@ class Limits:
     """What may go on at a time; None: as much as anybody likes.
 
     Attributes:
-        bots: the server's own bots, in all runs.
-        runs_per_user: runs of one user.
         runs_per_bot: how often one of the server's own bots sits at a table.
         runs_per_game: by game; a game that is missing has no limit.
     """
@@ -70,7 +68,6 @@ class WaitingJob:
         stamp: when it last started, or came: a larger number is later.
         user_served: when its user was last served; 0 for never.
         skips: how often another was taken in its place because it did not fit.
-        is_ready: whether everybody that is needed is there.
     """
 
     id: int

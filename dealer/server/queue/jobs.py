@@ -106,11 +106,9 @@ class ActiveJob:
 
     Attributes:
         row: as it is kept, with the number of runs started.
-        game: of the server.
-        client: who is notified.
         going: the run that goes on. run: the same, once it is being played.
         is_resumed: whether `going` is to be resumed, not started.
-        skips: see `dealer.server.queue.fair_queue.Job`.
+        skips: see `dealer.server.queue.fair_queue.WaitingJob`.
         began_s: when that was, on the monotonic clock.
         end: why no more runs are started, if that has been decided.
         is_interrupted: whether its run is to stop now, to be resumed later.
@@ -177,7 +175,6 @@ class ActiveJob:
 
         Args:
             served: when its user was last served; 0 for never.
-            is_ready: whether everybody that is needed is there.
         """
         # What was going on when the server ended comes before everything else.
         first = -1 if self.is_resumed else served
@@ -284,7 +281,6 @@ async def forecasts(
 
     Args:
         jobs: of which something is left. waiting: the same as the queue sees them.
-        slots: what the runs that go on take, by job.
 
     Raises:
         StoreError: the database cannot be read.

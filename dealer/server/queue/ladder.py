@@ -52,7 +52,6 @@ class _LineUp:
 
     Attributes:
         players: the names of the bots. versions: their numbers, in rising order.
-        duplicates: deals that count already.
         half_width_95: half the interval, of the player with the widest; infinite while nothing is known.
     """
 
@@ -105,7 +104,6 @@ class Ladder:
 
         Args:
             changes: tells when to look again. feed: tells whether anything has happened.
-            is_idle: whether no request waits.
             going: what the ladder plays already: games and players.
         """
         while True:

@@ -54,8 +54,6 @@ class PlayContext:
     """Where runs are played.
 
     Attributes:
-        connected_bots: the bots of users.
-        watchers: of its runs.
         environment: variables that the processes of the server's own bots get.
         key: what has to be sent for the seats of users' bots.
     """
@@ -263,11 +261,7 @@ def seat_notifier(
     client that brings that player gets the port, once.
 
     Args:
-        players: by seat, as the server calls them.
-        connected_bots: the bots of users.
-        match: what the clients call it.
         versions: by seat, of the players that have one; a bot that is there in another version is not called.
-        key: of the seats of users' bots.
         client: gives who brings the own agents.
     """
     seats = {name: seat for seat, name in enumerate(run.plan.contests[0].names)}

@@ -79,12 +79,7 @@ class Line(Client, Protocol):
 
 
 class _Host:
-    """Who brings one bot: a client, over one connection after another.
-
-    Attributes:
-        line: the connection; None while there is none.
-        seats: that have been opened and are not over.
-    """
+    """Who brings one bot: a client, over one connection after another."""
 
     def __init__(self, bot: str, user: User, session: str, hosting: Hosting) -> None:
         self.bot = bot
@@ -341,7 +336,6 @@ class HostedSeat:
         """Carry bytes over a connection until it ends, or another takes its place.
 
         Args:
-            reader: from the client. writer: to it.
             received: how many bytes of the dealer's the client has.
             head: what has come from it after its claim.
         """

@@ -114,11 +114,9 @@ class _Connection:
         return event if isinstance(event, Login | SeatClaim) else None
 
     async def carry(self, claim: SeatClaim) -> bool:
-        """Carry the bytes of a seat, as long as this lasts; False if the claim names none."""
         return await self._hosting.carry(claim, self._reader, self._writer, self._session.take_rest())
 
     def drop(self) -> None:
-        """Close the connection."""
         self._writer.close()
 
     async def _next_event(self, idle_s: float | None) -> BenchmarkEvent | None:
@@ -143,7 +141,6 @@ class _Connection:
         return event
 
     async def serve(self, user: User) -> None:
-        """Answer what the client says, until it leaves."""
         self._user = user
         self._session.admit()
         self.write(LOGGED_IN)
@@ -179,7 +176,6 @@ class _Connection:
     # ---- what comes from the service
 
     def notify(self, event: ServiceEvent) -> None:
-        """Hand on what becomes of this client's jobs."""
         if isinstance(event, SeatOpen):
             self.write(run_text(event.match, self._advertised(), event.port))
             return

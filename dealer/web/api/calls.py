@@ -33,7 +33,6 @@ __all__ = ["PREFIX", "Caller", "Callers", "Parts", "Player", "Reader", "answers"
 
 
 def _bearer_of(request: Request) -> str:
-    """The token that a request carries; empty if it carries none."""
     kind, _, text = request.headers.get("authorization", "").partition(" ")
     return text.strip() if kind.lower() == "bearer" else ""
 

@@ -252,8 +252,18 @@ def test_of_hand_shows_folded_cards_to_nobody_but_their_owner() -> None:
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs" / "connect-a-bot.md"
 UNLISTED = {
-    *("acting_position", "betting", "comments", "finished", "game", "is_my_turn", "legal", "match_state"),
-    *("from_hand", "from_state", "to_hand_total", "to_street_total"),
+    "acting_position",
+    "betting",
+    "comments",
+    "finished",
+    "game",
+    "is_my_turn",
+    "legal",
+    "match_state",
+    "from_hand",
+    "from_state",
+    "to_hand_total",
+    "to_street_total",
 }
 """For bots that go deeper; their docstrings say what they are."""
 

@@ -113,7 +113,10 @@ class TestLong:
         for folder, workers in (("one", "1"), ("two", "2")):
             ran = arena_here(
                 *("evolve", "kuhn", str(tmp_path / folder), "--repeat", "3", "--generations", "5"),
-                *("--population", "101", "--workers", workers),
+                "--population",
+                "101",
+                "--workers",
+                workers,
             )
             assert ran.code == 0
         for seed in (1, 2, 3):

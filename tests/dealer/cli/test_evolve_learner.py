@@ -9,8 +9,20 @@ import pytest
 from tests.dealer.cli.conftest import Arena
 
 _SMALL = (
-    *("--opponents", "bots.baseline:CallingBot", "--hands", "4", "--test", "4", "--population", "5"),
-    *("--generations", "4", "--trials", "5", "--seeds", "5"),
+    "--opponents",
+    "bots.baseline:CallingBot",
+    "--hands",
+    "4",
+    "--test",
+    "4",
+    "--population",
+    "5",
+    "--generations",
+    "4",
+    "--trials",
+    "5",
+    "--seeds",
+    "5",
 )
 
 

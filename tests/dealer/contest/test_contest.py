@@ -123,7 +123,9 @@ def test_every_player_holds_every_seats_cards(tmp_path: Path) -> None:
 def test_permutations_are_all_orders(tmp_path: Path) -> None:
     plan = _plan(
         tmp_path,
-        *("calling", "folding", "raising"),
+        "calling",
+        "folding",
+        "raising",
         game="kuhn.limit.3p",
         seating=Seating.PERMUTATIONS,
         in_process=True,

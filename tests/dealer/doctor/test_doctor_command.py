@@ -296,7 +296,7 @@ def test_strangers_are_turned_away_while_a_client_is_awaited(background: list[Ba
 def test_a_client_that_comes_again(background: list[Background]) -> None:
     (port,) = free_ports(1)
     one = Background(
-        *("tcp", "-g", "kuhn", "--port", str(port), "--reconnect", "--only", "bets", "--only", "cut-off", "--json")
+        "tcp", "-g", "kuhn", "--port", str(port), "--reconnect", "--only", "bets", "--only", "cut-off", "--json"
     )
     background.append(one)
     for _ in range(2):

@@ -24,7 +24,7 @@ from dealer.server.service import Service
 from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from engine import DealKey, derived_seed
-from logs.acpc_log.deals import check_deals
+from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
 from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import statistics_of

@@ -18,7 +18,7 @@ from dealer.errors import StoreError
 from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey, derived_seed
-from logs.acpc_log.deals import check_deals
+from logs.acpc_log.reader import check_deals
 from logs.export import FORMATS
 from logs.hand_source import find
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit

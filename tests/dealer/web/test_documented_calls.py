@@ -23,7 +23,9 @@ pytestmark = pytest.mark.skipif(not shutil.which("curl") or not shutil.which("sh
 
 async def ran(command: str, folder: Path, environment: dict[str, str]) -> str:
     program = await asyncio.create_subprocess_exec(
-        *("sh", "-c", command),
+        "sh",
+        "-c",
+        command,
         cwd=folder,
         env=os.environ | environment,
         stdout=asyncio.subprocess.PIPE,

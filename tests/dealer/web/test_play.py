@@ -18,7 +18,7 @@ from dealer.server.db.records import runs
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.db.tables import open_tables
 from engine import DealKey
-from logs.acpc_log.deals import check_deals
+from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
 from tests.dealer.web.pages import Visit, new_user, small_house, visit, with_web
 

@@ -8,8 +8,8 @@ import pytest
 
 from dealer import play
 from engine import DealKey, derived_seed
-from logs.acpc_log.deals import check_deals
 from logs.acpc_log.header import read_log_header
+from logs.acpc_log.reader import check_deals
 from logs.errors import DamagedLogError, LogError
 
 KEY = DealKey(bytes(range(32)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from logs.acpc_log.score import is_same_score, parse_score, wrong_score
+from logs.acpc_log.state_lines import is_same_score, parse_score, wrong_score
 
 
 @pytest.mark.parametrize(

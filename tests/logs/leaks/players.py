@@ -10,7 +10,7 @@ from bots.baseline import HandRandom
 from bots.sdk.selfplay import self_play
 from engine import CALL, RAISE, Action, ActionKind
 from logs import HandRecord
-from logs.leaks.situations import hand_class
+from logs.leaks.divergences import hand_class
 
 Change = Callable[[View, Action], Action]
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine import Deal
 from logs.leaks import BY_POSITION, Leaks, LeaksRefused, leaks_of
-from logs.leaks.partings import DIMENSIONS, parting_of
+from logs.leaks.divergences import DIMENSIONS, parting_of
 from logs.tracker.positions import position_names
 from tests.logs.hands import random_hands
 from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, never_raises_draws, played

@@ -9,7 +9,7 @@ import pytest
 from engine import rank_hand
 from engine.cards import parse_cards
 from engine.evaluator import Category, category
-from logs.leaks.situations import bets_class, board_class, hand_class, price_class, starting_class
+from logs.leaks.divergences import bets_class, board_class, hand_class, price_class, starting_class
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,8 @@ def test_boards(board: str, texture: str) -> None:
 
 def test_bets_and_prices() -> None:
     assert [bets_class(0, raises, 0) for raises in (0, 1, 2, 3)] == [
-        *("before any raise", "facing a raise"),
+        "before any raise",
+        "facing a raise",
         *["facing a reraise"] * 2,
     ]
     assert [bets_class(2, raises, 0) for raises in (0, 1, 2)] == ["first to act", "facing a bet", "facing a raise"]

@@ -10,8 +10,7 @@ import pytest
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import UnsupportedGameError
-from logs.formats import ExportOptions
-from logs.holdem import shown_stacks
+from logs.formats import ExportOptions, shown_stacks
 from logs.phh import format_phh, format_phhs, read_phh
 from protocol import find_game
 from tests.logs.hands import (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.pokerstars.clock import HandClock, eastern_date
+from logs.pokerstars.writer import HandClock, eastern_date
 
 
 def us(*when: int) -> int:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from engine import CARD_TEXTS, parse_cards, rank_hand
-from logs.pokerstars.hand_names import name_ending, name_hand
+from logs.pokerstars.names import name_ending, name_hand
 from tests.logs.pokerstars.judging import ending, judge
 from tests.tables import rows
 

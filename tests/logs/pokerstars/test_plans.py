@@ -8,13 +8,12 @@ import pytest
 
 from engine import BettingState, Seat
 from logs.errors import LogsError
-from logs.formats import ExportOptions
-from logs.holdem import usual_blinds
+from logs.formats import ExportOptions, usual_blinds
+from logs.money import Rake
 from logs.pokerstars import plans
 from logs.pokerstars.plans import Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.pokerstars.writer import format_pokerstars_file
-from logs.rake import Rake
 from logs.record import HandRecord
 from logs.steps import street_actions
 from tests.logs.hands import random_hands

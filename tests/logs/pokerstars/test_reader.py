@@ -19,11 +19,11 @@ from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind
 from logs.formats import ExportOptions
 from logs.hand_source import find
+from logs.money import Rake
 from logs.phh import format_phhs, read_phh
 from logs.pokerstars import format_pokerstars, format_pokerstars_file, read_pokerstars
-from logs.pokerstars.clock import eastern_us
 from logs.pokerstars.names import screen_names
-from logs.rake import Rake
+from logs.pokerstars.writer import eastern_us
 from logs.tracker.many_files import count_hands
 from tests.logs.hands import HOLDEM, random_hands, recorded_cases, recorded_file, recorded_game
 from tests.logs.pokerstars.made_hands import MADE

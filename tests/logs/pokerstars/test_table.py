@@ -8,8 +8,7 @@ import pytest
 
 from engine import Game
 from engine.game import DEFAULT_STACK
-from logs.formats import ExportOptions
-from logs.holdem import usual_blinds
+from logs.formats import ExportOptions, usual_blinds
 from logs.pokerstars.plans import Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from protocol import find_game

@@ -16,10 +16,10 @@ from logs import HandRecord, Times
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError, UnsupportedGameError
 from logs.formats import ExportOptions
+from logs.money import Rake
 from logs.ohh import format_ohh
 from logs.pokerstars import PokerStarsWriter, format_pokerstars, format_pokerstars_file
 from logs.pokerstars import writer as writer_module
-from logs.rake import Rake
 from protocol import find_game
 from tests.logs import hands as sample
 from tests.logs.pokerstars.checker import CheckedHand, check_file

@@ -15,7 +15,7 @@ from engine import Seat
 from logs.page.table import TableView
 from logs.record import HandRecord, PlayerComment
 from logs.report import format_report, report_data
-from logs.report.plots import winnings_plot
+from logs.report.page import winnings_plot
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
 from tests.browsers import BROWSER, needs_browser
@@ -39,7 +39,7 @@ def _plot_of_nothing() -> str:
 def test_a_page_is_whole_and_fetches_nothing(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plots of limit hold'em are drawn; at the other tables one is drawn for all players."""
     if game != "limit":
-        monkeypatch.setattr("logs.report.build.winnings_plot", lambda points, name: _plot_of_nothing())
+        monkeypatch.setattr("logs.report.page.winnings_plot", lambda points, name: _plot_of_nothing())
     records = random_hands(game, 60, with_notes=True)
     checker = checked_page(_page(records))
     assert checker.fetched == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from logs.report.plots import LEGEND, winnings_plot
+from logs.report.page import LEGEND, winnings_plot
 from logs.tracker.statistics import CurvePoint
 
 

@@ -9,7 +9,7 @@ import pytest
 from engine import Seat
 from logs.acpc_log.reader import read_log
 from logs.record import HandRecord, PlayerComment, Times
-from logs.report.replay import replayed
+from logs.view import replayed
 from protocol import find_game
 from tests.logs.hands import random_hands
 from tests.logs.tracker.little_hands import hand
@@ -46,8 +46,15 @@ def test_all_in_and_the_cards_that_still_come() -> None:
     record = _hand("STATE:0:r20000c///:2d9s|AhAs/4c5c6c/Th/Kh:-20000|20000:Ann|Bob", "nolimit")
     words = [step.words for step in replayed(record, 400.0).steps]
     assert words[2:] == [
-        *("raises to 20,000, all-in", "calls 19,900, all-in", "flop", "turn", "river", "showdown"),
-        *("shows a pair of Aces", "shows high card King", "wins 40,000"),
+        "raises to 20,000, all-in",
+        "calls 19,900, all-in",
+        "flop",
+        "turn",
+        "river",
+        "showdown",
+        "shows a pair of Aces",
+        "shows high card King",
+        "wins 40,000",
     ]
 
 
@@ -70,7 +77,14 @@ def test_comments_and_times_stand_by_their_actions() -> None:
     ]
     assert hand.last_words == (("Bob", "gg"),)
     assert [step.words for step in hand.steps] == [
-        *("posts 1", "posts 1", "checks", "checks", "showdown", "shows", "shows", "wins 2")
+        "posts 1",
+        "posts 1",
+        "checks",
+        "checks",
+        "showdown",
+        "shows",
+        "shows",
+        "wins 2",
     ]
     assert [step.cards for step in hand.steps[5:7]] == [("Ks",), ("Qs",)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from logs.estimation.mean import FEWEST_UNITS
-from logs.tracker.playing_style import CLASSES, Verdict, classify
+from logs.tracker.definitions import CLASSES, Verdict, classify
 from tests.tables import rows
 
 
