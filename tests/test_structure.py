@@ -30,8 +30,8 @@ DEALER_ROOMS = (
     {"run"},
     {"results"},
     {"library"},
-    {"seat"},
-    {"reference", "doctor", "server", "terminal_seat", "watching"},
+    {"person"},
+    {"reference", "doctor", "server", "watching"},
     {"web", "bench"},
     {"cli"},
 )
@@ -41,7 +41,7 @@ MOST_LINES = 800
 MOST_MODULES = 24
 """Of a folder; the command line has a file for every command."""
 
-CROWDED = ("dealer.web", "logs")
+CROWDED = ("logs",)
 """Folders that hold more, still."""
 
 MOST_POSITIONAL = 6
@@ -231,7 +231,7 @@ def test_the_dealer_knows_no_bot() -> None:
         if room(name) not in ("bots", "dealer.cli") and name.startswith("dealer.")
         for target in targets
         if target.split(".")[0] == "bots" and target not in known
-        if room(target) != "bots.human" or room(name) not in ("dealer.seat", "dealer.terminal_seat", "dealer.web")
+        if room(target) != "bots.human" or room(name) not in ("dealer.person", "dealer.web")
     ]
 
 

@@ -20,7 +20,7 @@ from dealer.run.writers import LogWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
-from dealer.watching.live import LiveTables
+from dealer.watching import LiveTables
 from logs.whole_file import LineFile
 from protocol import find_game
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import signal
 import threading
 import webbrowser
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.web_extra import has_web
 from logs.errors import LogsError
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NoBrowser", "PagePort", "pages_beside", "require_web", "show_pages"]
 
-_PACKAGES = ("starlette", "uvicorn")
 _START_S = 10.0
 
 PagePort: TypeAlias = Annotated[
@@ -36,7 +35,7 @@ NoBrowser: TypeAlias = Annotated[
 
 def require_web() -> None:
     """End the command where the packages of the pages are missing."""
-    if not all(importlib.util.find_spec(name) for name in _PACKAGES):
+    if not has_web():
         abort("the pages need more packages: pip install 'acpc-arena[web]'")
 
 
@@ -60,10 +59,10 @@ def show_pages(
         number: of the hand to begin with.
     """
     require_web()
-    from dealer.watching.runs import WatchedRun
+    from dealer.watching import WatchedRun
     from dealer.web.addresses import hand_path, run_path
     from dealer.web.library import LocalLibrary
-    from dealer.web.local_site import local_site
+    from dealer.web.local import local_site
 
     for path in paths:
         if not path.exists():
@@ -126,10 +125,10 @@ def pages_beside(terminal: Terminal, folder: Path, *, opens_browser: bool = True
     Yields:
         what the run is to be played with.
     """
-    from dealer.watching.live import LiveTables
+    from dealer.watching import LiveTables
     from dealer.web.addresses import run_path
     from dealer.web.library import LocalLibrary
-    from dealer.web.local_site import local_site
+    from dealer.web.local import local_site
 
     tables = LiveTables()
     library = LocalLibrary([folder], tables=tables)

@@ -12,7 +12,7 @@ from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, 
 from dealer.cli.running import resume_and_show
 from dealer.cli.sitting import play_seat
 from dealer.library import Run, reopen, unfinished_runs
-from dealer.terminal_seat.sitting import Face
+from dealer.person.terminal import Face
 
 __all__ = ["resume"]
 

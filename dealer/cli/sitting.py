@@ -11,10 +11,10 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.library import Run, reopen
+from dealer.person.terminal import Face, Leaving, sit_down
 from dealer.results.schema import ContestResult
 from dealer.results.sentences import contest_sentence
 from dealer.run.ending import Outcome
-from dealer.terminal_seat.sitting import Face, Leaving, sit_down
 
 __all__ = ["play_page", "play_seat", "reopen_table"]
 
@@ -30,15 +30,21 @@ def reopen_table(folder: Path) -> Run[ContestResult]:
 def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoReturn:
     """Let the person play a run, say what became of it, and end the command."""
     _end_if_finished(terminal, run)
-    sat = sit_down(terminal.out, run, face)
+    sitting = sit_down(terminal.out, run, face)
     terminal.print()
-    _end(terminal, run, sat.result, is_over=sat.leaving is Leaving.OVER, is_cut=sat.leaving is Leaving.INTERRUPTED)
+    _end(
+        terminal,
+        run,
+        sitting.result,
+        is_over=sitting.leaving is Leaving.OVER,
+        is_cut=sitting.leaving is Leaving.INTERRUPTED,
+    )
 
 
 def play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoReturn:
     """Let the person play a run in a browser, say what became of it, and end the command."""
     _end_if_finished(terminal, run)
-    from dealer.web.local_table import play_in_browser
+    from dealer.web.local import play_in_browser
 
     def tell(address: str) -> None:
         terminal.sentence(

@@ -13,9 +13,9 @@ from dealer.cli.web_extra import need_web
 from dealer.cli.words import split_words
 from dealer.library import new_table
 from dealer.match.faults import FaultPolicy
+from dealer.person.settings import table_config
+from dealer.person.terminal import Face
 from dealer.run.settings import BotSettings, RunConfig
-from dealer.seat.asking import table_config
-from dealer.terminal_seat.sitting import Face
 
 __all__ = ["table"]
 

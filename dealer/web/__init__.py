@@ -1,6 +1,6 @@
 """The pages and the HTTP interface: of a server (`arena serve`), or of runs on this machine (`arena watch`).
 
-`site` is what every page knows, `app` makes the application of it and of the routes of the page rooms, `gate` is what
+`site` is what every page knows, `app` makes the application of it and of the routes of the pages, `security` is what
 every request passes, `serving` lets it answer on a port. Needs the extra `web`; nobody imports it who does not serve.
 """
 

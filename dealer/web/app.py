@@ -1,7 +1,7 @@
 """The application: the routes of the page rooms, the files of the pages, and one way to say what is wrong.
 
 Whatever raises `WebError` answers with its status: in a page for browsers, as a problem (RFC 9457) below ``/api``.
-All of it stands behind the gate (`dealer.web.gate`).
+All of it passes its middleware (`dealer.web.security`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 
 from dealer.errors import StoreError, WebError
 from dealer.server.settings import WebSettings
-from dealer.web.gate import Gate, told
+from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.site import Site
 
 __all__ = ["error_answer", "error_handlers", "make_app"]
@@ -53,7 +53,7 @@ def make_app(
         exception_handlers=error_handlers(site),
     )
     on_error = partial(error_answer, site)
-    return Gate(app, settings or WebSettings(), on_error, sessions=site.sessions, is_loopback=is_loopback)
+    return SecurityMiddleware(app, settings or WebSettings(), on_error, sessions=site.sessions, is_loopback=is_loopback)
 
 
 def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]]:
@@ -73,7 +73,7 @@ def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request,
         return answer
 
     async def on_our_error(request: Request, error: Exception) -> Response:
-        return error_answer(site, request, told(error))
+        return error_answer(site, request, as_web_error(error))
 
     return {
         WebError: on_web_error,

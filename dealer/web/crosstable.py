@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dealer.results.schema import GameStandings, TournamentResult
-from dealer.watching.runs import WatchedRun
+from dealer.watching import WatchedRun
 from dealer.web.addresses import contest_path
 from logs.estimation import Rate
 from logs.text import shown

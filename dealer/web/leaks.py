@@ -23,7 +23,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.results.leaks import MOST_NAMED, leaks_table, parting_in_words, sentences_of, tables_of
-from dealer.watching.runs import WatchedContest
+from dealer.watching import WatchedContest
 from dealer.web.addresses import hand_path, run_path
 from dealer.web.library import Library, ShownRun
 from dealer.web.site import Site

@@ -18,8 +18,7 @@ from typing import Final, Protocol
 
 from dealer.run.folder import CONFIG_NAME
 from dealer.server.access import Access
-from dealer.watching.live import LiveTables
-from dealer.watching.runs import WatchedRun
+from dealer.watching import LiveTables, WatchedRun
 from dealer.web.visitor import Visitor
 from logs.hand_source import HandSource, find
 

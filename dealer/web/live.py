@@ -21,7 +21,7 @@ from starlette.responses import StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.watching.runs import WatchedContest, WatchedMatch
+from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.library import Counting, Library, ShownRun
 from dealer.web.site import Site, templates
 from dealer.web.views import contest_view, match_of, open_run

@@ -20,19 +20,19 @@ from starlette.routing import BaseRoute, Route
 
 from bots.errors import StaleEntry, UnclearEntry
 from dealer.errors import DealerError, WebError
+from dealer.person.sentences import game_sentence
+from dealer.person.settings import HANDS, opponent_in, table_config
+from dealer.person.sitting import Sitting
 from dealer.run.settings import RunConfig
-from dealer.seat.asking import HANDS, opponent_in, table_config
-from dealer.seat.sentences import game_sentence
-from dealer.seat.sitting import Sitting
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.db.tables import GUEST_NAME, TableRow
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, player_name
-from dealer.web.forms import read_form
-from dealer.web.hall import Hall
+from dealer.web.security import read_form
 from dealer.web.site import Site
-from dealer.web.table_guests import guest_settings, guests_in
+from dealer.web.table_store import guest_settings, guests_in
 from dealer.web.table_view import table_values
+from dealer.web.tables import TableManager
 from dealer.web.visitor import Visitor, visitor_of
 from engine import DealKey, Seed
 
@@ -51,9 +51,9 @@ _NOT_THERE: Final = "choose one of the bots of {game}; a user's bot is there onl
 
 def routes(site: Site) -> list[BaseRoute]:
     """The pages of this room; none where nobody can sit down."""
-    if site.hall is None:
+    if site.table_manager is None:
         return []
-    play = Play(site, site.hall)
+    play = Play(site, site.table_manager)
     of_server = [
         Route("/play", play.ask, methods=["GET"]),
         Route("/play", play.sit_down, methods=["POST"]),
@@ -84,11 +84,11 @@ class Play:
 
     Attributes:
         site: whose page it is.
-        hall: of its tables.
+        table_manager: of its tables.
     """
 
     site: Site
-    hall: Hall
+    table_manager: TableManager
 
     # ---- sitting down
 
@@ -128,7 +128,7 @@ class Play:
             return table_config(game.path, others, name=name, hands=hands, seed=cards, directory=directory, export=[])
 
         try:
-            table = await self.hall.open(
+            table = await self.table_manager.open(
                 owner_of(visitor),
                 config,
                 game=game.name,
@@ -176,13 +176,13 @@ class Play:
             given=defaultdict(str, given),
             problem=problem,
             clocks=_DECISION_S,
-            tables=self.hall.book.of(owner),
+            tables=self.table_manager.table_store.of(owner),
         )
 
     # ---- at the table
 
     def _table(self, request: Request) -> TableRow:
-        table = self.hall.book.find(request.path_params["table"])
+        table = self.table_manager.table_store.find(request.path_params["table"])
         if table is None or table_visibility(table.owner, owner_of(visitor_of(request))) is Visibility.NOTHING:
             # Of a table of somebody else it is not told that it is there.
             raise WebError(404, "You do not sit at such a table; it may have been ended.")
@@ -191,26 +191,26 @@ class Play:
     async def show(self, request: Request) -> Response:
         """The table as it is."""
         table = self._table(request)
-        sitting = await self.hall.sitting(table)
+        sitting = await self.table_manager.sitting(table)
         await sitting.wait_until_asked(_AFTER_ENTRY_S)
         return self._page(request, table, sitting)
 
     async def part(self, request: Request) -> Response:
         """What changes on the page, as soon as it is newer than what the page has."""
         table = self._table(request)
-        sitting = await self.hall.sitting(table)
+        sitting = await self.table_manager.sitting(table)
         if request.query_params.get("seen") == _tag(sitting):
-            with self.hall.looking(table):
+            with self.table_manager.looking(table):
                 if not await sitting.wait(sitting.version, _POLL_S):
                     return Response(status_code=204)
-        self.hall.check_open()
+        self.table_manager.check_open()
         return self._page(request, table, sitting, is_part=True)
 
     async def enter(self, request: Request) -> Response:
         """Something that the person does."""
         table = self._table(request)
         form = await read_form(request)
-        sitting = await self.hall.sitting(table)
+        sitting = await self.table_manager.sitting(table)
         # A table that has just been woken is at the same moment soon.
         await sitting.wait_until_asked(_AFTER_ENTRY_S)
         entry = form.get("entry", "")[:_MOST_ENTRY_LETTERS]
@@ -235,9 +235,9 @@ class Play:
         table = self._table(request)
         await read_form(request)
         if self.site.server is None:
-            await self.hall.end(table)
+            await self.table_manager.end(table)
         else:
-            await self.hall.leave(table)
+            await self.table_manager.leave(table)
         return self.site.page(request, "left.html.jinja", table=table, is_local=self.site.server is None)
 
     async def ask_to_end(self, request: Request) -> Response:
@@ -248,7 +248,7 @@ class Play:
         """The person plays no more at this table."""
         table = self._table(request)
         await read_form(request)
-        await self.hall.end(table)
+        await self.table_manager.end(table)
         return RedirectResponse("/play", _SEE_OTHER)
 
     def _page(

@@ -26,7 +26,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.results.schema import TournamentResult
-from dealer.watching.runs import WatchedMatch
+from dealer.watching import WatchedMatch
 from dealer.web.addresses import contest_path, hand_path, match_path
 from dealer.web.crosstable import crosstables
 from dealer.web.leaks import told_of

@@ -13,8 +13,7 @@ from dealer.server.db import records
 from dealer.server.db.records import Run, RunState
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
-from dealer.watching.live import LiveTables
-from dealer.watching.runs import WatchedRun
+from dealer.watching import LiveTables, WatchedRun
 from dealer.web.library import RUNS_OF_A_PAGE, RunEntry, ShownRun
 from dealer.web.visitor import Visitor
 from logs.text import shown

@@ -5,37 +5,28 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from typing import Final
 
-from starlette.routing import BaseRoute
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
 from dealer.server.server import ServerParts
-from dealer.web import front, leaks, live, login, mine, play, replay, standings
+from dealer.web import account, leaks, live, play, replay, standings
 from dealer.web.api import app as api
 from dealer.web.app import make_app
-from dealer.web.hall import Hall, HallLimits
 from dealer.web.library import Counting
-from dealer.web.server_book import ServerBook
 from dealer.web.server_library import ServerLibrary
 from dealer.web.serving import answering
-from dealer.web.sessions import Sessions
 from dealer.web.site import Link, Site
 from dealer.web.slumbot import routes as slumbot
-from dealer.web.slumbot.desk import Desk
-from dealer.web.table_guests import TableGuests
+from dealer.web.slumbot.sessions import SlumbotSessions
+from dealer.web.table_store import ServerTableStore, TableGuests
+from dealer.web.tables import TableLimits, TableManager
+from dealer.web.visitor import Sessions
 
 __all__ = ["make_server_site", "server_routes", "server_site"]
-
-ROOMS: Final[tuple[Callable[[Site], Sequence[BaseRoute]], ...]] = (
-    front.routes,
-    login.routes,
-    api.routes,
-    play.routes,
-    mine.routes,
-    standings.routes,
-)
-"""The routes of each room; an address is answered by the first that knows it."""
 
 LINKS: Final[tuple[Link, ...]] = (
     Link("Standings", "/standings"),
@@ -48,7 +39,7 @@ LINKS: Final[tuple[Link, ...]] = (
 def make_server_site(parts: ServerParts) -> Site:
     """The site of a server."""
     web = parts.settings.web
-    limits = HallLimits(
+    limits = TableLimits(
         per_person=web.max_tables_per_person,
         per_address=web.max_tables_per_address,
         awake=web.max_tables,
@@ -59,20 +50,31 @@ def make_server_site(parts: ServerParts) -> Site:
     return Site(
         server=parts,
         sessions=Sessions(parts.store, 86_400 * web.session_days),
-        hall=Hall(ServerBook(parts), limits, TableGuests(parts)),
+        table_manager=TableManager(ServerTableStore(parts), limits, TableGuests(parts)),
         links=LINKS,
     )
 
 
-def server_routes(site: Site, parts: ServerParts, desk: Desk, counting: Counting) -> list[BaseRoute]:
+def server_routes(
+    site: Site, parts: ServerParts, slumbot_sessions: SlumbotSessions, counting: Counting
+) -> list[BaseRoute]:
     """Every address of a server's site but those of the files of its pages."""
+
+    async def front(request: Request) -> Response:
+        web = parts.settings.web
+        return site.page(request, "front.html.jinja", games=parts.settings.games, may_play=web.guests_may_play)
+
     library = ServerLibrary(parts)
     return [
-        *(route for room in ROOMS for route in room(site)),
+        Route("/", front),
+        *api.routes(site),
+        *play.routes(site),
+        *account.routes(site),
+        *standings.routes(site),
         *live.routes(site, library, counting),
         *leaks.routes(site, library),
         *replay.routes(site, library, counting),
-        *slumbot.routes(parts, desk),
+        *slumbot.routes(parts, slumbot_sessions),
     ]
 
 
@@ -80,22 +82,26 @@ def server_routes(site: Site, parts: ServerParts, desk: Desk, counting: Counting
 async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     """Answer for a server until the end of the block; gives the address for browsers."""
     site = make_server_site(parts)
-    assert site.hall is not None
-    desk = Desk(parts, site.hall, forfeit_s=3600 * parts.settings.web.slumbot_forfeit_hours)
+    assert site.table_manager is not None
+    slumbot_sessions = SlumbotSessions(
+        parts, site.table_manager, forfeit_s=3600 * parts.settings.web.slumbot_forfeit_hours
+    )
     counting = Counting()
     host, settings = parts.settings.host, parts.settings.web
-    app = make_app(site, server_routes(site, parts, desk, counting), settings, is_loopback=_is_loopback(host))
-    keeper = asyncio.create_task(desk.keep())
+    app = make_app(
+        site, server_routes(site, parts, slumbot_sessions, counting), settings, is_loopback=_is_loopback(host)
+    )
+    keeper = asyncio.create_task(slumbot_sessions.keep())
     try:
-        async with site.hall, answering(app, host, settings) as address:
+        async with site.table_manager, answering(app, host, settings) as address:
             try:
                 yield address
             finally:
-                site.hall.turn_away()
+                site.table_manager.turn_away()
     finally:
         keeper.cancel()
         counting.close()
-        await desk.close()
+        await slumbot_sessions.close()
 
 
 def _is_loopback(host: str) -> bool:

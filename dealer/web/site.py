@@ -17,9 +17,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from dealer.server.server import ServerParts
-from dealer.web.hall import Hall
-from dealer.web.sessions import Sessions
-from dealer.web.visitor import visitor_of
+from dealer.web.tables import TableManager
+from dealer.web.visitor import Sessions, visitor_of
 
 __all__ = ["Link", "Site", "templates"]
 
@@ -47,14 +46,14 @@ class Site:
         name: in the head and the title of every page.
         server: behind the pages: its store, service, accounts; None where they show runs of this machine.
         sessions: who has logged in; None without a server.
-        hall: the tables at which people sit; None where nobody can.
+        table_manager: the tables at which people sit; None where nobody can.
         links: the navigation, in its order.
     """
 
     name: str = "acpc-arena"
     server: ServerParts | None = None
     sessions: Sessions | None = None
-    hall: Hall | None = None
+    table_manager: TableManager | None = None
     links: tuple[Link, ...] = ()
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
@@ -63,7 +62,7 @@ class Site:
         A template extends ``base.html.jinja`` and fills the blocks `title`, `main` and, for files under ``/static``,
         `scripts`. It finds `site`, `visitor`, `links`, `path` and the values given here. A form that changes something
         begins with ``{{ form.key(visitor) }}`` (``{% import "form.html.jinja" as form %}``), and is read by
-        `dealer.web.forms.read_form`. ``{{ word | segment }}`` makes a part of a path of a hostile word.
+        `dealer.web.security.read_form`. ``{{ word | segment }}`` makes a part of a path of a hostile word.
 
         Args:
             request: to be answered.

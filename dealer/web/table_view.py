@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bots.human import Acted, Dealt, Scene, in_words
-from bots.human.words import MOVED
+from bots.human import MOVED, Scene, in_words
+from dealer.person.sentences import (
+    counted,
+    game_sentence,
+    offers,
+    reasons,
+    result_sentence,
+    score_remark,
+    signed_chips,
+    size_offers,
+)
+from dealer.person.settings import HANDS, SEAT
+from dealer.person.sitting import Sitting
 from dealer.results.sentences import listed
-from dealer.seat.asking import HANDS, SEAT
-from dealer.seat.offers import offers, reasons, size_offers
-from dealer.seat.sentences import counted, game_sentence, result_sentence, score_remark, signed_chips
-from dealer.seat.sitting import Sitting
 from engine import CARD_TEXTS, Card, Move
 from engine.cards import suit_of
 from logs import HandRecord
+from logs.hand_events import Acted, Dealt
 from logs.text import shown
 from logs.view import PlayerView, replayed
 

@@ -1,8 +1,17 @@
-"""Who asks: every request that passes the gate has a visitor."""
+"""Who asks: every request that passes `dealer.web.security` has a visitor, who may have logged in.
+
+Logins are sessions, kept in the database by the hashes of their cookies. A session begins with a new cookie, so that
+nobody can be made to use one that somebody else knows; it ends at the logout, when it has not been used for some time,
+or with the user's passwords (`end_all`).
+"""
 
 from __future__ import annotations
 
 import hashlib
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,12 +19,12 @@ from starlette.requests import HTTPConnection
 
 from dealer.server.access import Person
 from dealer.server.accounts import User
+from dealer.server.db.store import Store
 
-__all__ = ["KNOWN_KEY", "SCOPE_KEY", "Visitor", "form_key_of", "visitor_of"]
+__all__ = ["KNOWN_KEY", "SCOPE_KEY", "Sessions", "Visitor", "form_key_of", "visitor_of"]
 
 SCOPE_KEY: Final = "arena.visitor"
-"""Under which the gate leaves the visitor in the scope of a request."""
-
+"""Under which the security middleware leaves the visitor in the scope of a request."""
 KNOWN_KEY: Final = "arena.known"
 """In the scope of a request that came with a login or a token: its connection is not closed in favour of others."""
 
@@ -59,3 +68,78 @@ def visitor_of(request: HTTPConnection) -> Visitor:
     visitor = request.scope[SCOPE_KEY]
     assert isinstance(visitor, Visitor)
     return visitor
+
+
+_TOUCH_S = 300.0
+"""That a session is used is written no more often than this."""
+_MOST_PER_USER = 50
+
+
+class Sessions:
+    """The sessions of a server."""
+
+    def __init__(self, store: Store, lasting_s: float, *, clock_s: Callable[[], float] = time.time) -> None:
+        """Know the sessions of a store.
+
+        Args:
+            store: the database.
+            lasting_s: a session that is not used for so long has ended.
+            clock_s: tells the time, in seconds since 1970.
+        """
+        self._store = store
+        self._lasting_s = lasting_s
+        self._clock_s = clock_s
+
+    async def begin(self, user: User) -> str:
+        """Log a user in; returns the cookie.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        cookie = secrets.token_urlsafe(24)
+        now_s = self._clock_s()
+
+        def change(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM sessions WHERE used_s < ?", (now_s - self._lasting_s,))
+            db.execute(
+                "DELETE FROM sessions WHERE user = ?1 AND hash NOT IN "
+                "(SELECT hash FROM sessions WHERE user = ?1 ORDER BY used_s DESC LIMIT ?2)",
+                (user.id, _MOST_PER_USER - 1),
+            )
+            db.execute(
+                "INSERT INTO sessions (hash, user, created_s, used_s) VALUES (?, ?, ?, ?)",
+                (_hash_of(cookie), user.id, now_s, now_s),
+            )
+
+        await self._store.write(change)
+        return cookie
+
+    def find(self, cookie: str) -> User | None:
+        """Whose session this is, if it has not ended."""
+        now_s = self._clock_s()
+        rows = self._store.read(
+            "SELECT users.id, users.name, sessions.used_s FROM sessions JOIN users ON users.id = sessions.user "
+            "WHERE sessions.hash = ? AND sessions.used_s >= ?",
+            _hash_of(cookie),
+            now_s - self._lasting_s,
+        )
+        return User(rows[0]["id"], rows[0]["name"]) if rows else None
+
+    async def touch(self, cookie: str) -> None:
+        """A session is used: it lasts from now."""
+        now_s = self._clock_s()
+        stale = self._store.read(
+            "SELECT 1 FROM sessions WHERE hash = ? AND used_s < ?", _hash_of(cookie), now_s - _TOUCH_S
+        )
+        if stale:
+            await self._store.write(
+                lambda db: db.execute("UPDATE sessions SET used_s = ? WHERE hash = ?", (now_s, _hash_of(cookie)))
+            )
+
+    async def end(self, cookie: str) -> None:
+        """Log out."""
+        await self._store.write(lambda db: db.execute("DELETE FROM sessions WHERE hash = ?", (_hash_of(cookie),)))
+
+
+def _hash_of(cookie: str) -> bytes:
+    return hashlib.sha256(cookie.encode("utf-8", "surrogateescape")).digest()

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import DealerError, WebError
 from dealer.server.accounts import Passwords, RateLimit
 from dealer.server.server import ServerParts
-from dealer.web.slumbot.desk import Desk
+from dealer.web.slumbot.sessions import SlumbotSessions
 from dealer.web.visitor import visitor_of
 
 __all__ = ["routes"]
@@ -28,9 +28,9 @@ _MOST_LETTERS: Final = 256
 _Answerer: TypeAlias = Callable[[Request, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
-def routes(parts: ServerParts, desk: Desk) -> list[BaseRoute]:
+def routes(parts: ServerParts, slumbot_sessions: SlumbotSessions) -> list[BaseRoute]:
     """The addresses of this room."""
-    calls = _Calls(parts, desk)
+    calls = _Calls(parts, slumbot_sessions)
     answerers = {"login": calls.log_in, "new_hand": calls.new_hand, "act": calls.act}
     return [
         Route(f"{prefix}/{name}", _answering(answerer), methods=["POST"])
@@ -70,11 +70,11 @@ def _word(sent: dict[str, Any], name: str) -> str:
 
 
 class _Calls:
-    def __init__(self, parts: ServerParts, desk: Desk) -> None:
+    def __init__(self, parts: ServerParts, slumbot_sessions: SlumbotSessions) -> None:
         self._parts = parts
-        self._desk = desk
+        self._sessions = slumbot_sessions
         self._passwords = Passwords(parts.store, parts.accounts, parts.guesses)
-        self._sessions = RateLimit(_SESSIONS_PER_MINUTE)
+        self._begin_limit = RateLimit(_SESSIONS_PER_MINUTE)
 
     async def log_in(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
         name, secret = _word(sent, "username"), _word(sent, "password")
@@ -83,7 +83,7 @@ class _Calls:
         if user is None:
             raise WebError(401, "No user has this name with this password or token.")
         self._count(address)
-        return {"token": self._desk.log_in(user, request.path_params.get("bot", ""))}
+        return {"token": self._sessions.log_in(user, request.path_params.get("bot", ""))}
 
     async def new_hand(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
         address = visitor_of(request).address
@@ -92,12 +92,12 @@ class _Calls:
             if not self._parts.settings.web.guests_may_play:
                 raise WebError(401, "Call login first: guests do not play here.")
             self._count(address)
-        return await self._desk.new_hand(token, address, request.path_params.get("bot", ""))
+        return await self._sessions.new_hand(token, address, request.path_params.get("bot", ""))
 
     async def act(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
-        return await self._desk.act(_word(sent, "token"), sent.get("incr"), visitor_of(request).address)
+        return await self._sessions.act(_word(sent, "token"), sent.get("incr"), visitor_of(request).address)
 
     def _count(self, address: str) -> None:
-        if wait_s := self._sessions.take(address):
+        if wait_s := self._begin_limit.take(address):
             sentence = f"{_SESSIONS_PER_MINUTE} sessions a minute may begin; keep the token of yours."
             raise WebError(429, sentence, "sessions", wait_s)

@@ -26,11 +26,11 @@ import dealer.library
 from dealer.library import new_table
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.sentences import process_sentences
+from dealer.person.settings import table_config
 from dealer.run.folder import RESULT_NAME
 from dealer.run.schedule import Seating
 from dealer.run.settings import BotSettings
 from dealer.run.writers import format_fault
-from dealer.seat.asking import table_config
 from dealer.server.access import Person, Visibility, access_to, visibility_of
 from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user
 from dealer.server.db import records
@@ -48,7 +48,7 @@ from dealer.table.loop import new_event_loop
 from dealer.web.app import make_app
 from dealer.web.library import Counting
 from dealer.web.server_site import make_server_site, server_routes
-from dealer.web.slumbot.desk import Desk, _owner_of
+from dealer.web.slumbot.sessions import SlumbotSessions, _owner_of
 from dealer.web.slumbot.worth import Worth
 from engine import DealKey, Seat, Seed
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession
@@ -510,20 +510,20 @@ def values_of(made: House, address: str, one: Secrets) -> list[dict[str, str]]:
 async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
     """The application of a server, and all of its addresses."""
     site = make_server_site(made.parts)
-    assert site.hall is not None
+    assert site.table_manager is not None
     assert site.sessions is not None
-    counting, desk = Counting(), Desk(made.parts, site.hall)
-    routes = server_routes(site, made.parts, desk, counting)
+    counting, slumbot_sessions = Counting(), SlumbotSessions(made.parts, site.table_manager)
+    routes = server_routes(site, made.parts, slumbot_sessions, counting)
     for name, user in made.users.items():
         made.cookies[name] = await site.sessions.begin(user)
     made.parts.service.feed.publish(JobChanged(1, "ann", GAME, "queued"))
     made.parts.service.feed.publish(JobChanged(2, "ann", GAME, "queued"))
     try:
-        async with site.hall:
+        async with site.table_manager:
             yield make_app(site, routes, made.parts.settings.web), addresses(routes)
     finally:
         counting.close()
-        await desk.close()
+        await slumbot_sessions.close()
 
 
 def searched(made: House) -> re.Pattern[str]:

@@ -16,8 +16,7 @@ from starlette.testclient import TestClient
 from dealer.errors import WebError
 from dealer.server.settings import WebSettings
 from dealer.web.app import make_app
-from dealer.web.forms import read_form
-from dealer.web.gate import HEADERS
+from dealer.web.security import HEADERS, read_form
 from dealer.web.site import Link, Site
 from dealer.web.visitor import visitor_of
 from tests.dealer.web.pages import Visit, small_house, visit
@@ -272,5 +271,5 @@ def test_nobody_is_sent_to_another_site_after_the_login(tmp_path: Path) -> None:
 
 
 def test_pages_without_a_server_do_not_load_its_interface() -> None:
-    code = "import sys, dealer.web.local_site, dealer.web.local_table, dealer.cli; sys.exit('fastapi' in sys.modules)"
+    code = "import sys, dealer.web.local, dealer.web.local, dealer.cli; sys.exit('fastapi' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,7 +9,7 @@ from markupsafe import escape
 
 from dealer.results.leaks import parting_in_words, sentences_of
 from dealer.server.access import Access
-from dealer.watching.runs import WatchedRun
+from dealer.watching import WatchedRun
 from dealer.web import leaks as pages
 from dealer.web.library import ShownRun
 from logs.hand_source import find

@@ -10,8 +10,7 @@ import pytest
 import dealer.library
 from dealer.match.events import ActionPlayed, HandStarted
 from dealer.run.contest import MatchEvent
-from dealer.watching.live import LiveTables
-from dealer.watching.runs import WatchedRun
+from dealer.watching import LiveTables, WatchedRun
 from dealer.web.table_view import card_faces
 from engine import Deal, format_cards
 from tests.dealer.web.browsing import browsing, interrupted, played
@@ -54,7 +53,7 @@ def _table_of(folder: Path, *, is_public: bool, tables: LiveTables | None = None
     from dealer.server.access import Access, Visibility
     from dealer.web.library import Counting, LocalLibrary, ShownRun
     from dealer.web.live import table_now
-    from dealer.web.local_site import local_routes
+    from dealer.web.local import local_routes
     from dealer.web.site import Site, templates
 
     site, counting = Site(), Counting()

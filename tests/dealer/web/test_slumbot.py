@@ -16,7 +16,7 @@ import pytest
 from dealer.run.settings import BotSettings
 from dealer.server import settings as configured
 from dealer.server.settings import ServerBot, ServerSettings
-from dealer.web.slumbot.desk import Desk, server_bots
+from dealer.web.slumbot.sessions import SlumbotSessions, server_bots
 from dealer.web.slumbot.worth import Worth
 from engine import Game
 from logs import HandRecord
@@ -30,7 +30,7 @@ from tests.dealer.web.slumbot_client import Client, read
 def worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that wait for what hands are worth, however long its code is compiled."""
     monkeypatch.undo()
-    monkeypatch.setattr("dealer.web.server_site.Desk", partial(Desk, worth_s=PATIENCE_S * 10))
+    monkeypatch.setattr("dealer.web.server_site.SlumbotSessions", partial(SlumbotSessions, worth_s=PATIENCE_S * 10))
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,665 @@
+"""A person's seat as values: what is seen from it, what may be done there, the bytes to and from the dealer.
+
+No terminal and no page: these are faces, which show a `Scene` and hand in an action. `HumanSeat` is the seat without a
+socket, `SeatConnection` the same with one. `Moments` is for faces whose entries come late or twice, such as a page.
+
+    with SeatConnection(seat, "127.0.0.1", 18374) as connection:
+        for scene in connection.scenes():
+            if scene.is_your_turn:
+                connection.answer(read_entry(input(), scene))
+
+A `Scene` never holds a card that the person has not been shown; all that follows from its fields is computed when asked
+for. `HumanSeat` has no socket, no clock and no thread; the waits of `SeatConnection` are short, so that a person can
+always interrupt them.
+
+What a person types, as `read_entry` takes it; what is unclear or illegal is refused with one sentence that says what
+is possible:
+
+    f fold        c, k call or check        r raise, in limit games        m the minimum        a all-in
+    300, r 300, raise to 300                a size: the total for the street
+    p, p/2, 2p, 3/4p, r p/2, 75%            call, then raise by that part of the pot as it is after the call
+
+The dealer may be ahead of the person, who still looks at the end of a hand, so scenes wait in `Moments` until the
+person has gone on. A moment's name is the number of the hand and how many actions were played in it: ``12.3``. An
+answer that was sent twice, or from a page that is out of date, names a moment that has passed and changes nothing.
+What the person has played in a hand is a value, `HandProgress`. Given back when the hand is dealt again, after a break,
+it brings the person to the same decision, and nobody decides a second time knowing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from types import TracebackType
+from typing import Final, NoReturn
+
+from bots.errors import DealerError, StaleEntry, UnclearEntry
+from bots.sdk.client import CONNECT_TIMEOUT_S, connect
+from bots.sdk.view import View
+from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, Card, Game, Move, Position, Seat, raise_to
+from engine.betting import BettingState
+from engine.errors import quoted
+from logs.estimation import AnyTimeMean, Rate, score_bounds
+from logs.hand_events import Acted, Dealt, HandEvent, Shown, action_words, hand_events, strength_of
+from logs.text import shown
+from logs.tracker.positions import round_names
+from logs.view import PlayerView, live_views
+from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
+from protocol.actions import scan_action
+from protocol.match_state import betting_text
+
+__all__ = [
+    "MOVED",
+    "Choices",
+    "HandProgress",
+    "HumanSeat",
+    "Moments",
+    "Raises",
+    "Scene",
+    "Score",
+    "SeatConnection",
+    "in_words",
+    "possible",
+    "read_entry",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a person has done in the match.
+
+    Attributes:
+        hands: finished hands.
+        chips: net chips by seat over them.
+        seat: the person's.
+        rate: the person's winnings per hand with their interval, which needs many hands; None without any.
+    """
+
+    hands: int
+    chips: tuple[float, ...]
+    seat: Seat
+    rate: Rate | None = None
+
+    @property
+    def yours(self) -> float:
+        """The person's net chips."""
+        return self.chips[self.seat]
+
+
+@dataclass(frozen=True, slots=True)
+class Raises:
+    """The raises (or bets) that are legal; both bounds are equal where the game fixes the size.
+
+    Attributes:
+        street_min: the smallest as a total for the street.
+        street_max: the largest as a total for the street, which in no-limit games is all-in.
+        hand_min: the smallest as a total for the hand.
+        hand_max: the largest as a total for the hand.
+        is_bet: whether nobody has bet in this round, blinds included.
+        is_fixed: whether the game fixes the size.
+    """
+
+    street_min: int
+    street_max: int
+    hand_min: int
+    hand_max: int
+    is_bet: bool
+    is_fixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person whose turn it is may do; to call (or check) is always one of the choices.
+
+    Attributes:
+        can_fold: whether there is a bet to fold to.
+        to_call: chips that a call adds; 0: it is a check.
+        is_call_all_in: whether a call puts in the last chips.
+        raises: None where no raise is legal.
+    """
+
+    can_fold: bool
+    to_call: int
+    is_call_all_in: bool
+    raises: Raises | None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One moment of a hand as a person at the table sees it.
+
+    Attributes:
+        names: the players, by position in this hand.
+        position: the person's.
+        hand_number: 0-based number of the hand in the match.
+        all_hole_cards: by position; empty where the person has not been shown them.
+        board: the cards on the table.
+        betting: so far.
+        score: over all finished hands, this one included once it is over.
+    """
+
+    names: tuple[str, ...]
+    position: Position
+    hand_number: int
+    all_hole_cards: tuple[tuple[Card, ...], ...]
+    board: tuple[Card, ...]
+    betting: BettingState
+    score: Score
+
+    @property
+    def game(self) -> Game:
+        """The game being played."""
+        return self.betting.game
+
+    @cached_property
+    def view(self) -> View:
+        """The same moment as a bot would see it."""
+        return View(self.betting, self.position, self.hand_number, self.all_hole_cards, self.board)
+
+    @property
+    def hole_cards(self) -> tuple[Card, ...]:
+        """The person's own cards."""
+        return self.all_hole_cards[self.position]
+
+    @property
+    def pot(self) -> int:
+        """Chips put in by everybody so far."""
+        return self.betting.pot
+
+    @property
+    def finished(self) -> bool:
+        """Whether the hand is over."""
+        return self.betting.finished
+
+    @property
+    def is_your_turn(self) -> bool:
+        """Whether the dealer waits for the person."""
+        return not self.finished and self.betting.acting_position == self.position
+
+    @property
+    def round_name(self) -> str:
+        """What the betting round is called."""
+        return round_names(self.game)[self.betting.round]
+
+    @property
+    def strength(self) -> str:
+        """What the person's best hand is called, ``a pair of Kings``; empty before the flop and in other games."""
+        return strength_of(self.game, self.hole_cards + self.board)
+
+    @cached_property
+    def values(self) -> tuple[float, ...] | None:
+        """Net chips of the hand by position; None as long as it is not over."""
+        return self.view.values if self.finished else None
+
+    @cached_property
+    def history(self) -> tuple[HandEvent, ...]:
+        """What has happened in the hand, in order; a later scene of the hand only adds to it."""
+        return hand_events(self.betting, self.all_hole_cards, self.board, self.values)
+
+    @cached_property
+    def choices(self) -> Choices | None:
+        """What the person may do; None unless it is the person's turn."""
+        if not self.is_your_turn:
+            return None
+        view = self.view
+        raises = None
+        if view.can_raise:
+            raises = Raises(
+                view.min_raise_street_total,
+                view.max_raise_street_total,
+                view.min_raise_hand_total,
+                view.max_raise_hand_total,
+                max(view.street_committed) == 0,
+                self.game.is_limit,
+            )
+        return Choices(view.can_fold, view.to_call, 0 < view.to_call == view.stack_left, raises)
+
+    @cached_property
+    def players(self) -> tuple[PlayerView, ...]:
+        """The players in the order of their positions."""
+        return live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1].seats
+
+
+MOVED: Final = {
+    Move.FOLD: "folded",
+    Move.CHECK: "checked",
+    Move.CALL: "called",
+    Move.BET: "bet",
+    Move.RAISE: "raised",
+}
+"""What a player did last, in a word."""
+
+
+def _texts(cards: Sequence[Card]) -> str:
+    return " ".join(CARD_TEXTS[card] for card in cards)
+
+
+def in_words(event: HandEvent, scene: Scene, cards_text: Callable[[Sequence[Card]], str] = _texts) -> str:
+    """One event of a scene as a sentence without its full stop.
+
+    Args:
+        event: one of `Scene.history`.
+        scene: where it has happened.
+        cards_text: writes cards.
+    """
+    if isinstance(event, Dealt):
+        name = round_names(scene.game)[event.round].capitalize()
+        cards = f": {cards_text(event.cards)}" if event.cards else ""
+        return f"{name}{cards} (pot {event.pot:,})"
+    is_you = event.position == scene.position
+    who, end = ("You", "") if is_you else (shown(scene.names[event.position]), "s")
+    if isinstance(event, Shown):
+        strength = f", {event.strength}" if event.strength else ""
+        return f"{who} show{end} {cards_text(event.cards)}{strength}"
+    return f"{who} {action_words(event, scene.game, end=end)}"
+
+
+_FOLD: Final = ("f", "fold")
+_CHECK: Final = ("k", "x", "check")
+_CALL: Final = ("c", "call")
+_RAISE: Final = re.compile(r"(?:raise|r|bet|b)(?:\s*to)?\s*(?P<size>.*)")
+_MINIMUM: Final = ("m", "min", "minimum")
+_ALL_IN: Final = ("a", "all-in", "allin", "all in")
+_CHIPS: Final = re.compile(r"[0-9]{1,18}|[0-9]{1,3}(?:,[0-9]{3}){1,5}")
+_NUMBER: Final = r"(?P<number>[0-9]{1,9}(?:\.[0-9]{1,9})?)"
+_POT: Final = re.compile(
+    rf"(?:{_NUMBER}\s*(?:/\s*(?P<under>[0-9]{{1,9}})\s*)?)?p(?:ot)?(?:\s*/\s*(?P<part>[0-9]{{1,9}}))?"
+)
+_PERCENT: Final = re.compile(rf"{_NUMBER}\s*%(?:\s*p(?:ot)?)?")
+_MOST_LETTERS: Final = 40
+
+
+def read_entry(text: str, scene: Scene) -> Action:
+    """The action that a person has typed; legal in the scene.
+
+    Raises:
+        UnclearEntry: it is none, or an illegal one; the sentence says what is possible.
+        ValueError: it is not the person's turn.
+    """
+    choices = scene.choices
+    if choices is None:
+        raise ValueError("it is not the person's turn")
+    entry = " ".join(text.lower().split())
+    if entry in _FOLD:
+        if not choices.can_fold:
+            _refuse("There is nothing to fold to", choices)
+        return FOLD
+    if entry in _CALL:
+        return CALL
+    if entry in _CHECK:
+        if choices.to_call:
+            _refuse(f"You cannot check, there are {choices.to_call:,} to call", choices)
+        return CALL
+    found = _RAISE.fullmatch(entry)
+    size = found["size"] if found is not None else entry
+    if found is None and not _is_size(size):
+        said = "Nothing was entered" if not entry else f"{quoted(entry, _MOST_LETTERS)} is not clear"
+        _refuse(said, choices)
+    raises = choices.raises
+    if raises is None:
+        if size in _ALL_IN and choices.is_call_all_in:
+            return CALL
+        _refuse("You cannot raise here", choices)
+    return _raise_of(size, raises, choices, scene)
+
+
+def _is_size(text: str) -> bool:
+    patterns = (_CHIPS, _POT, _PERCENT)
+    return text in (*_MINIMUM, *_ALL_IN) or any(pattern.fullmatch(text) for pattern in patterns)
+
+
+def _raise_of(size: str, raises: Raises, choices: Choices, scene: Scene) -> Action:
+    if not size:
+        if not raises.is_fixed and raises.street_min < raises.street_max:
+            _refuse("How much?", choices)
+        return RAISE if raises.is_fixed else raise_to(raises.hand_min)
+    if not _is_size(size):
+        _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", choices)
+    if size in _MINIMUM:
+        street_total = raises.street_min
+    elif size in _ALL_IN:
+        if raises.is_fixed and raises.street_max < scene.view.stack_left + scene.view.street_committed[scene.position]:
+            _refuse("Nobody can go all-in here, the game fixes the size", choices)
+        street_total = raises.street_max
+    elif _CHIPS.fullmatch(size):
+        street_total = int(size.replace(",", ""))
+    else:
+        try:
+            part = _part_of_pot(size)
+        except ZeroDivisionError:
+            _refuse(f"{quoted(size, _MOST_LETTERS)} is not a size", choices)
+        betting = scene.betting
+        hand_total = betting.max_spent + int(part * (betting.pot + betting.to_call))
+        street_total = scene.view.to_street_total(hand_total)
+    if not raises.street_min <= street_total <= raises.street_max:
+        _refuse(f"{street_total:,} is not possible here", choices)
+    return RAISE if raises.is_fixed else raise_to(scene.view.to_hand_total(street_total))
+
+
+def _part_of_pot(size: str) -> Fraction:
+    if (percent := _PERCENT.fullmatch(size)) is not None:
+        return Fraction(percent["number"]) / 100
+    found = _POT.fullmatch(size)
+    assert found is not None
+    return Fraction(found["number"] or 1) / Fraction(found["under"] or 1) / Fraction(found["part"] or 1)
+
+
+def _refuse(problem: str, choices: Choices) -> NoReturn:
+    ways = [f"{keys} to {does}" for keys, does in possible(choices)]
+    said = " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
+    raise UnclearEntry(f"{problem}{'' if problem.endswith('?') else ':'} {said}.")
+
+
+def possible(choices: Choices) -> list[tuple[str, str]]:
+    """What may be typed, and what it does: ``("c", "call 20")``."""
+    found = [("f", "fold")] if choices.can_fold else []
+    all_in = ", all-in" if choices.is_call_all_in else ""
+    found.append(("c", f"call {choices.to_call:,}{all_in}" if choices.to_call else "check"))
+    raises = choices.raises
+    if raises is not None:
+        does = "bet" if raises.is_bet else "raise to"
+        if raises.street_min == raises.street_max:
+            found.append(("r", f"{does} {raises.street_min:,}{'' if raises.is_fixed else ', all-in'}"))
+        else:
+            found.append(
+                ("r N", f"{does} N, from {raises.street_min:,} (m) to {raises.street_max:,} (a), or by p/2, p, 2p")
+            )
+    return found
+
+
+_REMEMBERED: Final = 16
+"""So many answers are known by their moments; older ones were not sent twice by accident."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandProgress:
+    """How far a person has come in a hand.
+
+    Attributes:
+        hand_number: which hand.
+        betting: as the protocol writes it, after the person's last action.
+    """
+
+    hand_number: int
+    betting: str
+
+
+class Moments:
+    """What one person is shown and asked, in order.
+
+    Attributes:
+        scene: what is shown; None before the first hand.
+        played: how far the person has come in the last hand in which it acted; None before.
+    """
+
+    def __init__(self, played: HandProgress | None = None) -> None:
+        """Begin.
+
+        Args:
+            played: what the person had played in a hand that is dealt again.
+        """
+        self.scene: Scene | None = None
+        self.played = played
+        self._coming: deque[Scene] = deque()
+        self._is_passed = False
+        self._answers: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the moment that is shown; empty before the first hand."""
+        return "" if self.scene is None else _name_of(self.scene)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether nothing goes on without the person: it is to act, or to go on to the next hand."""
+        scene = self.scene
+        return scene is not None and not self._is_passed and (scene.is_your_turn or scene.finished)
+
+    def see(self, scene: Scene) -> Action | None:
+        """Take a scene from the dealer; returns the answer to it, where the person has given it before a break."""
+        action = self._played_here(scene) if scene.is_your_turn else None
+        if action is None:
+            self._coming.append(scene)
+            self._go_on()
+        return action
+
+    def answer(self, name: str, entry: str) -> Action | None:
+        """Take what the person has entered at a moment; returns its action, None where a hand was over.
+
+        Args:
+            name: of the moment that the person has seen.
+            entry: as `read_entry` takes it; after a hand, anything goes on.
+
+        Raises:
+            StaleEntry: that moment has passed.
+            UnclearEntry: it is no action, or an illegal one.
+        """
+        scene = self.scene
+        if scene is None or name != self.name or not self.is_asked:
+            raise StaleEntry(self._stale(name))
+        if scene.finished:
+            action, said = None, f"you have gone on from hand {scene.hand_number}"
+        else:
+            action = read_entry(entry, scene)
+            after = scene.betting.after(action)
+            self.played = HandProgress(scene.hand_number, betting_text(after))
+            said = _said(scene, action)
+        self._answers[name] = said
+        if len(self._answers) > _REMEMBERED:
+            del self._answers[next(iter(self._answers))]
+        self._is_passed = True
+        self._go_on()
+        return action
+
+    def _go_on(self) -> None:
+        while self._coming and not self.is_asked:
+            self.scene, self._is_passed = self._coming.popleft(), False
+
+    def _played_here(self, scene: Scene) -> Action | None:
+        played, so_far = self.played, betting_text(scene.betting)
+        if played is None or played.hand_number != scene.hand_number or not played.betting.startswith(so_far):
+            return None
+        found = scan_action(played.betting, len(so_far), scene.game.is_limit)
+        return None if found is None else found[0]
+
+    def _stale(self, name: str) -> str:
+        if name in self._answers:
+            return f"That was taken already, and counts once: {self._answers[name]}."
+        return "That was meant for another moment of the match, and nothing was done; this is how it stands."
+
+
+def _name_of(scene: Scene) -> str:
+    return f"{scene.hand_number}.{sum(map(len, scene.betting.rounds))}"
+
+
+def _said(scene: Scene, action: Action) -> str:
+    """An action of the person in words."""
+    after = replace(scene, betting=scene.betting.after(action))
+    so_far = hand_events(after.betting, after.all_hole_cards, after.board, None)
+    words = in_words([one for one in so_far if isinstance(one, Acted) and one.position == scene.position][-1], after)
+    return words[0].lower() + words[1:]
+
+
+_LOOK_UP_S: Final = 0.2
+"""How long a wait lasts before Ctrl-C is noticed on systems that do not interrupt it."""
+_SEND_TIMEOUT_S: Final = 10.0
+_RECEIVE_BYTES: Final = 1 << 16
+
+
+class HumanSeat:
+    """One person's side of one match."""
+
+    def __init__(
+        self,
+        game: Game,
+        names: Sequence[str],
+        seat: Seat,
+        earlier: Iterable[tuple[int, Sequence[float]]] = (),
+        key: str | None = None,
+    ) -> None:
+        """Sit down.
+
+        Args:
+            game: what is played.
+            names: the players, by seat.
+            seat: the person's.
+            earlier: numbers of hands that were played before, each with its net chips by seat; those that are played
+                again do not count.
+            key: the line that the dealer wants to hear first; None for none.
+        """
+        self._key = b"" if key is None else f"{key}\n".encode()
+        self._session = PlayerSession(game)
+        self._names = tuple(names)
+        self._seat = seat
+        self._earlier = list(earlier)
+        self._is_begun = False
+        self._hands = 0
+        self._chips = [0.0] * len(self._names)
+        # A person looks after every hand, and leaves when it pleases.
+        self._mean = AnyTimeMean((), score_bounds(game))
+        self._mbb_per_chip = 1000.0 / game.big_blind
+        self._opponent = self._names[1 - seat] if len(self._names) == 2 else "the table"
+
+    @property
+    def score(self) -> Score:
+        """The score so far."""
+        rate = self._mean.rate(self._names[self._seat], self._opponent)
+        return Score(self._hands, tuple(self._chips), self._seat, rate)
+
+    def open(self) -> bytes:
+        """The bytes that open the conversation."""
+        return self._key + self._session.send(Handshake())
+
+    def receive_data(self, data: bytes) -> Iterator[Scene]:
+        """Take bytes from the dealer; what is seen after each of its states, in order.
+
+        Raises:
+            DealerError: the dealer sent something that is not a state of the game.
+        """
+        self._session.receive_data(data)
+        while True:
+            try:
+                event = self._session.next_event()
+            except RemoteProtocolError as error:
+                raise DealerError(str(error)) from error
+            if isinstance(event, ReceivedState):
+                yield self._scene(event)
+            elif event is NEED_DATA or not isinstance(event, Comment):
+                return
+
+    def answer(self, action: Action) -> bytes:
+        """The bytes that answer the last scene, in which it was the person's turn.
+
+        Raises:
+            LocalProtocolError: it was not, or the rules refuse the action.
+        """
+        return self._session.send(Reply(action))
+
+    def _scene(self, received: ReceivedState) -> Scene:
+        state, betting = received.state, received.betting
+        count = len(self._names)
+        # Positions go round the table from seat to seat, whoever has the button.
+        seats = [(self._seat + position - state.position) % count for position in range(count)]
+        if not self._is_begun:
+            self._is_begun = True
+            for number, values in self._earlier:
+                if number < state.hand_number:
+                    self._count(values)
+            self._earlier = []
+        scene = Scene(
+            tuple(self._names[seat] for seat in seats),
+            Position(state.position),
+            state.hand_number,
+            state.hole_cards,
+            tuple(card for cards in state.board for card in cards),
+            betting,
+            self.score,
+        )
+        if scene.values is None:
+            return scene
+        by_seat = [0.0] * count
+        for seat, value in zip(seats, scene.values, strict=True):
+            by_seat[seat] = value
+        self._count(by_seat)
+        return replace(scene, score=self.score)
+
+    def _count(self, values: Sequence[float]) -> None:
+        """Add a finished hand to the score."""
+        self._hands += 1
+        for seat, value in enumerate(values):
+            self._chips[seat] += value
+        self._mean.add(values[self._seat] * self._mbb_per_chip)
+
+
+class SeatConnection:
+    """A seat with its socket; a context manager."""
+
+    def __init__(self, seat: HumanSeat, host: str, port: int, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+        """Connect.
+
+        Args:
+            seat: the seat.
+            host: name or address of the dealer.
+            port: of the seat.
+            connect_timeout_s: how long to go on trying while nobody listens there.
+
+        Raises:
+            ConnectError: nobody listens there.
+        """
+        self._seat = seat
+        self._socket = connect(host, port, connect_timeout_s)
+        self._send(seat.open())
+
+    def scenes(self, on_idle: Callable[[], None] = lambda: None) -> Iterator[Scene]:
+        """What is seen, as it comes, until the dealer closes the connection. Nothing is sent unless `answer` is called.
+
+        Args:
+            on_idle: called now and then while nothing comes.
+
+        Raises:
+            DealerError: the dealer sent something that is not a state of the game.
+        """
+        while True:
+            try:
+                self._socket.settimeout(_LOOK_UP_S)
+                data = self._socket.recv(_RECEIVE_BYTES)
+            except TimeoutError:
+                on_idle()
+                continue
+            except OSError:
+                return
+            if not data:
+                return
+            yield from self._seat.receive_data(data)
+
+    def answer(self, action: Action) -> None:
+        """Answer the last scene; where the dealer is gone, the scenes end.
+
+        Raises:
+            LocalProtocolError: it was not the person's turn, or the rules refuse the action.
+        """
+        self._send(self._seat.answer(action))
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._socket.settimeout(_SEND_TIMEOUT_S)
+            self._socket.sendall(data)
+        except OSError:
+            # What the dealer has said before it left can still be read.
+            return
+
+    def close(self) -> None:
+        """Leave; the dealer takes it for a player that has gone."""
+        self._socket.close()
+
+    def __enter__(self) -> SeatConnection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

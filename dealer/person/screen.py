@@ -1,0 +1,253 @@
+"""What a person at the table sees, as lines of a terminal. Nothing is printed here, no line is wider than the window.
+
+The screen scrolls: what happens is told line by line, and whenever the person is to act, the table is drawn below it.
+So a transcript of a match reads like its history.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Final
+
+from rich.text import Text
+
+from bots.human import MOVED, Choices, Scene, Score, in_words, possible
+from dealer.person.sentences import counted, result_sentence, score_remark, score_text, signed_chips
+from dealer.person.styles import Ink
+from engine import Card, Game, Move, parse_cards
+from logs import HandRecord
+from logs.hand_events import Acted, Dealt, HandEvent
+from logs.text import shown
+from logs.view import PlayerView, replayed
+
+__all__ = [
+    "all_cards_lines",
+    "event_line",
+    "hand_heading",
+    "help_lines",
+    "prompt_lines",
+    "replay_lines",
+    "result_lines",
+    "score_lines",
+    "table_lines",
+    "wrapped",
+]
+
+_BOXED_FROM: Final = 60
+"""Cards are drawn as boxes from this width on,"""
+_BESIDE_FROM: Final = 100
+"""and beside the players from this one."""
+_INDENT: Final = "  "
+
+
+def wrapped(text: str, ink: Ink, indent: str = "") -> list[Text]:
+    """A sentence in lines, broken between words, the cards in it in their colours."""
+    lines = textwrap.wrap(text, ink.width - len(indent), break_on_hyphens=False)
+    return [ink.coloured(indent + line) for line in lines]
+
+
+def _rule(left: str, right: str, ink: Ink) -> Text:
+    """A line across the window with a heading, and a remark at its right end where there is room."""
+    left = ink.cut(f"{2 * ink.line} {left} ", ink.width)
+    right = f" {right} {2 * ink.line}" if right else ""
+    fill = ink.width - len(left) - len(right)
+    if fill < 2:
+        right, fill = "", ink.width - len(left)
+    return Text(left + fill * ink.line + right, "bold")
+
+
+def hand_heading(scene: Scene, ink: Ink) -> list[Text]:
+    """The lines with which a hand begins."""
+    heading = _rule(f"hand {scene.hand_number}", _score_text(scene), ink)
+    return [heading, *wrapped(f"You have {ink.cards_text(scene.hole_cards)}", ink, _INDENT)]
+
+
+def _score_text(scene: Scene) -> str:
+    score = scene.score
+    if not score.hands:
+        return ""
+    return f"you {score_text(score)}"
+
+
+def event_line(event: HandEvent, scene: Scene, ink: Ink) -> list[Text]:
+    """What has happened, as it is told while it happens."""
+    text = in_words(event, scene, ink.cards_text)
+    lines = wrapped(text, ink, "" if isinstance(event, Dealt) else _INDENT)
+    if isinstance(event, Dealt):
+        for line in lines:
+            line.stylize("bold")
+    elif isinstance(event, Acted) and event.move is Move.FOLD:
+        for line in lines:
+            line.stylize("dim")
+    return lines
+
+
+def table_lines(scene: Scene, ink: Ink) -> list[Text]:
+    """The table as it is when the person is to act: the players, the cards, the pot."""
+    rows = _player_rows(scene, ink)
+    if ink.width < _BESIDE_FROM:
+        return [*rows, *_cards_lines(scene, ink)]
+    most = max(map(len, rows))
+    cards = _cards_lines(scene, replace(ink, width=ink.width - most - 3))
+    beside = []
+    for row, line in zip_longest(rows, cards, fillvalue=Text("")):
+        beside.append(Text.assemble(row, " " * (most - len(row)), "   ", line) if line else row)
+    return beside
+
+
+def _player_rows(scene: Scene, ink: Ink) -> list[Text]:
+    players = scene.players
+    most_name = max(len(shown(player.name)) for player in players)
+    bets = [f"{player.street_total:,}" if player.street_total else "" for player in players]
+    stacks = ["" if player.stack_left is None else f"{player.stack_left:,}" for player in players]
+    places = [player.place for player in players]
+    sizes = [max(map(len, column)) for column in (places, bets, stacks)]
+    said = [_standing(player, is_you=player.position == scene.position) for player in players]
+    titles = ("bet", "stack" if sizes[2] else "")
+    widths = [sizes[0], *(max(size, len(title)) for size, title in zip(sizes[1:], titles, strict=True))]
+    # Mark, place, name, bet, stack and what was done last, with a blank between any two.
+    used = 2 + widths[0] + 1 + 2 + widths[1] + (2 + widths[2] if widths[2] else 0) + 2
+    name_width = max(4, min(most_name, ink.width - used - max(map(len, said))))
+    head = f"{'':{2 + widths[0] + 1 + name_width}}  {titles[0]:>{widths[1]}}"
+    head += f"  {titles[1]:>{widths[2]}}" if widths[2] else ""
+    rows = [Text(head.rstrip(), "dim")]
+    for player, place, bet, stack, words in zip(players, places, bets, stacks, said, strict=True):
+        name = ink.cut(shown(player.name), name_width)
+        row = f"{'D' if player.is_button else ' '} {place:<{widths[0]}} {name:<{name_width}}  {bet:>{widths[1]}}"
+        row += f"  {stack:>{widths[2]}}" if widths[2] else ""
+        style = "dim" if player.has_folded else "bold" if player.position == scene.position else ""
+        rows.append(Text(ink.cut(f"{row}  {words}".rstrip(), ink.width), style))
+    return rows
+
+
+def _standing(player: PlayerView, *, is_you: bool) -> str:
+    if player.is_acting and is_you:
+        return "to act"
+    if player.has_folded:
+        return "folded"
+    if player.is_all_in:
+        return "all-in"
+    return "" if player.move is None else MOVED[player.move]
+
+
+def _cards_lines(scene: Scene, ink: Ink) -> list[Text]:
+    """The person's cards, the board and the pot."""
+    remarks = f"{scene.round_name} {ink.dot} pot {scene.pot:,}" + (
+        f" {ink.dot} {scene.strength}" if scene.strength else ""
+    )
+    if ink.width < _BOXED_FROM:
+        line = ink.cards(scene.hole_cards)
+        if scene.board:
+            line = Text.assemble(line, " | ", ink.cards(scene.board))
+        return [Text.assemble(_INDENT, line), *wrapped(remarks, ink, _INDENT)]
+    lines = [Text.assemble(_INDENT, line) for line in ink.boxes(scene.hole_cards)]
+    if scene.board:
+        lines = [Text.assemble(line, "   ", more) for line, more in zip(lines, ink.boxes(scene.board), strict=True)]
+    beside = Text.assemble(lines[1], f"   {remarks}")
+    if len(beside) <= ink.width:
+        return [lines[0], beside, lines[2]]
+    return [*lines, *wrapped(remarks, ink, _INDENT)]
+
+
+def prompt_lines(choices: Choices | None, ink: Ink, *, is_last: bool = False) -> list[Text]:
+    """What the person may type; without choices, after a hand, which may be the last of the match."""
+    if choices is None:
+        ways = [("Enter", "end the match" if is_last else "next hand"), ("s", "show this one again, with reasons")]
+    else:
+        ways = possible(choices)
+    return _parted([f"{keys} {does}" for keys, does in (*ways, ("q", "leave"), ("?", "help"))], ink)
+
+
+def _parted(remarks: Sequence[str], ink: Ink) -> list[Text]:
+    """Remarks with a dot between them; a line ends between two of them where that can be."""
+    lines = [""]
+    for remark in remarks:
+        joined = f"{lines[-1]} {ink.dot} {remark}" if lines[-1] else remark
+        if len(joined) <= ink.width or not lines[-1]:
+            lines[-1] = joined
+        else:
+            lines.append(remark)
+    return [broken for line in lines for broken in wrapped(line, ink)]
+
+
+def help_lines(game: Game, ink: Ink) -> list[Text]:
+    """All keys, each followed by Enter."""
+    rows = [
+        ("f", "fold"),
+        ("c", "call; check where there is nothing to call (also k)"),
+    ]
+    if game.is_limit:
+        rows.append(("r", "bet or raise; the game fixes the size"))
+    else:
+        rows += [
+            ("300", "bet 300, or raise to 300: your total for this round (also r 300)"),
+            ("p, p/2, 2p", "call, then raise by the pot, half of it, twice it (also 75%)"),
+            ("m, a", "the smallest raise; all-in"),
+        ]
+    rows += [
+        ("t", "draw the table again"),
+        ("w", "the score, and what it says"),
+        ("s, s 12", "show the last hand, or hand 12, again, with the reasons that bots gave"),
+        ("q", "leave; the match can be resumed"),
+    ]
+    width = max(len(key) for key, _ in rows)
+    lines = []
+    for key, does in rows:
+        first, *rest = wrapped(does, Ink(ink.width - width - 4, ink.is_ascii))
+        lines.append(Text.assemble((f"  {key:<{width}}", "bold"), "  ", first))
+        lines += [Text.assemble(" " * (width + 4), line) for line in rest]
+    return lines
+
+
+def result_lines(scene: Scene, ink: Ink) -> list[Text]:
+    """The end of a hand: what it meant for the person, and the score."""
+    return wrapped(result_sentence(scene), ink)
+
+
+def score_lines(names: Sequence[str], score: Score, ink: Ink) -> list[Text]:
+    """The score of all players, by seat."""
+    if not score.hands:
+        return [Text("No hand has been finished yet.")]
+    width = max(len(signed_chips(chips)) for chips in score.chips)
+    lines = [
+        Text(
+            ink.cut(f"{_INDENT}{signed_chips(chips):>{width}}  {shown(name)}", ink.width), "bold" * (seat == score.seat)
+        )
+        for seat, (name, chips) in enumerate(zip(names, score.chips, strict=True))
+    ]
+    return [*lines, *wrapped(f"After {counted(score.hands, 'hand')} {score_remark(score)}.", ink)]
+
+
+def all_cards_lines(record: HandRecord, ink: Ink) -> list[Text]:
+    """The cards of everybody, folded or not, once a hand is over."""
+    names = [shown(name) for name in record.names]
+    width = min(max(map(len, names)), ink.width - 12)
+    return [
+        Text.assemble(f"{_INDENT}{ink.cut(name, width):<{width}}  ", ink.cards(hole))
+        for name, hole in zip(names, record.deal.hole_cards, strict=True)
+    ]
+
+
+def replay_lines(record: HandRecord, ink: Ink) -> list[Text]:
+    """A finished hand again, with what the bots said of their actions and the cards of everybody."""
+    hand = replayed(record, record.betting.pot / record.game.big_blind)
+    lines = [_rule(f"hand {record.hand_number} again", "", ink), *all_cards_lines(record, ink)]
+    for step in hand.steps:
+        for name, text in step.comments:
+            lines += wrapped(f"{name}: {text}", ink, 2 * _INDENT)
+        if step.name:
+            shows = f": {ink.cards_text(_cards(step.cards))}" if step.cards else ""
+            lines += wrapped(f"{step.name} {step.words}{shows}", ink, _INDENT)
+        else:
+            cards = f": {ink.cards_text(_cards(step.cards))}" if step.cards else ""
+            lines += wrapped(f"{step.words.capitalize()}{cards} (pot {step.pot:,})", ink)
+    for name, text in hand.last_words:
+        lines += wrapped(f"{name}: {text}", ink, 2 * _INDENT)
+    return lines
+
+
+def _cards(texts: Sequence[str]) -> tuple[Card, ...]:
+    return parse_cards("".join(texts))

@@ -1,0 +1,454 @@
+"""Runs on disk as a watcher sees them: contests, their matches, any hand of them, scores; also while they are played.
+
+A run is the folder of a play or of a tournament, or any log, file of hands or folder of such. Everything is found by
+names that were found here before: what a visitor writes is looked up and never becomes a path.
+
+A match that goes on passes each of its events to `LiveTables`, in its own thread and at its own pace; a watcher asks
+for the newest moment when there is time for it. Nothing waits and nothing piles up: a moment that nobody asked for is
+gone.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from dealer.errors import DealerError, ResultError
+from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
+from dealer.results.reading import read_result
+from dealer.results.schema import ContestResult, TournamentResult
+from dealer.run.contest import MatchEvent
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME
+from dealer.run.plan import plan_run
+from dealer.run.resolve import settle
+from dealer.run.settings import read_config, validated
+from engine import Deal, Game, Seat, betting_start
+from engine.betting import BettingState
+from logs.contest_scores import ContestScores
+from logs.errors import LogError, LogsError
+from logs.files import stem
+from logs.hand_access import HandFileAccess, MatchHands, open_hands
+from logs.hand_source import HandFile, HandSource, find
+from logs.view import HandView, live_views, views_of
+from protocol import GameDefinitionError
+
+__all__ = ["FaultSeen", "LiveMoment", "LiveTables", "WatchedContest", "WatchedMatch", "WatchedRun"]
+
+_LOOK_S = 0.5
+"""How often the files of a run that goes on are looked for, at most."""
+_MOST_FILES = 20_000
+_MOST_FAULT_BYTES = 1 << 20
+_COUNT_AT_A_TIME = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedMatch:
+    """A match.
+
+    Attributes:
+        key: its name among all matches of the run.
+        name: as its files and its log have it.
+        path: of the file.
+        file: the file's hands. hands: its own.
+    """
+
+    key: str
+    name: str
+    path: str
+    file: HandFileAccess = field(repr=False)
+    hands: MatchHands = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSeen:
+    """A line of a file of faults.
+
+    Attributes:
+        match: the match. player: whose fault. kind: what it is. hand_number: -1 before the first.
+        line: as received. remedy: what was done.
+    """
+
+    match: str
+    player: str
+    kind: str
+    hand_number: int
+    line: str
+    remedy: str
+
+
+class WatchedContest:
+    """A contest of a run: its matches play the same deals, or as many that are their own.
+
+    Attributes:
+        key: its name among the contests of the run; empty where it is the only one.
+        game: what is played. game_name: its name; empty where no log tells it.
+        players: their names.
+        seatings: names of the matches that play the same hands, slice by slice.
+        matches: by name, as far as they have begun.
+        scores: what was counted so far.
+    """
+
+    def __init__(
+        self, key: str, game: Game, game_name: str, players: Sequence[str], seatings: Sequence[Sequence[str]]
+    ) -> None:
+        self.key = key
+        self.game = game
+        self.game_name = game_name
+        self.players = tuple(players)
+        self.seatings = tuple(tuple(names) for names in seatings)
+        self.matches: dict[str, WatchedMatch] = {}
+        self.scores = ContestScores(game, self.seatings)
+
+    def seat(self, seatings: Sequence[Sequence[str]]) -> None:
+        """Begin anew with other groups of matches, where nothing had told that there would be more."""
+        self.seatings = tuple(tuple(names) for names in seatings)
+        self.scores = ContestScores(self.game, self.seatings)
+
+    @property
+    def hands(self) -> dict[str, MatchHands]:
+        """The hands of each match."""
+        return {name: match.hands for name, match in self.matches.items()}
+
+    @property
+    def has_own_cards(self) -> bool:
+        """Whether each seating was dealt cards of its own, so that hands of the same number are not the same deal."""
+        return len({match.hands.seed for match in self.matches.values()}) > 1
+
+    def faults(self, most: int = 50) -> list[FaultSeen]:
+        """The last faults of all matches."""
+        found: list[FaultSeen] = []
+        for match in self.matches.values():
+            found += _faults_of(match)
+        return found[-most:]
+
+
+def _faults_of(match: WatchedMatch) -> list[FaultSeen]:
+    import json
+
+    path = f"{stem(match.path)}.faults"
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.path.getsize(path) - _MOST_FAULT_BYTES))
+            lines = file.read(_MOST_FAULT_BYTES).splitlines()
+    except OSError:
+        return []
+    names, found = match.hands.names, []
+    for line in lines:
+        try:
+            data = json.loads(line)
+            seat = data["seat"]
+            player = names[seat] if 0 <= seat < len(names) else f"seat {seat + 1}"
+            texts = (str(data[key]) for key in ("kind", "line", "remedy"))
+            kind, said, remedy = texts
+            found.append(FaultSeen(match.key, player, kind, int(data["hand_number"]), said.rstrip("\r\n"), remedy))
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+class WatchedRun:
+    """A run, opened. One thread at a time looks into it (`lock`).
+
+    Attributes:
+        key: its name among the runs that are shown.
+        path: its folder or file.
+        lock: to be held while it is read.
+    """
+
+    def __init__(self, path: Path, key: str = "", find: Callable[..., HandSource] = find) -> None:
+        """Open a run; `find` makes a source of its path.
+
+        Raises:
+            LogsError: there are no hands that can be read, and it is not the folder of a run.
+            OSError: a file cannot be read.
+        """
+        self.key = key or path.absolute().name
+        self.path = path
+        self._find = find
+        self.lock = threading.RLock()
+        self.problems: dict[str, str] = {}
+        self._contests: dict[str, WatchedContest] = {}
+        self._files: dict[str, HandFileAccess] = {}
+        self._next_look_s = 0.0
+        self._result: ContestResult | TournamentResult | None = None
+        self._is_over = False
+        self.look()
+
+    # ---- what there is
+
+    @property
+    def contests(self) -> tuple[WatchedContest, ...]:
+        """Its contests, in the order of their folders."""
+        return tuple(self._contests.values())
+
+    @property
+    def matches(self) -> dict[str, WatchedMatch]:
+        """Every match by its key."""
+        return {match.key: match for contest in self.contests for match in contest.matches.values()}
+
+    def contest(self, key: str) -> WatchedContest | None:
+        """A contest by its key."""
+        return self._contests.get(key)
+
+    def contest_of(self, match: WatchedMatch) -> WatchedContest:
+        """The contest of a match."""
+        return next(one for one in self.contests if one.matches.get(match.name) is match)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is being added: there is a result, or there was no run."""
+        return self._is_over
+
+    @property
+    def result(self) -> ContestResult | TournamentResult | None:
+        """Its result, once it has ended."""
+        return self._result
+
+    @cached_property
+    def _plan(self) -> dict[str, tuple[str, tuple[str, ...], list[list[str]]]]:
+        """Of each folder of a contest: the game's name, the players and the seatings that are to be played."""
+        path = self.path / CONFIG_NAME
+        if not path.is_file():
+            return {}
+        try:
+            planned = plan_run(settle(validated(read_config(path), str(path))), self.path)
+        except (DealerError, LogsError, GameDefinitionError, OSError, ValueError):
+            # A run of another version, or with bots that are not here: what its files show is enough.
+            return {}
+        found = {}
+        for contest in planned.contests:
+            slices: dict[int, list[str]] = {}
+            for slot in contest.slots:
+                slices.setdefault(slot.first_hand, []).append(slot.name)
+            names = contest.record.game_name, contest.names, list(slices.values())
+            found[os.path.abspath(contest.record.folder)] = names
+        return found
+
+    # ---- reading
+
+    def look(self, *, again: bool = False) -> None:
+        """Take in what has been added, not more often than twice a second unless `again`."""
+        now_s = time.monotonic()
+        is_whole = self._result is not None and self._is_over and self._contests
+        if not again and (now_s < self._next_look_s or is_whole):
+            return
+        self._next_look_s = now_s + _LOOK_S
+        # Read before the files: what they hold when there is a result is all there will be.
+        is_over = self._read_result()
+        try:
+            source = self._find([self.path])
+        except LogsError:
+            if not (self.path / CONFIG_NAME).is_file():
+                raise
+            source = HandSource(())
+        for file in source.files[:_MOST_FILES]:
+            self._take(file, source.game)
+        if not self._files and self.problems and not (self.path / CONFIG_NAME).is_file():
+            path, problem = next(iter(self.problems.items()))
+            raise LogError(path, problem)
+        for folder, found in self._by_folder().items():
+            self._update(folder, found)
+        self._is_over = is_over
+
+    def _read_result(self) -> bool:
+        if not self.path.is_dir() or not (self.path / CONFIG_NAME).is_file():
+            return True
+        if not (self.path / RESULT_NAME).is_file():
+            return False
+        try:
+            self._result = read_result(self.path)
+        except ResultError as error:
+            self.problems[RESULT_NAME] = str(error)
+            return True
+        return self._result.outcome.is_complete
+
+    def _take(self, file: HandFile, game: Game | None) -> None:
+        access = self._files.get(file.path)
+        try:
+            if access is None:
+                self._files[file.path] = open_hands(file, game)
+            else:
+                access.refresh()
+            self.problems.pop(file.path, None)
+        except LogError as error:
+            self.problems[file.path] = error.problem
+        except (LogsError, GameDefinitionError) as error:
+            self.problems[file.path] = str(error)
+
+    def _by_folder(self) -> dict[str, list[tuple[str, MatchHands, HandFileAccess]]]:
+        found: dict[str, list[tuple[str, MatchHands, HandFileAccess]]] = {}
+        for path, access in self._files.items():
+            for number, hands in enumerate(access.matches):
+                name = os.path.basename(stem(path))
+                name = name if not number else f"{name}.{number + 1}"
+                found.setdefault(os.path.dirname(os.path.abspath(path)), []).append((name, hands, access))
+        return found
+
+    def _update(self, folder: str, found: list[tuple[str, MatchHands, HandFileAccess]]) -> None:
+        root = os.path.abspath(self.path if self.path.is_dir() else self.path.parent)
+        relative = os.path.relpath(folder, root)
+        key = "" if relative == "." else relative.replace(os.sep, "/")
+        contest = self._contests.get(key)
+        if contest is None:
+            planned = self._plan.get(folder)
+            if planned is None:
+                game_name, players = "", tuple(dict.fromkeys(name for _, hands, _ in found for name in hands.names))
+                seatings = _seatings(found)
+            else:
+                game_name, players, seatings = planned
+            contest = WatchedContest(key, found[0][1].game, game_name, players, seatings)
+            self._contests[key] = contest
+            self._contests = dict(sorted(self._contests.items()))
+        elif {name for name, _, _ in found} - {name for names in contest.seatings for name in names}:
+            contest.seat(_seatings(found))
+        prefix = f"{key}/" if key else ""
+        for name, hands, access in found:
+            old = contest.matches.get(name)
+            if old is None or old.hands is not hands:
+                contest.matches[name] = WatchedMatch(prefix + name, name, access.path, access, hands)
+
+    # ---- counting
+
+    def count(self) -> bool:
+        """Count some more hands; whether there are more."""
+        found = [contest.scores.count(contest.hands, _COUNT_AT_A_TIME) for contest in self.contests]
+        return any(found)
+
+    def waiting(self) -> int:
+        """How many deals are there to be counted."""
+        return sum(contest.scores.waiting(contest.hands) for contest in self.contests)
+
+    def close(self) -> None:
+        """Close its files."""
+        for access in self._files.values():
+            access.close()
+
+
+def _seatings(found: Sequence[tuple[str, MatchHands, HandFileAccess]]) -> list[list[str]]:
+    """Matches in groups that play the same hands between the same players, told from their first hands."""
+    groups: dict[object, list[str]] = {}
+    for name, hands, _ in found:
+        numbers = hands.page(0, 1)
+        try:
+            deal = hands.hand(numbers[0]).deal.hole_cards if numbers else None
+        except LogsError:
+            deal = None
+        # Seatings of the same deals have the same cards in the same positions.
+        same = (hands.game, numbers[0], deal, frozenset(hands.names)) if deal and all(deal) else name
+        groups.setdefault(same, []).append(name)
+    return list(groups.values())
+
+
+_Key: TypeAlias = tuple[str, frozenset[str], str]
+"""The game, the players and the match: the matches of every contest of a run have the same names."""
+
+
+class LiveMoment(NamedTuple):
+    """A hand that goes on, or has just ended. A tuple, because one is made for every action.
+
+    Attributes:
+        version: another moment of the match has another.
+        hand_number: of the hand.
+        names: the players by position.
+        seats: the seat of each position.
+        deal: all cards: who may not see them is given scenes without them.
+        before: the betting; before the action, if there is one.
+        played: the last action; None at the start of a hand.
+        used_us: by seat, the time used in the match up to the last hand; none before.
+    """
+
+    version: int
+    hand_number: int
+    names: tuple[str, ...]
+    seats: tuple[Seat, ...]
+    deal: Deal
+    before: BettingState
+    played: ActionPlayed | HandFinished | None = None
+    used_us: tuple[int, ...] = ()
+
+    def scenes(self, *, with_cards: bool) -> tuple[HandView, ...]:
+        """The hand so far; without any card, and without what bots say of theirs, for those who must not see them."""
+        nothing = Deal(((),) * len(self.names), ())
+        if isinstance(self.played, HandFinished):
+            record = self.played.record
+            return views_of(record if with_cards else replace(record, deal=nothing, comments=()))
+        betting = self.before
+        if self.played is not None:
+            after = betting.after_many((self.played.action,))
+            betting = betting if after is None else after
+        deal = self.deal if with_cards else nothing
+        board = deal.board[: betting.game.board_cards_by_round[betting.round]]
+        return live_views(betting, self.names, deal.hole_cards, board)
+
+
+class LiveTables:
+    """The newest moment of each match of a run; what a run is given as its `Watch`."""
+
+    def __init__(self) -> None:
+        self._moments: dict[_Key, LiveMoment] = {}
+        self._starts: dict[_Key, BettingState] = {}
+        self._hands: dict[_Key, HandStarted] = {}
+        self._keys: dict[tuple[str, tuple[str, ...], str], _Key] = {}
+        """By the players in any order; a key is looked up for every action, and made once."""
+
+    def __call__(self, happened: MatchEvent) -> None:
+        """A match tells something. A moment is replaced as a whole: readers in other threads never see half of one."""
+        game, match, players, event = happened
+        key = self._keys.get((game, players, match))
+        if key is None:
+            key = self._keys[game, players, match] = game, frozenset(players), match
+        if type(event) is ActionPlayed:
+            old = self._moments.get(key)
+            if old is not None and old.hand_number == event.hand_number:
+                version, number, names, seats, deal, _, _, used_us = old
+                now = LiveMoment(version + 1, number, names, seats, deal, event.betting, event, used_us)
+                self._moments[key] = now
+            else:
+                self._starts[key] = betting_start(event.betting.game)
+                self._begin(key, players, event)
+        else:
+            self._note(key, players, event)
+
+    def _note(self, key: _Key, players: tuple[str, ...], event: Event) -> None:
+        """What happens once a hand, or less often."""
+        match event:
+            case HandFinished(record) as finished:
+                old = self._moments.get(key)
+                if old is not None and old.hand_number == record.hand_number:
+                    self._moments[key] = old._replace(version=old.version + 1, played=finished)
+            case HandClosed(_, used_us):
+                old = self._moments.get(key)
+                if old is not None:
+                    self._moments[key] = old._replace(version=old.version + 1, used_us=used_us)
+            case HandStarted() as started:
+                self._hands[key] = started
+                self._begin(key, players, None)
+            case MatchStarted(setup, _):
+                self._starts[key] = betting_start(setup.game)
+            case MatchEnded():
+                self._hands.pop(key, None)
+                self._moments.pop(key, None)
+            case _:
+                pass
+
+    def _begin(self, key: _Key, players: tuple[str, ...], played: ActionPlayed | None) -> None:
+        """A hand begins; whoever comes to a match later learns by its first action what is played."""
+        hand, start, old = self._hands.get(key), self._starts.get(key), self._moments.get(key)
+        if hand is None or start is None or (played is not None and played.hand_number != hand.hand_number):
+            return
+        version, used_us = (0, ()) if old is None else (old.version + 1, old.used_us)
+        names = tuple([players[seat] for seat in hand.seats])
+        before = start if played is None else played.betting
+        self._moments[key] = LiveMoment(
+            version, hand.hand_number, names, hand.seats, hand.deal, before, played, used_us
+        )
+
+    def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:
+        """The newest moment of a match; None where it has not begun, or is over."""
+        return self._moments.get((game, frozenset(players), match))

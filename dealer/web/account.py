@@ -1,0 +1,398 @@
+"""A user's account: logging in and out, and the page Mine with the user's bots, requests, tokens and faults.
+
+Wrong logins count by address and by name, shared with the text port (`dealer.server.accounts.GuessLimit`). Everything
+that changes something is a form of its own. A token is shown on the page that answers the form, once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from dealer.errors import RefusedError, WebError
+from dealer.match.faults import QUOTED_BYTES
+from dealer.run.schedule import Seating
+from dealer.server import access
+from dealer.server.access import Access
+from dealer.server.accounts import (
+    LEAST_LETTERS,
+    MOST_LETTERS,
+    Passwords,
+    Scope,
+    User,
+    add_token,
+    revoke_token,
+    tokens_of,
+)
+from dealer.server.db import records
+from dealer.server.db.crosstable import Rating, standings
+from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
+from dealer.server.db.tables import TAG
+from dealer.server.resources import removed_on
+from dealer.server.server import ServerParts
+from dealer.server.settings import ServerGame
+from dealer.web.security import read_form, set_cookie
+from dealer.web.site import Site
+from dealer.web.visitor import Sessions, visitor_of
+
+__all__ = ["routes"]
+
+_SEE_OTHER: Final = 303
+_MOST_JOBS: Final = 30
+_MOST_FAULTS: Final = 30
+_MOST_TOKENS: Final = 50
+_MOST_LABEL_LETTERS: Final = 64
+_FILES: Final = {"log": ".log", "times": ".tlog", "faults": ".faults", "comments": ".comments"}
+"""What can be downloaded of a match, and how the names of these files end."""
+_OWNER_SCOPES: Final = (Scope.READ, Scope.PLAY)
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The pages of this room; none for a site without a server."""
+    if site.server is None or site.sessions is None:
+        return []
+    passwords = Passwords(site.server.store, site.server.accounts, site.server.guesses)
+    login = _Login(site, site.sessions, passwords)
+    mine = _Mine(site, site.server, site.sessions, passwords)
+    return [
+        Route("/login", login.show, methods=["GET"]),
+        Route("/login", login.log_in, methods=["POST"]),
+        Route("/logout", login.log_out, methods=["POST"]),
+        Route("/mine", mine.show),
+        Route("/mine/request", mine.ask, methods=["GET"]),
+        Route("/mine/request", mine.submit, methods=["POST"]),
+        Route("/mine/jobs/{job:int}/cancel", mine.cancel, methods=["POST"]),
+        Route("/mine/runs/{run:int}", mine.run),
+        Route("/mine/runs/{run:int}/{match}/{kind}", mine.file),
+        Route("/mine/faults", mine.faults),
+        Route("/mine/tokens", mine.make_token, methods=["POST"]),
+        Route("/mine/tokens/{token:int}/revoke", mine.revoke, methods=["POST"]),
+        Route("/mine/password", mine.change_password, methods=["POST"]),
+    ]
+
+
+@dataclass(frozen=True)
+class _Mine:
+    site: Site
+    server: ServerParts
+    sessions: Sessions
+    passwords: Passwords
+
+    def _user(self, request: Request) -> User:
+        user = visitor_of(request).user
+        if user is None:
+            raise WebError(401, "Log in to see what is yours.")
+        return user
+
+    # ---- everything at a glance
+
+    async def show(self, request: Request) -> Response:
+        """The page."""
+        if visitor_of(request).user is None:
+            return RedirectResponse("/login?next=/mine", _SEE_OTHER)
+        return await self._page(request)
+
+    async def _page(self, request: Request, *, status: int = 200, **values: Any) -> Response:
+        user = self._user(request)
+        store = self.server.store
+        forecasts = await self.server.service.forecasts()
+        jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TAG]
+        is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
+        ratings: dict[int, Rating] = {}
+        own_bots = records.bots(store, owner=user.id)
+        for game in {bot.game for bot in own_bots}:
+            ratings |= {rating.bot.version: rating for rating in standings(store, game)}
+        shown: dict[str, Any] = {
+            "problem": "",
+            "made": "",
+            "token": "",
+            **values,
+        }
+        return self.site.page(
+            request,
+            "mine.html.jinja",
+            status=status,
+            jobs=[self._job_values(job, forecasts.get(job.id)) for job in jobs],
+            bots=[(bot, bot.name in is_here, ratings.get(bot.version)) for bot in own_bots],
+            tables=[] if self.site.table_manager is None else self.site.table_manager.table_store.of(f"user {user.id}"),
+            tokens=tokens_of(store, user.id),
+            scopes=_OWNER_SCOPES,
+            faults=self._fault_values(request),
+            is_fixed=user.name in dict(self.server.settings.passwords),
+            least_letters=LEAST_LETTERS,
+            most_letters=MOST_LETTERS,
+            **shown,
+        )
+
+    def _job_values(self, job: Job, forecast: Any) -> dict[str, Any]:
+        runs = records.runs(self.server.store, job=job.id, most=10)
+        if not job.is_open:
+            stands = job.state.value + (f": {job.reason}" if job.reason else "")
+        elif job.state is JobState.RUNNING:
+            stands = "being played"
+        elif forecast is None:
+            stands = "waiting for a bot that is not connected or busy"
+        else:
+            stands = f"waiting, place {forecast.position}"
+            if forecast.starts_in_s is not None:
+                stands += f", starts in about {_duration(forecast.starts_in_s)}"
+        return {"job": job, "runs": runs, "stands": stands, "is_open": job.is_open}
+
+    # ---- requests
+
+    async def ask(self, request: Request) -> Response:
+        """The form of a request."""
+        if visitor_of(request).user is None:
+            return RedirectResponse("/login?next=/mine/request", _SEE_OTHER)
+        return self._request_page(request, dict(request.query_params))
+
+    def _request_page(self, request: Request, given: Mapping[str, str], problem: str = "") -> Response:
+        games = self.server.settings.games
+        game = next((game for game in games if game.name == given.get("game")), None)
+        guests = [] if game is None else [g for g in self.server.service.connected_bots.bots if game.name in g.versions]
+        return self.site.page(
+            request,
+            "request.html.jinja",
+            status=422 if problem else 200,
+            games=[game.name for game in games],
+            game=game,
+            guests=[guest.name for guest in guests],
+            given=defaultdict(str, given),
+            seatings=list(Seating),
+            problem=problem,
+        )
+
+    async def submit(self, request: Request) -> Response:
+        """A request to have a contest played."""
+        user = self._user(request)
+        form = await read_form(request)
+        game = self.server.settings.game(form.get("game", ""))
+        if game is None:
+            return self._request_page(request, form, "Choose a game.")
+        try:
+            await self.server.service.submit(user, _request_of(form, game))
+        except (RefusedError, ValueError) as error:
+            said = str(error)
+            return self._request_page(request, form, f"{said[:1].upper()}{said[1:].rstrip('.')}.")
+        return RedirectResponse("/mine", _SEE_OTHER)
+
+    async def cancel(self, request: Request) -> Response:
+        """Cancel a request."""
+        user = self._user(request)
+        await read_form(request)
+        if not await self.server.service.cancel_job(user, request.path_params["job"]):
+            raise WebError(404, "You have no such request of which something is left to play.")
+        return RedirectResponse("/mine", _SEE_OTHER)
+
+    # ---- runs and faults
+
+    def _own_run(self, request: Request) -> tuple[Run, Access]:
+        """A run that the user asked for or in which its bots played, with what the user may see of it."""
+        self._user(request)
+        store = self.server.store
+        run = records.run(store, request.path_params["run"])
+        job = None if run is None else records.job(store, run.job)
+        if run is not None and job is not None:
+            seen = access.access_to(store, run, job, visitor_of(request).person)
+            if seen.is_managed or seen.own:
+                return run, seen
+        raise WebError(404, "You have no such run.")
+
+    async def run(self, request: Request) -> Response:
+        """A run of the user's, with the files of its matches and the faults of the user's bots."""
+        run, seen = self._own_run(request)
+        store = self.server.store
+        faults = [
+            fault for fault in records.faults(store, run=run.id, most=500) if seen.is_own(run.seats[fault.player].name)
+        ]
+        matches = [
+            (match, [kind for kind in self._kinds(seen) if self._path(run, match.name, kind).is_file()])
+            for match in records.matches(store, run.id)
+        ]
+        return self.site.page(
+            request,
+            "my_run.html.jinja",
+            run=run,
+            reason=seen.words(run.reason),
+            own=seen.own,
+            sees_cards=seen.sees_cards,
+            matches=matches,
+            removed=removed_on(self.server.folder / run.folder),
+            faults=[_fault_line(fault, run.seats[fault.player].name) for fault in faults],
+        )
+
+    async def file(self, request: Request) -> Response:
+        """A file of a match of the user's."""
+        run, seen = self._own_run(request)
+        name, kind = request.path_params["match"], request.path_params["kind"]
+        # Names of files come from the store, never from an address.
+        match = next((match for match in records.matches(self.server.store, run.id) if match.name == name), None)
+        if match is None or kind not in _FILES or not self._path(run, match.name, kind).is_file():
+            raise WebError(404, "There is no such file.")
+        if kind not in self._kinds(seen):
+            raise WebError(403, "The files tell cards: they can be had when nothing of the request is left to play.")
+        path = self._path(run, match.name, kind)
+        return FileResponse(path, filename=f"run{run.id}-{path.name}", media_type="text/plain; charset=utf-8")
+
+    @staticmethod
+    def _kinds(seen: Access) -> list[str]:
+        """The files of a match that somebody may have; that of its faults has those of all players."""
+        return [kind for kind in _FILES if seen.sees_cards and (kind != "faults" or seen.is_managed)]
+
+    def _path(self, run: Run, match: str, kind: str) -> Path:
+        return self.server.folder / run.folder / f"{match}{_FILES[kind]}"
+
+    async def faults(self, request: Request) -> Response:
+        """What the user's bots did wrong, page by page."""
+        self._user(request)
+        text = request.query_params.get("before", "")
+        before = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
+        faults = self._fault_values(request, before)
+        return self.site.page(request, "faults.html.jinja", faults=faults, is_full=len(faults) == _MOST_FAULTS)
+
+    def _fault_values(self, request: Request, before: int | None = None) -> list[dict[str, Any]]:
+        found = []
+        names: dict[int, str] = {}
+        person = visitor_of(request).person
+        for fault in access.faults(self.server.store, person, before=before, most=_MOST_FAULTS):
+            if fault.version is not None and fault.version not in names:
+                bot = records.bot(self.server.store, fault.version)
+                names[fault.version] = "" if bot is None else bot.name
+            found.append(_fault_line(fault, names.get(fault.version or 0, "")))
+        return found
+
+    # ---- tokens and the password
+
+    async def make_token(self, request: Request) -> Response:
+        """A new token, shown once."""
+        user = self._user(request)
+        form = await read_form(request)
+        label = form.get("label", "").strip()
+        scopes = [scope for scope in _OWNER_SCOPES if form.get(f"scope_{scope.value}")]
+        if len(label) > _MOST_LABEL_LETTERS or not label.isprintable():
+            problem = f"What a token is for has at most {_MOST_LABEL_LETTERS} letters that can be printed."
+        elif not scopes:
+            problem = "A token is good for something: choose what."
+        elif len(tokens_of(self.server.store, user.id)) >= _MOST_TOKENS:
+            problem = f"You have {_MOST_TOKENS} tokens; revoke one first."
+        else:
+            token = await self.server.store.write(lambda db: add_token(db, user.id, scopes, label))
+            return await self._page(request, status=201, token=token)
+        return await self._page(request, status=422, problem=problem)
+
+    async def revoke(self, request: Request) -> Response:
+        """Revoke a token."""
+        user = self._user(request)
+        await read_form(request)
+        number = request.path_params["token"]
+        if not await self.server.store.write(lambda db: revoke_token(db, user.id, number)):
+            raise WebError(404, "You have no such token.")
+        return RedirectResponse("/mine#tokens", _SEE_OTHER)
+
+    async def change_password(self, request: Request) -> Response:
+        """Another password; all browsers but this one have to log in again."""
+        user = self._user(request)
+        form = await read_form(request)
+        old, new = form.get("old", ""), form.get("new", "")
+        if user.name in dict(self.server.settings.passwords):
+            problem = "Your password stands in the configuration of the server; whoever runs it can change it."
+        elif not LEAST_LETTERS <= len(new) <= MOST_LETTERS:
+            problem = f"A password has {LEAST_LETTERS} to {MOST_LETTERS} letters."
+        elif new != form.get("again", ""):
+            problem = "The new password was not typed the same twice."
+        elif await self.passwords.log_in(user.name, old, visitor_of(request).address) != user:
+            problem = "The present password, or a token in its place, is another."
+        else:
+            await self.passwords.change(user, new)
+            answer = await self._page(request, made="Your password is changed, and your other browsers are logged out.")
+            set_cookie(request, answer, visitor_of(request), await self.sessions.begin(user))
+            return answer
+        return await self._page(request, status=422, problem=problem)
+
+
+def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:
+    """The request of a form.
+
+    Raises:
+        ValueError: a field is no number, or an unknown seating.
+    """
+    players = tuple(form.get(f"player{seat}", "") for seat in range(1, game.game.num_players + 1))
+    if not all(players):
+        raise ValueError("choose a player for each seat")
+    try:
+        seating = Seating(form.get("seating") or Seating.ROTATIONS)
+    except ValueError:
+        raise ValueError("there is no such seating") from None
+    return JobRequest(
+        game.name,
+        players,
+        form.get("tag", "").strip(),
+        _number(form.get("runs", ""), "runs") or 1,
+        hands=_number(form.get("hands", ""), "hands"),
+        seating=seating,
+        stop=form.get("stop", "").strip() or None,
+    )
+
+
+def _number(text: str, what: str) -> int | None:
+    text = text.strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        raise ValueError(f"{what}: a whole number from 1, or nothing")
+    return int(text)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+def _fault_line(fault: Fault, name: str) -> dict[str, Any]:
+    """A fault with the very line: bytes that are no letters are written as Python writes them."""
+    line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
+    return {"fault": fault, "name": name, "line": repr(line) if fault.line else ""}
+
+
+@dataclass(frozen=True)
+class _Login:
+    site: Site
+    sessions: Sessions
+    passwords: Passwords
+
+    async def show(self, request: Request) -> Response:
+        return self.site.page(request, "login.html.jinja", next=_own_path(request.query_params.get("next", "")))
+
+    async def log_in(self, request: Request) -> Response:
+        form = await read_form(request)
+        visitor = visitor_of(request)
+        name, secret = form.get("name", "").strip(), form.get("secret", "").strip()
+        user = await self.passwords.log_in(name, secret, visitor.address)
+        target = _own_path(form.get("next", ""))
+        if user is None:
+            return self.site.page(request, "login.html.jinja", status=403, next=target, name=name, problem=True)
+        await self.sessions.end(visitor.cookie)
+        answer = RedirectResponse(target, _SEE_OTHER)
+        set_cookie(request, answer, visitor, await self.sessions.begin(user))
+        return answer
+
+    async def log_out(self, request: Request) -> Response:
+        await read_form(request)
+        await self.sessions.end(visitor_of(request).cookie)
+        answer = RedirectResponse("/", _SEE_OTHER)
+        set_cookie(request, answer, visitor_of(request), "")
+        return answer
+
+
+def _own_path(text: str) -> str:
+    """A path of this site to go to; the first page in place of anything else."""
+    is_path = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and "\\" not in text
+    return text if is_path else "/"

@@ -1,0 +1,116 @@
+"""Pages on this machine without a server, on a free port of the loopback address, for one person.
+
+`local_site` shows runs; `play_in_browser` is a table with the person in the first seat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+from urllib.parse import urljoin
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from dealer.library import Run
+from dealer.person.sitting import Sitting
+from dealer.results.schema import ContestResult
+from dealer.server.db.tables import TableRow
+from dealer.server.settings import WebSettings
+from dealer.table.loop import new_event_loop
+from dealer.web import leaks, live, replay
+from dealer.web.app import make_app
+from dealer.web.library import Counting, Library, LocalLibrary
+from dealer.web.play import LOCAL_OWNER, routes
+from dealer.web.serving import answering
+from dealer.web.site import Link, Site
+from dealer.web.tables import LocalTableStore, TableLimits, TableManager
+
+__all__ = ["local_routes", "local_site", "play_in_browser"]
+
+_HOST: Final = "127.0.0.1"
+_LAST_PAGE_S: Final = 0.5
+"""So long the browser has to fetch the last page and its style."""
+_FOREVER_S: Final = 1e12
+
+
+def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
+    """All pages of runs, the list of them first."""
+
+    async def first(request: Request) -> Response:
+        return RedirectResponse("/runs", 302)
+
+    return [
+        Route("/", first),
+        *live.routes(site, library, counting),
+        *leaks.routes(site, library),
+        *replay.routes(site, library, counting),
+    ]
+
+
+@contextlib.asynccontextmanager
+async def local_site(library: LocalLibrary, *, port: int = 0, begin: str = "/") -> AsyncIterator[str]:
+    """Show the pages until the end of the block; gives the address to begin with.
+
+    Args:
+        library: of the runs.
+        port: 0 is a free one.
+        begin: where to begin.
+
+    Raises:
+        ListenError: the port cannot be had.
+    """
+    site = Site(links=(Link("Runs", "/runs"),))
+    counting = Counting()
+    try:
+        app = make_app(site, local_routes(site, library, counting))
+        async with answering(app, _HOST, WebSettings(port=port)) as address:
+            yield urljoin(address, begin)
+    finally:
+        counting.close()
+
+
+def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> Sitting:
+    """Let a person play the first seat of a run in a browser, until it leaves there or interrupts the program.
+
+    Args:
+        run: its first player is ``tcp``.
+        port: to listen on; 0 for a free one.
+        on_address: called with the address of the page, which nobody else can guess.
+
+    Raises:
+        ListenError: the port cannot be had.
+        WebError: the run cannot be gone on with.
+    """
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(_play(run, port, on_address))
+
+
+async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> Sitting:
+    names = tuple(run.plan.contests[0].names)
+    game = run.plan.contests[0].record.game_name
+    table = TableRow(secrets.token_urlsafe(16), LOCAL_OWNER, game, names[1:], run.folder, time.time())
+    table_store = LocalTableStore(table)
+    limits = TableLimits(asleep_after_s=_FOREVER_S, closed_after_s=_FOREVER_S)
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            # Not on Windows, where Ctrl-C cancels this task itself.
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    sitting = None
+    async with TableManager(table_store, limits) as table_manager:
+        site = Site(table_manager=table_manager)
+        sitting = await table_manager.sitting(table)
+        async with answering(make_app(site, routes(site)), _HOST, WebSettings(port=port)) as address:
+            on_address(f"{address}play/{table.id}")
+            with contextlib.suppress(asyncio.CancelledError):
+                await table_store.closed.wait()
+                await asyncio.sleep(_LAST_PAGE_S)
+    return sitting

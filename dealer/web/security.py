@@ -1,0 +1,287 @@
+"""What every request passes before a page sees it, and every answer on its way out.
+
+The middleware finds out who asks (`Visitor`): the address, which a proxy may tell only if it is trusted, and the login
+that the browser's cookie stands for. It refuses hosts that are not ours, so that no other site can reach a page that
+listens to this machine only by giving itself our address; it refuses bodies that are too long or too slow. On every
+answer it puts what browsers must not do: run a script or load anything that does not come from here, show the page in a
+frame, guess types, tell other sites where a reader comes from.
+
+`read_form` reads a form within bounds, and only from our own pages: every form carries the key that follows from the
+browser's cookie, which no other site can know, and a browser that says where a request comes from (``Origin``) must
+say: from here. Forms are plain ones (``application/x-www-form-urlencoded``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import logging
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from http.cookies import CookieError, SimpleCookie
+from typing import Final, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dealer.errors import StoreError, WebError
+from dealer.server.settings import WebSettings
+from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Sessions, Visitor, visitor_of
+
+__all__ = ["FORM_KEY", "HEADERS", "SecurityMiddleware", "as_web_error", "cookie_name", "read_form", "set_cookie"]
+
+_log = logging.getLogger(__name__)
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+"""On every answer."""
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+_MOST_COOKIE_LETTERS = 100
+_RETRY_S = 5
+_Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def cookie_name(request: Request, visitor: Visitor) -> str:
+    """The name of our cookie: browsers keep those of all ports of a machine together."""
+    server = request.scope.get("server")
+    name = f"arena-{server[1] if server else 0}"
+    return f"__Host-{name}" if visitor.is_secure else name
+
+
+def set_cookie(request: Request, response: Response, visitor: Visitor, value: str) -> None:
+    """Give a browser its cookie; no script sees it, and no other site's form sends it."""
+    response.set_cookie(
+        cookie_name(request, visitor), value, path="/", secure=visitor.is_secure, httponly=True, samesite="lax"
+    )
+
+
+def as_web_error(error: Exception) -> WebError:
+    """What is said of an error of ours: nothing that only the log should say."""
+    if isinstance(error, StoreError):
+        _log.error("%s", error)
+        return WebError(503, "The server cannot read or write what it keeps; try again later.", wait_s=_RETRY_S)
+    return WebError(500, "Something is wrong here, not with your request; the server's log says what.")
+
+
+class SecurityMiddleware:
+    """An ASGI application around another."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: WebSettings,
+        on_error: Callable[[Request, WebError], Response],
+        *,
+        sessions: Sessions | None,
+        is_loopback: bool,
+    ) -> None:
+        """Stand in front of an application.
+
+        Args:
+            app: whose requests these are.
+            settings: with the bounds, the names and the proxies.
+            on_error: makes the answer where something is wrong.
+            sessions: of those who have logged in; None where the only visitor is the owner of everything.
+            is_loopback: whether only this machine is listened to.
+        """
+        self._app = app
+        self._settings = settings
+        self._on_error = on_error
+        self._sessions = sessions
+        self._names = settings.names or (_LOOPBACK if is_loopback else ())
+        self._proxies = [ipaddress.ip_network(text, strict=False) for text in settings.proxies]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        visitor = self._visitor(request)
+        is_new = not visitor.cookie
+        if is_new:
+            visitor = replace(visitor, cookie=secrets.token_urlsafe(24))
+        scope[SCOPE_KEY] = visitor
+        scope[KNOWN_KEY] = visitor.user is not None or visitor.is_owner
+        is_started = has_left = False
+
+        async def answer(message: Message) -> None:
+            nonlocal is_started, has_left
+            if message["type"] == "http.response.start":
+                is_started = True
+                headers = MutableHeaders(scope=message)
+                if message["status"] == 408:
+                    headers["Connection"] = "close"
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                is_page = headers.get("content-type", "").startswith("text/html")
+                is_file = request.url.path.startswith("/static/")
+                headers.setdefault("Cache-Control", "no-cache" if is_file else "no-store")
+                if is_page and is_new and "set-cookie" not in headers:
+                    cookie = Response()
+                    set_cookie(request, cookie, visitor, visitor.cookie)
+                    headers.append("set-cookie", cookie.headers["set-cookie"])
+            try:
+                await send(message)
+            except OSError:
+                has_left = True
+                raise
+
+        try:
+            self._check(request)
+            if self._sessions is not None and visitor.user is not None:
+                await self._sessions.touch(visitor.cookie)
+            await self._app(scope, self._bounded(request.headers, receive), answer)
+        except WebError as error:
+            if not is_started:
+                refusal = self._on_error(request, error)
+                if error.status in (400, 408, 413):
+                    # What is left of the body must not be taken for the next request.
+                    refusal.headers["connection"] = "close"
+                await refusal(scope, receive, answer)
+        except ClientDisconnect:
+            # In the middle of what it sent, or of what it was sent.
+            pass
+        except Exception as error:
+            if has_left:
+                return
+            _log.exception("%s %s", request.method, request.url.path)
+            if not is_started:
+                await self._on_error(request, as_web_error(error))(scope, receive, answer)
+
+    def _check(self, request: Request) -> None:
+        host = _host_of(request.headers.get("host", ""))
+        if self._names and host not in self._names:
+            raise WebError(421, "This name is not one of this server; its configuration lists them under [web] names.")
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or len(length) > 18:
+            raise WebError(400, "The length of the request's body is not a number.")
+        if int(length) > self._settings.max_body_bytes:
+            raise self._too_long()
+        if "content-length" in request.headers and "transfer-encoding" in request.headers:
+            # A proxy that goes by the other of the two takes a part of the body for a request of somebody else's.
+            raise WebError(400, "The request has Content-Length and Transfer-Encoding: one of them is wrong.")
+
+    def _too_long(self) -> WebError:
+        return WebError(413, f"The body of a request may have {self._settings.max_body_bytes:,} bytes, no more.")
+
+    def _bounded(self, headers: Headers, receive: Receive) -> Receive:
+        """The body of a request, within its bounds."""
+        count = 0
+        is_whole = False
+        deadline_s = asyncio.get_running_loop().time() + self._settings.header_timeout_s
+
+        async def next_piece() -> Message:
+            nonlocal count, is_whole
+            if is_whole:
+                return await receive()
+            try:
+                async with asyncio.timeout_at(deadline_s):
+                    message = await receive()
+            except TimeoutError:
+                raise WebError(408, "The body of the request did not come in time.") from None
+            count += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
+            if count > self._settings.max_body_bytes:
+                raise self._too_long()
+            return message
+
+        return next_piece
+
+    def _visitor(self, request: Request) -> Visitor:
+        peer = request.client.host if request.client else ""
+        is_secure = request.scope.get("scheme") == "https"
+        address = peer
+        if self._is_trusted(peer):
+            address = self._forwarded(request.headers.getlist("x-forwarded-for")) or peer
+            is_secure = is_secure or request.headers.get("x-forwarded-proto") == "https"
+        if self._sessions is None:
+            found = Visitor(address, is_owner=True, is_secure=is_secure)
+        else:
+            found = Visitor(address, is_secure=is_secure)
+        cookie = _cookie_of(request, cookie_name(request, found))
+        if not cookie:
+            return found
+        user = None if self._sessions is None else self._sessions.find(cookie)
+        return replace(found, cookie=cookie, user=user)
+
+    def _is_trusted(self, text: str) -> bool:
+        address = _address_of(text)
+        return address is not None and any(address in network for network in self._proxies)
+
+    def _forwarded(self, headers: Sequence[str]) -> str:
+        """The nearest address that no trusted proxy has; what stands before it anybody may have written."""
+        for part in reversed(",".join(headers).split(",")):
+            address = _address_of(part.strip())
+            if address is None:
+                return ""
+            if not self._is_trusted(str(address)):
+                return str(address)
+        return ""
+
+
+def _address_of(text: str) -> _Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _host_of(text: str) -> str:
+    """A host without its port, in small letters."""
+    name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
+    return name.lower().rstrip(".")
+
+
+def _cookie_of(request: Request, name: str) -> str:
+    jar: SimpleCookie = SimpleCookie()
+    for header in request.headers.getlist("cookie"):
+        try:
+            jar.load(header)
+        except CookieError:
+            return ""
+    value = jar[name].value if name in jar else ""
+    return value if value.isascii() and len(value) <= _MOST_COOKIE_LETTERS else ""
+
+
+FORM_KEY = "form_key"
+"""The name of the field that holds the key; scripts may send it as the header ``X-Form-Key`` instead."""
+_MOST_FIELDS = 200
+
+
+async def read_form(request: Request) -> Mapping[str, str]:
+    """The fields of a form that one of our pages has sent; of several with one name, the last.
+
+    Raises:
+        WebError: it comes from elsewhere, or is not a form.
+    """
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise WebError(403, "This form was sent from a page of another site.")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("application/x-www-form-urlencoded", ""):
+        raise WebError(415, "A form is sent as application/x-www-form-urlencoded.")
+    text = (await request.body()).decode("utf-8", "replace")
+    try:
+        fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        raise WebError(400, f"A form has {_MOST_FIELDS} fields, no more.") from None
+    given = fields.pop(FORM_KEY, "") or request.headers.get("x-form-key", "")
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), visitor_of(request).form_key.encode()):
+        raise WebError(403, "This form is out of date: go back, reload the page and send it again.")
+    return fields

@@ -1,0 +1,373 @@
+"""Sessions of Slumbot's interface: each is a table like those of people, whose person is the client's program.
+
+A token stands for a session, and the table knows the hash of the token: sessions outlive restarts of the server.
+A hand cannot be escaped. Whoever asks for a new hand in the middle of one, opens one session too many, or says nothing
+for `forfeit_s`, checks and folds that hand to its end, and it counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bots.errors import StaleEntry, UnclearEntry
+from bots.human import Scene
+from dealer.errors import DealerError, WebError
+from dealer.person.settings import table_config
+from dealer.person.sitting import Sitting
+from dealer.run.settings import RunConfig
+from dealer.server.access import Visibility, table_visibility
+from dealer.server.accounts import User
+from dealer.server.db.tables import GUEST_NAME, TableRow
+from dealer.server.server import ServerParts
+from dealer.server.server_bots import process_environment, process_settings
+from dealer.server.settings import ServerBot, ServerGame, player_name
+from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
+from dealer.web.slumbot.worth import Worth
+from dealer.web.tables import TableManager
+from engine import DealKey, Game
+from logs import HandRecord
+from logs.hand_source import find
+
+__all__ = ["SlumbotSessions", "server_bots"]
+
+_log = logging.getLogger(__name__)
+_OWNER: Final = "slumbot "
+_LOOK_ROUND_S: Final = 30.0
+_MOST_SESSIONS: Final = 10_000
+"""Remembered; a table that is not remembered is found again by its owner."""
+_STRENGTH: Final = ("cfr", "mfs", "rembrant", "", "random", "calling", "raising", "constant", "folding")
+"""Built-in bots, the strongest first; all others stand where the empty name is."""
+
+
+def server_bots(parts: ServerParts) -> tuple[tuple[ServerGame, ServerBot], ...]:
+    """The server's bots that play the interface's game, the strongest first.
+
+    These are the built-in `cfr`, `mfs` and `rembrant`, in this order; then all others, as they are configured; last the
+    built-in bots that only show what an opponent can be.
+    """
+    games = [game for game in parts.settings.games if is_the_game(game.game)]
+
+    def rank(one: tuple[ServerGame, ServerBot]) -> int:
+        name = one[1].settings.bot.partition("?")[0]
+        return _STRENGTH.index(name if name in _STRENGTH else "")
+
+    return tuple(sorted(((game, bot) for game in games for bot in game.bots), key=rank))
+
+
+@dataclass(slots=True)
+class _SessionWorth:
+    """What the client's hands are worth without the luck of the cards.
+
+    Attributes:
+        counted: the number of the last hand that is counted.
+        total: of all hands that are, in chips. last: the total before the last one, and after it.
+    """
+
+    counted: int = -1
+    total: float = 0.0
+    last: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(slots=True)
+class _Session:
+    """A session.
+
+    Attributes:
+        owner: as its table knows it.
+        who: the user's number, or the address, whose sessions are counted together.
+        user: who has logged in; None for a guest.
+        bot: the name of the opponent; empty for the strongest.
+        table: where it is played; None before the first hand.
+        shown: the number of the last hand that the client has been shown.
+        told: the number of the last hand whose end the client has been told, or that it has given up.
+        worth: of its hands without the luck of the cards.
+        lock: one call at a time.
+    """
+
+    owner: str
+    who: str
+    user: User | None = None
+    bot: str = ""
+    table: TableRow | None = None
+    shown: int = -1
+    told: int = -1
+    worth: _SessionWorth = field(default_factory=lambda: _SessionWorth())
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class SlumbotSessions:
+    """All sessions."""
+
+    def __init__(
+        self,
+        parts: ServerParts,
+        table_manager: TableManager,
+        *,
+        sessions_each: int = 5,
+        forfeit_s: float = 86_400.0,
+        answer_s: float = 600.0,
+        worth_s: float = 10.0,
+        clock_s: Callable[[], float] = time.time,
+    ) -> None:
+        """Begin with the sessions that are open.
+
+        Args:
+            parts: the server.
+            table_manager: of its tables.
+            sessions_each: with a table, of one user or one address.
+            forfeit_s: a session in which nothing happens for so long is over.
+            answer_s: for a bot's part of an answer.
+            worth_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
+            clock_s: tells the time, in seconds since 1970.
+        """
+        self._parts = parts
+        self._table_manager = table_manager
+        self._sessions_each = sessions_each
+        self._forfeit_s = forfeit_s
+        self._answer_s = answer_s
+        self._worth_s = worth_s
+        self._clock_s = clock_s
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._worth = Worth(process_environment(parts.folder), patience_s=worth_s)
+        self._preparing: set[asyncio.Task[Any]] = set()
+
+    # ---- the calls
+
+    def log_in(self, user: User, bot: str) -> str:
+        """A session of a user; returns its token."""
+        return self._new(f"user {user.id}", user, bot)[0]
+
+    async def new_hand(self, token: str | None, address: str, bot: str) -> dict[str, Any]:
+        """The next hand of a session, or the first of a new one.
+
+        Raises:
+            WebError: it cannot be dealt.
+        """
+        if token is None:
+            token, session = self._new(f"address {address}", None, bot)
+        else:
+            session = self._find(token, address)
+        async with session.lock:
+            if session.table is None:
+                session.table = await self._open(session, address)
+            sitting = await self._table_manager.sitting(session.table)
+            scene = await self._asked(sitting)
+            if not scene.finished and scene.hand_number == session.shown:
+                scene = await self._give_up(sitting)
+                session.told = scene.hand_number
+            if scene.finished and scene.hand_number <= session.told:
+                await sitting.enter(sitting.moments.name, "")
+                scene = await self._asked(sitting)
+            session.shown = scene.hand_number
+            return {"token": token} | await self._shown(session, sitting, scene, "")
+
+    async def act(self, token: str, incr: object, address: str) -> dict[str, Any]:
+        """What an action of the client leads to.
+
+        Raises:
+            WebError: there is no hand in play, or the action is none or illegal; nothing is done.
+        """
+        session = self._find(token, address)
+        async with session.lock:
+            if session.table is None:
+                raise WebError(200, "There is no hand in play: call new_hand.")
+            sitting = await self._table_manager.sitting(session.table)
+            scene = await self._asked(sitting)
+            if scene.finished:
+                raise WebError(200, "The hand is over: call new_hand.")
+            entry = entry_of(incr, scene)
+            if entry is None:
+                raise WebError(200, f"Illegal action; incr may be {possible(scene)}.")
+            before = action_text(scene.betting)
+            await self._enter(sitting, entry)
+            session.shown = scene.hand_number
+            after = await self._asked(sitting)
+            return {"token": token} | await self._shown(session, sitting, after, before)
+
+    async def keep(self) -> None:
+        """End sessions in which nothing happens any more, for ever."""
+        while True:
+            await asyncio.sleep(min(_LOOK_ROUND_S, self._forfeit_s))
+            await self.end_abandoned()
+
+    async def end_abandoned(self) -> None:
+        """End the sessions in which nothing has happened for too long."""
+        for table in self._table_manager.table_store.of(None):
+            if table.owner.startswith(_OWNER) and self._clock_s() - table.seen_s > self._forfeit_s:
+                await self._end(table)
+
+    async def close(self) -> None:
+        """End what counts the luck of the cards."""
+        for task in self._preparing:
+            task.cancel()
+        await self._worth.close()
+
+    # ---- inside
+
+    def _new(self, who: str, user: User | None, bot: str) -> tuple[str, _Session]:
+        token = secrets.token_urlsafe(24)
+        session = _Session(_owner_of(token), who, user, bot)
+        self._remember(session)
+        return token, session
+
+    def _remember(self, session: _Session) -> None:
+        self._sessions[session.owner] = session
+        if len(self._sessions) > _MOST_SESSIONS:
+            self._sessions.popitem(last=False)
+
+    def _find(self, token: str, address: str) -> _Session:
+        owner = _owner_of(token)
+        session = self._sessions.get(owner)
+        if session is not None and (session.table is None or self._table_manager.table_store.of(owner)):
+            self._sessions.move_to_end(owner)
+            return session
+        tables = [
+            table
+            for table in self._table_manager.table_store.of(owner)
+            if table_visibility(table.owner, owner) is Visibility.OWN
+        ]
+        if not tables:
+            raise WebError(401, "This token is unknown, or its session is over: log in, or call new_hand without one.")
+        session = _Session(owner, f"address {address}", table=tables[0])
+        self._remember(session)
+        return session
+
+    async def _open(self, session: _Session, address: str) -> TableRow:
+        there = server_bots(self._parts)
+        chosen = [(game, bot) for game, bot in there if session.bot in ("", bot.name)]
+        if not chosen:
+            raise WebError(404, f"The bots here are {', '.join(bot.name for _, bot in there) or 'none'}.")
+        await self._make_room(session)
+        game, bot = chosen[0]
+        self._prepare(game.game)
+        seed = DealKey.new()
+        return await self._table_manager.open(
+            session.owner,
+            lambda: self._config(session, game, bot, seed),
+            game=game.name,
+            players=(bot.name,),
+            user=None if session.user is None else session.user.id,
+            address=address,
+            seed=seed,
+        )
+
+    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: DealKey) -> RunConfig:
+        name = player_name(GUEST_NAME if session.user is None else session.user.name)
+        if name == player_name(bot.name):
+            name = f"{name}-client"
+        others = process_settings(self._parts.settings, [bot], process_environment(self._parts.folder))
+        directory = self._parts.settings.directory
+        return table_config(game.path, others, name=name, seed=seed, directory=directory, export=[])
+
+    async def _make_room(self, session: _Session) -> None:
+        """End the oldest sessions of who has too many; those that are being called wait."""
+        mine = [one for one in self._sessions.values() if one.who == session.who and one.table is not None]
+        for one in mine[: max(0, len(mine) - self._sessions_each + 1)]:
+            async with one.lock:
+                if one.table is not None:
+                    await self._end(one.table)
+                one.table = None
+                self._sessions.pop(one.owner, None)
+
+    async def _end(self, table: TableRow) -> None:
+        """Play a hand that is open to its end, and close the table."""
+        try:
+            sitting = await self._table_manager.sitting(table)
+            scene = await self._asked(sitting)
+            # A hand in which the client has done nothing is not the client's.
+            if not scene.finished:
+                await self._give_up(sitting)
+        except (DealerError, WebError) as error:
+            _log.warning("a session in %s: %s", table.folder, error)
+        await self._table_manager.end(table, "the session is over")
+        self._sessions.pop(table.owner, None)
+
+    async def _give_up(self, sitting: Sitting) -> Scene:
+        """Check, and fold to a bet, until the hand is over."""
+        scene = await self._asked(sitting)
+        number = scene.hand_number
+        while not scene.finished and scene.hand_number == number:
+            choices = scene.choices
+            await self._enter(sitting, "f" if choices is not None and choices.to_call else "k")
+            scene = await self._asked(sitting)
+        return scene
+
+    @staticmethod
+    async def _enter(sitting: Sitting, entry: str) -> None:
+        try:
+            await sitting.enter(sitting.moments.name, entry)
+        except (StaleEntry, UnclearEntry) as error:
+            raise WebError(200, str(error)) from None
+
+    async def _asked(self, sitting: Sitting) -> Scene:
+        """The next moment at which the client is asked, or that ends the hand."""
+        await sitting.wait_until_asked(self._answer_s)
+        scene = sitting.scene
+        if scene is None or not sitting.moments.is_asked or (not sitting.is_dealing and not scene.finished):
+            raise WebError(503, f"The bot does not play: {sitting.problem or 'it has not answered in time.'}")
+        return scene
+
+    async def _shown(self, session: _Session, sitting: Sitting, scene: Scene, before: str) -> dict[str, Any]:
+        if not scene.finished:
+            return fields(scene, before, None)
+        session.told = scene.hand_number
+        told = fields(scene, before, sitting.record(scene.hand_number))
+        if not await self._count(session.worth, sitting, scene):
+            return told
+        # In whole chips, as clients read them; rounded so that those of the hands add up to the session's.
+        total_before, total = map(round, session.worth.last)
+        return told | {"baseline_winnings": total - total_before, "session_baseline_total": total}
+
+    async def _count(self, worth: _SessionWorth, sitting: Sitting, scene: Scene) -> bool:
+        """Count the luck of the cards of all hands up to this one; False if that takes too long, to be gone on with."""
+        until_s = asyncio.get_running_loop().time() + self._worth_s
+        if worth.counted >= scene.hand_number:
+            return True
+        name = scene.names[scene.position]
+        records = await asyncio.to_thread(_records, sitting, worth.counted + 1, scene.hand_number)
+        while records and asyncio.get_running_loop().time() < until_s:
+            values = await self._worth.values(scene.game, records)
+            if not values:
+                return False
+            for record, of_hand in zip(records, values, strict=False):
+                before = worth.total
+                worth.total += of_hand[record.names.index(name)]
+                worth.last = before, worth.total
+                worth.counted = record.hand_number
+            del records[: len(values)]
+        return worth.counted >= scene.hand_number
+
+    def _prepare(self, game: Game) -> None:
+        """Have what counts ready by the end of the first hand."""
+        task = asyncio.create_task(self._worth.values(game, ()))
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
+
+
+def _records(sitting: Sitting, first: int, last: int) -> list[HandRecord]:
+    """Finished hands of a table by their numbers: as it knows them, or from its log where it has been asleep since.
+
+    None at all where one cannot be had, so that no sum leaves it out.
+    """
+    known = [sitting.record(number) for number in range(first, last + 1)]
+    if None not in known:
+        return [record for record in known if record is not None]
+    of_log = {
+        record.hand_number: record
+        for record in find([sitting.run.folder], on_problem=lambda problem: None).hands()
+        if first <= record.hand_number <= last
+    }
+    found = [one or of_log.get(number) for number, one in enumerate(known, first)]
+    return [] if None in found else [record for record in found if record is not None]
+
+
+def _owner_of(token: str) -> str:
+    return _OWNER + hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()

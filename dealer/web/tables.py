@@ -1,0 +1,393 @@
+"""The tables at which people sit: opened, woken when somebody looks, put to sleep when nobody does, closed at last.
+
+A table whose person is away costs nothing: after a while its run is stopped, its bots leave, and its folder holds
+everything. Whoever comes back wakes it and is at the same decision. What is known of tables is kept by a `TableStore`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Protocol
+
+from dealer.errors import DealerError, WebError
+from dealer.library import Run, new_table, reopen
+from dealer.person.sitting import Sitting
+from dealer.results.schema import ContestResult
+from dealer.run.settings import RunConfig
+from dealer.server.db.tables import TableRow
+from engine import Seed
+
+__all__ = ["Guests", "LocalTableStore", "TableLimits", "TableManager", "TableStore"]
+
+_log = logging.getLogger(__name__)
+_LOOK_ROUND_S: Final = 5.0
+_NOTE_SEEN_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class TableLimits:
+    """How many tables there may be, and for how long.
+
+    Attributes:
+        per_person: open tables of one person.
+        per_address: open tables of guests from one address.
+        in_all: open tables.
+        awake: tables at which bots sit at a time.
+        for_users: the part of both that guests leave to users.
+        asleep_after_s: without a look at it a table is put to sleep.
+        closed_after_s: without a look at it a table is closed.
+    """
+
+    per_person: int = 5
+    per_address: int = 10
+    in_all: int = 500
+    awake: int = 50
+    for_users: float = 0.5
+    asleep_after_s: float = 600.0
+    closed_after_s: float = 7 * 86_400.0
+
+
+class TableStore(Protocol):
+    """What is known of tables, over restarts."""
+
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
+        """Enter a table; its folder is not made."""
+
+    async def see(self, table: TableRow) -> None:
+        """Somebody looks at a table."""
+
+    async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+        """Nobody will play there any more; `sitting` has ended, or is None where the table slept or was never made."""
+
+    def find(self, number: str) -> TableRow | None:
+        """An open table."""
+
+    def of(self, owner: str | None) -> list[TableRow]:
+        """The open tables of a person, or all, the oldest first."""
+
+
+class Guests(Protocol):
+    """Calls bots to tables that are not started there."""
+
+    def seat(self, table: TableRow, sitting: Sitting) -> None:
+        """A table is about to be played at."""
+
+    def leave(self, table: TableRow) -> None:
+        """Nothing is played at a table any more, or for a while; may be said more than once."""
+
+
+class LocalTableStore:
+    """The one table of this machine.
+
+    Attributes:
+        closed: set when it is closed.
+    """
+
+    def __init__(self, table: TableRow) -> None:
+        self.closed = asyncio.Event()
+        self._table = table
+
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
+        """Refuse: there is one."""
+        raise WebError(403, "There is one table here; end it and start another with 'arena table'.")
+
+    async def see(self, table: TableRow) -> None:
+        """Nothing is kept."""
+
+    async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+        """The folder tells everything; whoever waits for it is told."""
+        self.closed.set()
+
+    def find(self, number: str) -> TableRow | None:
+        """The table, under its name."""
+        return self._table if number == self._table.id else None
+
+    def of(self, owner: str | None) -> list[TableRow]:
+        """Nobody is told its name."""
+        return [self._table] if owner is None else []
+
+
+@dataclass(slots=True)
+class _Awake:
+    """A table at which bots sit."""
+
+    sitting: Sitting
+    task: asyncio.Task[None]
+    is_guests: bool
+    looks: int = 0
+    seen_s: float = field(default_factory=time.monotonic)
+    noted_s: float = 0.0
+
+
+@dataclass(slots=True)
+class _Coming:
+    """A table that is being opened or woken: it counts from the moment that it was admitted.
+
+    Attributes:
+        owner: who sits down. address: of a guest; None for a user.
+        is_guests: whether a guest sits down.
+        is_new: whether the store does not have it yet.
+    """
+
+    owner: str
+    is_guests: bool
+    address: str | None = None
+    is_new: bool = False
+
+
+class TableManager:
+    """The tables of a server or of this machine; an asynchronous context manager, at whose end all are asleep."""
+
+    def __init__(
+        self,
+        table_store: TableStore,
+        limits: TableLimits | None = None,
+        guests: Guests | None = None,
+        *,
+        clock_s: Callable[[], float] = time.time,
+    ) -> None:
+        """Open the doors.
+
+        Args:
+            table_store: knows the tables.
+            limits: how many there may be.
+            guests: calls bots that are not started here; None where there are none.
+            clock_s: tells the time, in seconds since 1970.
+        """
+        self.limits = limits or TableLimits()
+        self.table_store = table_store
+        self._guests = guests
+        self._clock_s = clock_s
+        self._awake: dict[str, _Awake] = {}
+        self._coming: list[_Coming] = []
+        self._addresses: dict[str, str] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._keeper: asyncio.Task[None] | None = None
+        self._is_closing = False
+
+    async def __aenter__(self) -> TableManager:
+        self._keeper = asyncio.create_task(self._look_round())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.turn_away()
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.wait([self._keeper])
+        await asyncio.gather(*(self._put_to_sleep(number) for number in list(self._awake)))
+
+    # ---- what pages ask for
+
+    async def open(
+        self,
+        owner: str,
+        make_config: Callable[[], RunConfig],
+        *,
+        game: str,
+        players: tuple[str, ...],
+        user: int | None = None,
+        address: str = "",
+        seed: Seed = 0,
+        decision_s: float | None = None,
+    ) -> TableRow:
+        """A new table.
+
+        Args:
+            owner: who sits down.
+            make_config: the settings of its run; may take a while.
+            game: the name of the game.
+            players: the names of the bots, by seat.
+            user: the number of the user on a server; None for a guest.
+            address: from which the person has come.
+            seed: of the cards, a number or a key.
+            decision_s: how long a decision may take; None without limit.
+
+        Raises:
+            WebError: there are too many.
+            DealerError: it cannot be played.
+        """
+        coming = _Coming(owner, user is None, address if user is None else None, is_new=True)
+        self._check_open_tables(coming)
+        with self._admitted(coming):
+            config = await asyncio.to_thread(make_config)
+            table = await self.table_store.add(owner, game, players, user, seed)
+            coming.is_new = False
+            if coming.address is not None:
+                self._addresses[table.id] = coming.address
+            try:
+                run = await asyncio.to_thread(new_table, config, table.folder)
+                sitting = await asyncio.to_thread(Sitting, run, decision_s=decision_s)
+            except BaseException:
+                await self._close(table, None, "it could not begin")
+                raise
+            self._seat(table, sitting)
+            return table
+
+    async def sitting(self, table: TableRow) -> Sitting:
+        """What goes on at a table, which is woken if it sleeps.
+
+        Raises:
+            WebError: too many are awake, or it cannot be gone on with.
+        """
+        async with self._opening.setdefault(table.id, asyncio.Lock()):
+            awake = self._awake.get(table.id)
+            if awake is None:
+                with self._admitted(_Coming(table.owner, table.is_guests)):
+                    try:
+                        sitting = await asyncio.to_thread(_reopened, table.folder)
+                    except DealerError as error:
+                        raise WebError(409, f"This table cannot be gone on with: {error}.") from None
+                    awake = self._seat(table, sitting)
+        awake.seen_s = time.monotonic()
+        if awake.seen_s - awake.noted_s > _NOTE_SEEN_S:
+            awake.noted_s = awake.seen_s
+            await self.table_store.see(table)
+        return awake.sitting
+
+    @contextlib.contextmanager
+    def looking(self, table: TableRow) -> Any:
+        """Somebody looks at a table for a while: it stays awake."""
+        awake = self._awake.get(table.id)
+        if awake is not None:
+            awake.looks += 1
+        try:
+            yield
+        finally:
+            if awake is not None:
+                awake.looks -= 1
+                awake.seen_s = time.monotonic()
+
+    async def leave(self, table: TableRow) -> None:
+        """Put a table to sleep now."""
+        await self._put_to_sleep(table.id)
+
+    async def end(self, table: TableRow, reason: str = "it was ended") -> None:
+        """Close a table for good."""
+        awake = self._awake.get(table.id)
+        await self._put_to_sleep(table.id)
+        await self._close(table, None if awake is None else awake.sitting, reason)
+
+    async def _close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+        await self.table_store.close(table, sitting, reason)
+        self._opening.pop(table.id, None)
+        self._addresses.pop(table.id, None)
+
+    def turn_away(self) -> None:
+        """Have everybody who waits for something new come back later: the server is being ended."""
+        self._is_closing = True
+        for awake in self._awake.values():
+            awake.sitting.wake()
+
+    def check_open(self) -> None:
+        """Refuse everybody while the server is being ended.
+
+        Raises:
+            WebError: it is.
+        """
+        if self._is_closing:
+            raise WebError(503, "The server is being ended; come back in a moment.", wait_s=5)
+
+    # ---- inside
+
+    def _check_open_tables(self, coming: _Coming) -> None:
+        limits, new = self.limits, [one for one in self._coming if one.is_new]
+        if len(self.table_store.of(coming.owner)) + sum(one.owner == coming.owner for one in new) >= limits.per_person:
+            sentence = f"You sit at {limits.per_person} tables already: end one of them first."
+            raise WebError(429, sentence, "tables.person")
+        if coming.address is not None:
+            there = [*self._addresses.values(), *(one.address for one in new)]
+            if there.count(coming.address) >= limits.per_address:
+                sentence = (
+                    f"{limits.per_address} guests' tables are open from your address: end one of them, or log in."
+                )
+                raise WebError(429, sentence, "tables.address")
+        _check_share(
+            [table.is_guests for table in self.table_store.of(None)] + [one.is_guests for one in new],
+            coming,
+            limits.in_all,
+            limits,
+        )
+
+    @contextlib.contextmanager
+    def _admitted(self, coming: _Coming) -> Iterator[None]:
+        """A table takes one of the places of those at which bots sit.
+
+        Raises:
+            WebError: none is free.
+        """
+        self.check_open()
+        there = [one.is_guests for one in self._awake.values()] + [one.is_guests for one in self._coming]
+        _check_share(there, coming, self.limits.awake, self.limits)
+        self._coming.append(coming)
+        try:
+            yield
+        finally:
+            self._coming.remove(coming)
+
+    def _seat(self, table: TableRow, sitting: Sitting) -> _Awake:
+        if self._guests is not None:
+            self._guests.seat(table, sitting)
+        awake = _Awake(sitting, asyncio.create_task(self._play(table, sitting)), table.is_guests)
+        self._awake[table.id] = awake
+        return awake
+
+    async def _play(self, table: TableRow, sitting: Sitting) -> None:
+        try:
+            await sitting.play()
+        except Exception:
+            _log.exception("the table in %s", table.folder)
+        finally:
+            if self._guests is not None:
+                self._guests.leave(table)
+
+    async def _put_to_sleep(self, number: str) -> None:
+        awake = self._awake.get(number)
+        if awake is None:
+            return
+        await awake.sitting.stop()
+        await asyncio.wait([awake.task])
+        self._awake.pop(number, None)
+
+    async def _look_round(self) -> None:
+        """Put to sleep, and close, what nobody has looked at for long."""
+        while True:
+            await asyncio.sleep(_LOOK_ROUND_S)
+            try:
+                await self._tidy_up()
+            except Exception:
+                # A full disk, say: the other tables, and the next round, do not suffer.
+                _log.exception("tables at which nobody looks")
+
+    async def _tidy_up(self) -> None:
+        now_s = time.monotonic()
+        for number, awake in list(self._awake.items()):
+            if not awake.looks and now_s - awake.seen_s > self.limits.asleep_after_s:
+                await self._put_to_sleep(number)
+        for table in self.table_store.of(None):
+            if table.id not in self._awake and self._clock_s() - table.seen_s > self.limits.closed_after_s:
+                await self.end(table, "nobody has come back to it")
+
+
+def _check_share(are_guests: Sequence[bool], coming: _Coming, most: int, limits: TableLimits) -> None:
+    """Refuse a table beyond the most there may be, or a guest's beyond the part that is open to guests."""
+    if len(are_guests) >= most:
+        raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
+    if coming.is_guests and sum(are_guests) >= math.ceil(most * (1.0 - limits.for_users)):
+        sentence = "All tables for guests are taken: log in, or try again later."
+        raise WebError(503, sentence, "tables.guests", 60)
+
+
+def _reopened(folder: Path) -> Sitting:
+    run: Run[Any] = reopen(folder)
+    table: Run[ContestResult] = run
+    return Sitting(table)

@@ -1,0 +1,55 @@
+"""What a face offers a person: every button is a legal entry, and what is not offered is explained."""
+
+from __future__ import annotations
+
+import pytest
+
+from bots.human import read_entry
+from dealer.person.sentences import offers, reasons, size_offers
+from tests.bots.human.scenes import scene_of
+
+
+@pytest.mark.parametrize(
+    ("game", "states", "labels", "sizes"),
+    [
+        ("limit", ["1:0::|AhKs"], ["Fold", "Call 5", "Raise to 20"], []),
+        ("limit", ["0:0:cc/:AhKs|/2c7d9h"], ["Check", "Bet 10"], []),
+        ("limit", ["1:0:crrr:|AhKs"], ["Fold", "Call 10"], []),
+        (
+            "nolimit",
+            ["1:0::|AhKs"],
+            ["Fold", "Call 50"],
+            ["smallest (200)", "⅔ pot (233)", "pot (300)", "2 × pot (500)", "all-in (20,000)"],
+        ),
+        ("nolimit", ["0:0:r20000:AhKs|"], ["Fold", "Call 19,900, all-in"], []),
+        ("nolimit", ["0:0:r19950:AhKs|"], ["Fold", "Call 19,850", "Raise to 20,000, all-in"], []),
+        ("kuhn", ["0:0::Ks|"], ["Check", "Raise to 2"], []),
+    ],
+)
+def test_what_is_offered(game: str, states: list[str], labels: list[str], sizes: list[str]) -> None:
+    scene = scene_of(game, *states)
+    assert [offer.label for offer in offers(scene)] == labels
+    assert [offer.label for offer in size_offers(scene)] == sizes
+    for offer in (*offers(scene), *size_offers(scene)):
+        read_entry(offer.entry, scene)
+
+
+def test_nothing_is_offered_while_others_act() -> None:
+    scene = scene_of("limit", "0:0::AhKs|")
+    assert (offers(scene), size_offers(scene), reasons(scene)) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("game", "state", "words"),
+    [
+        ("limit", "1:0:crrr:|AhKs", "You cannot raise: the raises that the game allows in a round are made."),
+        ("nolimit", "0:0:r20000:AhKs|", "You cannot raise: nobody else has chips left to answer it."),
+        ("limit", "1:0::|AhKs", "you win more than 25.0 % of the time"),
+        ("limit", "0:0:cc/:AhKs|/2c7d9h", "so you may check for nothing"),
+        ("nolimit", "1:0::|AhKs", "raise to anything from 200, which is as much more as the last bet or raise"),
+        ("nolimit", "0:0:cc/:AhKs|/2c7d9h", "bet anything from 100, which is the big blind, to 19,900"),
+        ("nolimit", "0:0:r19950:AhKs|", "raise to 20,000: all your chips"),
+    ],
+)
+def test_why_it_is_so(game: str, state: str, words: str) -> None:
+    assert words in " ".join(reasons(scene_of(game, state)))

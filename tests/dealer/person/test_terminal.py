@@ -1,0 +1,135 @@
+"""A sitting with a console and entries of its own: what is told while others are waited for."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bots import play
+from bots.baseline import CallingBot
+from bots.errors import ConnectError
+from dealer.library import new_table
+from dealer.person import terminal
+from dealer.person.terminal import Entries, Face, Leaving, sit_down
+from dealer.run.ending import Outcome
+from dealer.run.settings import validated
+from tests.dealer.helpers import CONNECT, enter_program_env, write_program
+
+
+class Spy(io.StringIO):
+    """Output that does something, once, with what it finds."""
+
+    def __init__(self, pattern: str, found: Callable[[re.Match[str]], object]) -> None:
+        super().__init__()
+        self._pattern, self._found = re.compile(pattern), found
+        self._is_done = False
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        seen = None if self._is_done else self._pattern.search(self.getvalue())
+        if seen is not None:
+            self._is_done = True
+            self._found(seen)
+        return written
+
+
+HELLO = """
+hello()
+for line in f:
+    position, betting = line.decode().split(":")[1], line.decode().split(":")[3]
+    if (position, betting) in (("0", ""), ("0", "cr"), ("1", "c"), ("1", "r")):
+        wait()
+        call(line)
+"""
+WAIT = """
+import time
+def wait():
+    while not os.path.exists("waited"):
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize(("first", "words"), [("", "Waiting for slow..."), ("wait()", "Waiting for slow to start...")])
+def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, words: str) -> None:
+    enter_program_env(tmp_path, monkeypatch)
+    monkeypatch.setattr(terminal, "_NAME_AFTER_S", 0.0)
+    slow = write_program(tmp_path, "slow.py", CONNECT + WAIT + first + HELLO)
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"slow={slow}"], "hands": 1, "seed": 5}
+    output = Spy(re.escape(words), lambda _: (tmp_path / "waited").touch())
+    run = new_table(validated(settings), tmp_path / "run")
+    sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
+    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
+    assert output.getvalue().count(words) == 1
+
+
+def test_a_bot_that_fails_for_good_ends_the_sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter_program_env(tmp_path, monkeypatch)
+    leaves = write_program(tmp_path, "leaves.py", CONNECT + "hello()\nf.readline()\nf.readline()\n")
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"leaves={leaves}"], "hands": 9, "seed": 5}
+    output = io.StringIO()
+    run = new_table(validated(settings), tmp_path / "run")
+    sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO("c\nc\nc\n")))
+    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FAILED)
+    assert "leaves closed the connection in hand 0" in sat.result.sentence
+    assert [player.faults for player in sat.result.players] == [{}, {"disconnect": 1}]
+
+
+def test_a_player_that_connects_by_itself_is_told_where(tmp_path: Path) -> None:
+    threads = []
+
+    def connect(found: re.Match[str]) -> None:
+        threads.append(threading.Thread(target=play, args=(CallingBot(), "127.0.0.1", int(found[1]), "kuhn")))
+        threads[0].start()
+
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", "Bob=tcp"], "hands": 1, "seed": 5, "host": "0.0.0.0"}
+    output = Spy(r"Waiting for Bob to connect at 0\.0\.0\.0:(\d+)\.", connect)
+    run = new_table(validated(settings), tmp_path / "run")
+    sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
+    threads[0].join()
+    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
+
+
+class Patient(io.StringIO):
+    """Entries of which one waits until a file holds certain words."""
+
+    def __init__(self, entries: str, waits: str, path: Path, words: str) -> None:
+        super().__init__(entries)
+        self._waits, self._path, self._words = waits, path, words
+
+    def readline(self, size: int | None = -1, /) -> str:
+        line = super().readline()
+        while line == self._waits and self._words not in self._path.read_text("ascii"):
+            time.sleep(0.01)
+        return line
+
+
+def test_a_hand_that_only_the_dealer_knows_is_over_is_not_shown(tmp_path: Path) -> None:
+    # In every other hand the bot folds its small blind, before the person has seen the end of the hand before.
+    settings = {"games": ["limit"], "bots": ["Ann=tcp", "folding"], "hands": 9, "seed": 1}
+    run = new_table(validated(settings), tmp_path / "run")
+    entries = Patient("\nr\ns 2\ns\nq\n", "s 2\n", tmp_path / "run" / "match.log", "STATE:2:")
+    output = io.StringIO()
+    sat = sit_down(Console(file=output), run, Face(), Entries(entries))
+    assert sat.leaving is Leaving.LEFT
+    assert sat.result.hands_played == 3
+    assert "There is no finished hand 2." in output.getvalue()
+    assert output.getvalue().count("hand 1 again") == 1
+
+
+def test_a_dealer_that_cannot_be_reached_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise ConnectError("no dealer at 127.0.0.1 port 1")
+
+    monkeypatch.setattr("bots.human.connect", refuse)
+    run = new_table(validated({"games": ["kuhn"], "bots": ["Ann=tcp", "calling"]}), tmp_path / "run")
+    output = io.StringIO()
+    sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO()))
+    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.INTERRUPTED)
+    assert output.getvalue().endswith("no dealer at 127.0.0.1 port 1.\n")

@@ -1,0 +1,82 @@
+"""The newest moment of a match, told by the events of a real one; what is told without cards holds none."""
+
+from __future__ import annotations
+
+import pytest
+
+from bots.sdk.registry import make_bot
+from dealer.match.events import ActionPlayed, Event, HandFinished, MatchEnded, Watcher
+from dealer.match.in_process import InProcessMatch
+from dealer.match.setup import MatchSetup
+from dealer.run.contest import MatchEvent
+from dealer.watching import LiveMoment, LiveTables
+from engine import CARD_TEXTS
+from protocol import find_game
+
+NAMES = ("Ann", "Bob")
+
+
+class _Told(Watcher):
+    wants = Watcher.wants | {ActionPlayed}
+
+    def __init__(self, tables: LiveTables, game: str, skip: int = 0) -> None:
+        self.tables, self.game, self.skip = tables, game, skip
+        self.moments: list[LiveMoment] = []
+        self.events: list[Event] = []
+
+    def notice(self, event: Event) -> None:
+        self.events.append(event)
+        if len(self.events) > self.skip:
+            self.tables(MatchEvent(self.game, "match", NAMES, event))
+        moment = self.tables.moment(self.game, NAMES, "match")
+        if moment is not None:
+            self.moments.append(moment)
+
+
+def _played(game: str, hands: int = 20, skip: int = 0) -> _Told:
+    rules = find_game(game)[1]
+    told = _Told(LiveTables(), game, skip)
+    setup = MatchSetup(rules, "match", hands, 5, NAMES)
+    match = InProcessMatch(setup, [make_bot("random", 1), make_bot("random", 2)], [told])
+    match.play(hands)
+    match.finish()
+    return told
+
+
+@pytest.mark.parametrize("game", ["leduc", "nolimit"])
+def test_moments_follow_the_hand(game: str) -> None:
+    told = _played(game)
+    versions = [moment.version for moment in told.moments]
+    assert versions == sorted(versions)
+    ends = 0
+    for moment in told.moments:
+        scenes = moment.scenes(with_cards=True)
+        assert [seat.name for seat in scenes[-1].seats] == list(moment.names)
+        assert [seat.cards for seat in scenes[-1].seats] == list(moment.deal.hole_cards)
+        if isinstance(moment.played, ActionPlayed):
+            after = moment.before.after(moment.played.action)
+            assert sum(after.spent) == scenes[-1].pot
+            acting = scenes[-1].acting
+            assert after.finished or acting is None or acting.name == moment.names[after.acting_position]
+        if isinstance(moment.played, HandFinished):
+            ends += 1
+            assert [seat.value for seat in scenes[-1].seats] == list(moment.played.record.values)
+    assert ends
+    assert isinstance(told.events[-1], MatchEnded)
+    assert told.tables.moment(game, NAMES, "match") is None
+
+
+@pytest.mark.parametrize("game", ["leduc", "nolimit"])
+def test_no_card_is_in_what_is_told_without_cards(game: str) -> None:
+    for moment in _played(game).moments:
+        scenes = moment.scenes(with_cards=False)
+        assert all(not scene.board and not any(seat.cards for seat in scene.seats) for scene in scenes)
+        words = " ".join(scene.words for scene in scenes)
+        assert not {CARD_TEXTS[card] for cards in moment.deal.hole_cards for card in cards} & set(words.split())
+
+
+def test_whoever_comes_later_begins_with_the_next_hand() -> None:
+    told = _played("leduc", skip=7)
+    assert told.moments
+    assert told.moments[0].hand_number > 0
+    assert told.moments[-1].hand_number == 19
