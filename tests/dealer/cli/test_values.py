@@ -42,7 +42,7 @@ def _numeric_options() -> Iterator[tuple[str, str, type, float | None, float | N
                 if about is not None and kinds:
                     flags = [flag for flag in (about.default, *about.param_decls) if str(flag).startswith("--")]
                     option = flags[0] if flags else "--" + name.replace("_", "-")
-                    command_name = prefix + (command.name or command.callback.__name__)
+                    command_name = prefix + (command.name or command.callback.__name__.replace("_", "-"))
                     yield command_name, option, kinds.pop(), about.min, about.max
 
 
