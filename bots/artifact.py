@@ -27,17 +27,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "Artifact",
-    "Kind",
-    "artifact_bytes",
-    "as_arrays",
-    "locked_run",
-    "read_artifact",
-    "write_artifact",
-    "write_file",
-]
-
 _LONGEST_LINE: Final = 1 << 26
 _TRAILER_BYTES: Final = 65
 """The checksum's digits and the end of their line."""

@@ -17,8 +17,6 @@ from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
 from engine.errors import quoted
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = ["CallingBot", "ConstantBot", "FoldingBot", "HandRandom", "RaisingBot", "RandomBot"]
-
 _EXAMPLE_WEIGHTS: Final = (0.06, 0.47, 0.47)
 """How often the example player of the ACPC server folds, calls and raises."""
 

@@ -35,32 +35,6 @@ from typing import Final
 from engine import Rule, Seat
 from engine.errors import PortableError, quoted
 
-__all__ = [
-    "BotExited",
-    "BotFailure",
-    "BotFileError",
-    "BotTimeout",
-    "BotsError",
-    "CheckpointError",
-    "ChromosomeError",
-    "ConnectError",
-    "DealerError",
-    "EvolutionError",
-    "GameRefused",
-    "IllegalReply",
-    "LearnerFileError",
-    "PolicyError",
-    "RemoteBotError",
-    "SolvingError",
-    "SpecError",
-    "StaleEntry",
-    "StrategyError",
-    "UnclearEntry",
-    "UsageError",
-    "WorkersError",
-    "in_one_line",
-]
-
 _MOST_CHARACTERS: Final = 300
 
 

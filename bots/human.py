@@ -52,21 +52,6 @@ from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState
 from protocol.actions import scan_action
 from protocol.match_state import betting_text
 
-__all__ = [
-    "MOVED",
-    "Choices",
-    "HandProgress",
-    "HumanSeat",
-    "Moments",
-    "Raises",
-    "Scene",
-    "Score",
-    "SeatConnection",
-    "in_words",
-    "possible",
-    "read_entry",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Score:

@@ -16,10 +16,6 @@ from typing import Any, Self
 from bots.errors import CheckpointError
 from logs.whole_file import FileLock, LineFile
 
-__all__ = [
-    "Journal",
-]
-
 
 class Journal:
     """The results in a file, which no other process writes meanwhile.

@@ -25,8 +25,6 @@ from bots.lp_mc.balance import balance
 from bots.lp_mc.strategy import preflop_strategy
 from protocol import find_game
 
-__all__ = ["TRAINING_JOBS"]
-
 _ONE: Final = StopRule(generations=1)
 
 

@@ -30,8 +30,6 @@ from uuid import uuid4
 
 from bots.errors import WorkersError
 
-__all__ = ["Workers", "cluster_workers", "is_wanted", "local_workers", "tell"]
-
 _Result = TypeVar("_Result")
 _Hear: TypeAlias = Callable[[tuple[int, ...]], None]
 

@@ -126,7 +126,7 @@ def __getattr__(name: str) -> Any:
         for home in _HOMES:
             with _ours:
                 module = importlib.import_module(f"{__name__}.{home}")
-            if name in module.__all__:
+            if name in vars(module):
                 return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

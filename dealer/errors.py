@@ -39,33 +39,6 @@ from engine.errors import PortableError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = [
-    "Cause",
-    "ConfigError",
-    "ConversationError",
-    "DealerError",
-    "FolderBusyError",
-    "FolderTakenError",
-    "JoinError",
-    "LaunchError",
-    "ListenError",
-    "MatchFailure",
-    "PickUpError",
-    "PlayerError",
-    "RefusedError",
-    "RemoteError",
-    "ResultError",
-    "ServerError",
-    "ServerLostError",
-    "SettingProblem",
-    "StartError",
-    "StoreError",
-    "TrainingError",
-    "UnreadLinesError",
-    "UsageError",
-    "WebError",
-]
-
 
 class DealerError(PortableError):
     """The root of all errors of this package; the facts of most are the fields of a dataclass."""

@@ -41,25 +41,6 @@ from logs.estimation import FixedHands
 from logs.formats import ExportWarning
 from logs.whole_file import write_whole
 
-__all__ = [
-    "AnyResult",
-    "OnProgress",
-    "Run",
-    "Settings",
-    "UnfinishedRun",
-    "new_play",
-    "new_table",
-    "new_tournament",
-    "play",
-    "play_async",
-    "reopen",
-    "resume",
-    "resume_async",
-    "tournament",
-    "tournament_async",
-    "unfinished_runs",
-]
-
 _PROGRESS_S = 0.2
 OnProgress: TypeAlias = Callable[[Progress], None]
 AnyResult: TypeAlias = ContestResult | TournamentResult

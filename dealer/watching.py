@@ -38,8 +38,6 @@ from logs.hand_source import HandFile, HandSource, find
 from logs.view import HandView, live_views, views_of
 from protocol import GameDefinitionError
 
-__all__ = ["FaultSeen", "LiveMoment", "LiveTables", "WatchedContest", "WatchedMatch", "WatchedRun"]
-
 _LOOK_S = 0.5
 """How often the files of a run that goes on are looked for, at most."""
 _MOST_FILES = 20_000

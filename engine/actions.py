@@ -9,8 +9,6 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
-__all__ = ["CALL", "FOLD", "RAISE", "Action", "ActionKind", "LegalActions", "Move", "raise_to"]
-
 
 class ActionKind(enum.IntEnum):
     """The three kinds of action: call includes check, raise includes bet."""

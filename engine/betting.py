@@ -25,8 +25,6 @@ from engine.betting_rules import BettingPoint, betting_rules, first_point
 from engine.errors import IllegalAction, Rule
 from engine.game import MAX_ACTIONS_PER_ROUND, POSITIONS, Game, Position
 
-__all__ = ["MAX_REMEMBERED", "BettingState", "RoundActions", "Step", "betting_start", "betting_steps", "nearest_legal"]
-
 MAX_REMEMBERED = 1 << 15
 """States one game's tree may hold: some 30 MB."""
 _OPEN_FOLD = Action(ActionKind.FOLD, 1)

@@ -21,8 +21,6 @@ from typing import NamedTuple, TypeAlias
 from engine.actions import ActionKind
 from engine.game import MAX_ACTIONS_PER_ROUND, Game
 
-__all__ = ["BettingPoint", "BettingRules", "betting_rules", "first_point"]
-
 _FOLD, _CALL = int(ActionKind.FOLD), int(ActionKind.CALL)
 """Plain numbers, compared in inner loops."""
 

@@ -11,8 +11,6 @@ from typing import TypeAlias
 
 from engine.errors import CardError, quoted
 
-__all__ = ["CARD_TEXTS", "RANKS", "SUITS", "Card", "format_cards", "parse_cards", "rank_of", "suit_of"]
-
 Card: TypeAlias = int
 
 RANKS = "23456789TJQKA"

@@ -27,8 +27,6 @@ from engine.errors import CardError
 from engine.splitmix import MASK_64, mixed
 from engine.starting_hands import holdings_of, starting_hand
 
-__all__ = ["ANY_HOLDING", "DEFAULT_TRIALS", "MOST_CHOICES", "MOST_PLAYERS", "Chance", "Chances", "Holding", "chances"]
-
 Holding: TypeAlias = tuple[Card, ...]
 
 ANY_HOLDING: Final[tuple[Holding, ...]] = tuple(combinations(range(52), 2))

@@ -31,8 +31,6 @@ from engine.game import Game
 if TYPE_CHECKING:
     import random
 
-__all__ = ["Deal", "DealKey", "Seed", "deal_hand", "deals", "derived_seed", "logged_seed"]
-
 _STATE_WORDS = 624
 _HANDS_DRAWN_AT_ONCE = 64
 

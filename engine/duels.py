@@ -31,21 +31,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "BOARDS",
-    "DUELS_PATH",
-    "DUELS_SHA256",
-    "HEADER_BYTES",
-    "ROW",
-    "ROWS",
-    "duel",
-    "duel_counts",
-    "duel_row",
-    "load",
-    "read",
-    "write",
-]
-
 BOARDS: Final = comb(48, 5)
 """Boards beside two holdings: 1,712,304."""
 

@@ -48,24 +48,6 @@ if TYPE_CHECKING:
 
     _Array: TypeAlias = NDArray[np.uint8]
 
-__all__ = [
-    "DEFAULT_TRIALS",
-    "MOST_OPPONENTS",
-    "Equity",
-    "ShowdownOdds",
-    "boards_to_come",
-    "compile_kernels",
-    "equity",
-    "equity_of_counts",
-    "exact_equity",
-    "expected_values",
-    "is_tabled",
-    "odds_by_pot",
-    "preflop_equity",
-    "sampled_equity",
-    "showdown_odds",
-]
-
 DEFAULT_TRIALS: Final = 1000
 """Showdowns drawn by default: the standard error of a chance is then at most 0.016."""
 

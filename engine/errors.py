@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["CardError", "EngineError", "GameError", "IllegalAction", "PortableError", "Rule", "TableError", "quoted"]
-
 
 def quoted(value: object, most: int = 120) -> str:
     """What somebody wrote, for a sentence: texts in quotes; after `most` characters, dots."""

@@ -16,8 +16,6 @@ from typing import NewType
 from engine.cards import Card
 from engine.errors import GameError
 
-__all__ = ["DEFAULT_STACK", "MAX_ACTIONS_PER_ROUND", "MAX_BOARD_CARDS", "BettingType", "Game", "Position", "Seat"]
-
 Position = NewType("Position", int)
 """A player's place relative to the button in one hand, 0-based: the order in which blinds are posted and cards
 dealt."""

@@ -47,22 +47,6 @@ from engine.kernels.matchups import CLASSES, COLUMNS, LANES, canonical_boards, c
 from engine.starting_hands import cards_of
 from engine.tables import CATEGORY_SHIFT, HASHED_CARDS, RankTables
 
-__all__ = [
-    "Boards",
-    "Pair",
-    "boards_from",
-    "compile_matchups",
-    "count_pair",
-    "count_wins",
-    "form_of",
-    "hand_rank_tables",
-    "main",
-    "pairs_by_row",
-    "preflop_chances",
-    "rows_of",
-    "sample_against",
-]
-
 # ---- hand ranks
 
 RANKS = 13

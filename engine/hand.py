@@ -15,8 +15,6 @@ from engine.evaluator import rank_hand
 from engine.game import Game, Position
 from engine.showdown import showdown_values
 
-__all__ = ["Hand", "end_values", "hand_values"]
-
 
 class Hand:
     """A hand being played; `apply` advances it.

@@ -11,18 +11,6 @@ from typing import Final, NamedTuple
 
 from engine.game import BettingType, Game, Position
 
-__all__ = [
-    "NO_CAP",
-    "ROUND_NAMES",
-    "Blinds",
-    "card_room_difference",
-    "holdem_blinds",
-    "holdem_game",
-    "is_dealt_as_holdem",
-    "is_holdem",
-    "opening_position",
-]
-
 ROUND_NAMES: Final = ("preflop", "flop", "turn", "river")
 NO_CAP: Final = 255
 """What a game definition says where raises are not counted."""

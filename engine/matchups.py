@@ -29,8 +29,6 @@ from engine.duels import BOARDS
 from engine.starting_hands import STARTING_HANDS, starting_hand
 from engine.tables import checked
 
-__all__ = ["MATCHUPS_PATH", "MATCHUPS_SHA256", "counts", "counts_of_wins", "equities", "load", "pairs", "read", "write"]
-
 MATCHUPS_PATH: Final = join(dirname(__file__), "tables", "matchups.bin")
 MATCHUPS_SHA256: Final = "5f207532851f5bed6a33ae08a8ff5402d5ea5fcfe15053e5d3d59e31b60279fc"
 """Checksum of the file."""

@@ -23,8 +23,6 @@ from engine.duels import BOARDS, duel_counts
 from engine.equity import boards_to_come, preflop_equity
 from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
 
-__all__ = ["HOLDINGS", "RangeChances", "are_free", "chances_of_all", "classes", "holding_number", "shares_against"]
-
 _CARDS: Final = 52
 _BOARD_CARDS: Final = 5
 _REMEMBERED: Final = 64

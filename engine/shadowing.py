@@ -19,8 +19,6 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["ours"]
-
 
 class ours:
     """Code that needs these packages to be those of acpc-arena.

@@ -14,14 +14,6 @@ from typing import NamedTuple
 
 from engine.game import POSITIONS, Position
 
-__all__ = [
-    "Pot",
-    "pot_layers",
-    "showdown_values",
-    "side_pots",
-    "uncalled",
-]
-
 
 def showdown_values(spent: Sequence[int], ranks: Sequence[int | None]) -> list[float]:
     """Net chips of every position when a hand ends by showdown.

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["FACTORS", "MASK_64", "SHIFTS", "STEP", "mixed"]
-
 MASK_64: Final = (1 << 64) - 1
 STEP: Final = 0x9E3779B97F4A7C15
 """The golden ratio's fraction in 64 bits."""

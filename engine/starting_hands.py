@@ -17,8 +17,6 @@ from typing import Final
 
 from engine.cards import RANKS, Card
 
-__all__ = ["STARTING_HANDS", "cards_of", "holdings_of", "starting_hand", "starting_hand_name", "starting_hand_table"]
-
 
 def _name(number: int) -> str:
     row, column = divmod(number, 13)

@@ -14,8 +14,6 @@ from engine.generators import compile_matchups
 from engine.kernels.ranges import find_shares
 from engine.ranges import chances_of_all, shares_against
 
-__all__ = ["ENGINE_JOBS"]
-
 _ACES, _KINGS, _FLOP = (48, 49), (44, 45), (0, 5, 10)
 
 

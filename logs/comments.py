@@ -16,8 +16,6 @@ from engine import Seat
 from engine.errors import quoted
 from logs.record import PlayerComment
 
-__all__ = ["format_comment", "parse_comment"]
-
 _ESCAPED_BYTE: Final = re.compile(r"[\udc80-\udcff]")
 _LATIN_1: Final = re.compile(r"[\x00-\xff]*")
 

@@ -20,8 +20,6 @@ from logs.errors import LogsError
 from logs.estimation import Rate, RunningMean, score_bounds
 from logs.hand_access import HandSummary, MatchHands
 
-__all__ = ["ContestScores", "NotableDeal", "NotableHand", "ScorePoint"]
-
 _KEPT: Final = 20
 _MOST_POINTS: Final = 400
 _AT_A_TIME: Final = 5000

@@ -18,13 +18,11 @@ from engine.errors import quoted
 from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError
-from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of
-from logs.formats import ExportWarning
+from logs.export import Exporter, chip_value_of
+from logs.formats import ExportFormat, ExportOptions, ExportWarning
 from logs.hand_source import HandFile, HandSource
 from logs.money import Rake
 from logs.record import HandRecord
-
-__all__ = ["Conversion", "MoneyRake", "convert"]
 
 _NO_TIMES: Final = (
     "{}: nothing says when its hands were played (there is no .tlog beside it): they are dated a second apart from the "

@@ -26,23 +26,6 @@ from dataclasses import dataclass
 
 from engine.errors import PortableError
 
-__all__ = [
-    "DamagedLogError",
-    "ExportError",
-    "HandError",
-    "LeaksRefused",
-    "LogError",
-    "LogProblem",
-    "LogsError",
-    "NoSuchHandError",
-    "NotALogError",
-    "ProblemKind",
-    "ProblemReporter",
-    "StopRuleError",
-    "UnknownGameError",
-    "UnsupportedGameError",
-]
-
 
 class LogsError(PortableError):
     """The root of this package's errors."""

@@ -32,18 +32,6 @@ from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord
 from logs.whole_file import LineFile
 
-__all__ = [
-    "FORMATS",
-    "ExportFormat",
-    "ExportOptions",
-    "Exporter",
-    "chip_value_of",
-    "hand_text",
-    "match_texts",
-    "parse_currency",
-    "parse_formats",
-]
-
 FORMATS: Final = {format_.name: format_ for format_ in (POKERSTARS, PHH, OHH)}
 """Every format, by its name."""
 

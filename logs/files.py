@@ -15,8 +15,6 @@ from typing import Final, TextIO, cast
 
 from logs.errors import LogError, ProblemKind, ProblemReporter
 
-__all__ = ["COMPRESSIONS", "is_plain", "lines_of", "opened", "stem", "without_compression"]
-
 COMPRESSIONS: Final = (".xz", ".gz", ".bz2")
 
 _MOST_OF_LINE: Final = 1 << 24

@@ -20,19 +20,6 @@ from logs.files import lines_of, opened
 from logs.money import RakeFunction, Scale
 from logs.record import HandRecord
 
-__all__ = [
-    "ExportFormat",
-    "ExportOptions",
-    "ExportWarning",
-    "HandReader",
-    "MatchWriter",
-    "check_holdem",
-    "file_stem",
-    "no_warning",
-    "shown_stacks",
-    "usual_blinds",
-]
-
 _DEEP_BIG_BLINDS: Final = 10_000
 
 

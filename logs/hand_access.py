@@ -38,8 +38,6 @@ from logs.record import HandRecord
 from logs.text import clean
 from protocol import FormatError
 
-__all__ = ["HandFileAccess", "HandSummary", "MatchHands", "open_hands"]
-
 _APART: Final = 64
 """Hands between two whose places are kept."""
 

@@ -13,21 +13,6 @@ from logs.pokerstars.names import name_hand
 from logs.record import HandRecord
 from logs.steps import showdown_order
 
-__all__ = [
-    "Acted",
-    "Dealt",
-    "HandEvent",
-    "Posted",
-    "Returned",
-    "Shown",
-    "Won",
-    "action_words",
-    "chips_in_words",
-    "events_of",
-    "hand_events",
-    "strength_of",
-]
-
 _LEAST_CHIPS = 1e-6
 
 

@@ -31,8 +31,6 @@ from typing import Final
 from logs.acpc_log.writer import format_state_line
 from logs.record import HandRecord
 
-__all__ = ["HandNumbers", "follows", "hand_number", "match_base"]
-
 _SMALLEST: Final = 400_000_000_000
 _SPAN: Final = 600_000_000_000
 _PER_MATCH: Final = 1000

@@ -35,14 +35,6 @@ from logs.formats import ExportFormat, HandReader
 from logs.record import HandRecord
 from logs.text import is_text
 
-__all__ = [
-    "HandFile",
-    "HandSource",
-    "OnProblem",
-    "find",
-    "side_by_side",
-]
-
 OnProblem: TypeAlias = Callable[[LogProblem], None]
 
 _COMPARED_LINES: Final = 8

@@ -19,14 +19,6 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Final, TypeAlias
 
-__all__ = [
-    "MOST_DECIMALS",
-    "Rake",
-    "RakeFunction",
-    "Scale",
-    "amount_text",
-]
-
 MOST_DECIMALS: Final = 6
 """Of what a chip is worth."""
 

@@ -31,8 +31,6 @@ from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks, showdown_order, street_actions
 from logs.text import clean
 
-__all__ = ["OHH", "format_ohh", "format_ohh_file"]
-
 _LABEL: Final = "Open Hand History"
 _SPEC_VERSION: Final = "1.4.7"
 _WRITER_VERSION: Final = "1.0.0"

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from engine import BettingState, Card, Deal, Game, Position, Seat
 
-__all__ = ["HandRecord", "PlayerComment", "Times"]
-
 
 class Times(NamedTuple):
     """When a player was asked and when it answered, in microseconds of Unix time."""

@@ -11,15 +11,6 @@ from engine.showdown import Pot, uncalled
 from logs.errors import LogsError
 from logs.record import HandRecord
 
-__all__ = [
-    "check_values",
-    "first_to_show",
-    "hand_ranks",
-    "order_of_showing",
-    "showdown_order",
-    "street_actions",
-]
-
 _TOLERANCE_CHIPS: Final = 1e-3
 
 

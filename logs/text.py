@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["clean", "is_text", "shown"]
-
 
 def is_text(text: str) -> bool:
     """Whether something is text, and not bytes that were read as text."""

@@ -18,16 +18,6 @@ from logs.record import Times
 from protocol.actions import format_action, scan_action
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
-__all__ = [
-    "HandTransactions",
-    "Transaction",
-    "format_time",
-    "format_transaction",
-    "parse_own_line",
-    "parse_own_lines",
-    "parse_transactions",
-]
-
 
 class Transaction(NamedTuple):
     """One line of a transaction log.

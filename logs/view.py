@@ -23,17 +23,6 @@ from logs.record import HandRecord, PlayerComment, Times
 from logs.text import shown
 from logs.tracker.positions import position_names, round_names
 
-__all__ = [
-    "HandView",
-    "PlayerView",
-    "ReplayStep",
-    "ReplayedHand",
-    "SeatView",
-    "live_views",
-    "replayed",
-    "views_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PlayerView:

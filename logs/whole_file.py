@@ -16,13 +16,6 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = [
-    "FileLock",
-    "LineFile",
-    "sync_to_disk",
-    "write_whole",
-]
-
 IS_WINDOWS = os.name == "nt"
 PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _LOCK_PAUSE_S = 0.02

@@ -21,8 +21,6 @@ from engine.errors import quoted
 from logs.hand_source import HandSource
 from logs.record import HandRecord
 
-__all__ = ["WorstHand", "worst_hands"]
-
 _Deal: TypeAlias = tuple[str, Game, int, tuple[tuple[int, ...], ...]]
 
 

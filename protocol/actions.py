@@ -12,8 +12,6 @@ from typing import Final
 from engine import CALL, FOLD, RAISE, Action, ActionKind, raise_to
 from protocol.numbers import scan_integer, wrap_int32
 
-__all__ = ["Action", "format_action", "scan_action"]
-
 _KIND_OF_LETTER: Final = {
     "f": ActionKind.FOLD,
     "F": ActionKind.FOLD,

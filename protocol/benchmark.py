@@ -34,36 +34,6 @@ from protocol.framing import LineReader
 from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, printable, read_claim, read_request
 from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint32
 
-__all__ = [
-    "BAD_LOGIN",
-    "BAD_REQUEST",
-    "FINISHED",
-    "HELP",
-    "LOGGED_IN",
-    "MOST_TAG_BYTES",
-    "NO_QUEUE",
-    "OWN_SEAT",
-    "UNKNOWN",
-    "BenchmarkEvent",
-    "BenchmarkSession",
-    "Cancel",
-    "Errand",
-    "FetchLog",
-    "ListGames",
-    "Login",
-    "Malformed",
-    "NotUnderstood",
-    "Quit",
-    "RequestRuns",
-    "ShowHelp",
-    "ShowQueue",
-    "ShowResult",
-    "games_text",
-    "queue_line",
-    "remark",
-    "run_text",
-]
-
 LOGGED_IN = "LOGON OKAY - type help for commands\n"
 BAD_LOGIN = "BAD LOGON\n"
 BAD_REQUEST = "BAD RUNMATCHES COMMAND\n"

@@ -20,8 +20,6 @@ from engine.betting_rules import BettingPoint, betting_rules, first_point
 from protocol.actions import scan_action
 from protocol.match_state import betting_text
 
-__all__ = ["MOST_REMEMBERED", "BettingNode", "first_node", "node_of"]
-
 MOST_REMEMBERED: Final = 1 << 15
 _LETTERS: Final = (b"f", b"c", b"r")
 _FOLD, _CALL, _RAISE = map(int, ActionKind)

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from engine.errors import PortableError, quoted
 
-__all__ = ["FormatError", "GameDefinitionError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError"]
-
 
 class ProtocolError(PortableError):
     """The root of this package's errors."""

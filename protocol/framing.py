@@ -6,8 +6,6 @@ line, and what is left when the peer closes counts as a line. Lines keep their e
 
 from __future__ import annotations
 
-__all__ = ["MAX_LINE_BYTES", "LineReader"]
-
 MAX_LINE_BYTES = 4095
 """The longest line in bytes, its LF included."""
 

@@ -19,8 +19,6 @@ from engine.game import DEFAULT_STACK, MAX_PLAYERS, MAX_ROUNDS
 from protocol.errors import GameDefinitionError
 from protocol.numbers import scan_integer, wrap_int32, wrap_uint8
 
-__all__ = ["SHORT_NAMES", "find_game", "format_game_definition", "parse_game_definition", "shipped_games"]
-
 SHORT_NAMES = {
     "limit": "holdem.limit.2p.reverse_blinds",
     "nolimit": "holdem.nolimit.2p.reverse_blinds",

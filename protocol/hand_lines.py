@@ -13,8 +13,6 @@ from engine import CARD_TEXTS, Card, Deal, Game
 from engine.game import MAX_PLAYERS
 from protocol.betting_nodes import BettingNode
 
-__all__ = ["HEADS", "HandLines"]
-
 _CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
 HEADS: Final = tuple(b"MATCHSTATE:%d:" % position for position in range(MAX_PLAYERS))
 """How lines begin, by position."""

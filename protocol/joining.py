@@ -31,36 +31,6 @@ from typing import Any, Final, TypeAlias
 
 from protocol.errors import LocalProtocolError, RemoteProtocolError
 
-__all__ = [
-    "BLANKS",
-    "Again",
-    "AskOutcome",
-    "Challenge",
-    "ChallengeOver",
-    "Challenged",
-    "ContestTerms",
-    "GameLine",
-    "GiveUp",
-    "Join",
-    "Joined",
-    "JoiningRequest",
-    "Refused",
-    "RunOver",
-    "RunStands",
-    "SeatClaim",
-    "SeatOffer",
-    "SeatOver",
-    "Seated",
-    "ServerMessage",
-    "ShowGame",
-    "format_message",
-    "is_claim",
-    "printable",
-    "read_claim",
-    "read_request",
-    "read_server_message",
-]
-
 BLANKS = re.compile(r"[ \t\n\v\f\r]+")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _REAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")

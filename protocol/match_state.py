@@ -49,21 +49,6 @@ from protocol.actions import format_action, scan_action
 from protocol.errors import FormatError
 from protocol.numbers import scan_unsigned, wrap_uint8, wrap_uint32
 
-__all__ = [
-    "HEADER",
-    "LegacyState",
-    "MatchState",
-    "betting_after",
-    "betting_text",
-    "format_betting",
-    "format_board",
-    "format_hole_cards",
-    "parse_legacy_state",
-    "parse_match_state",
-    "read_match_state",
-    "scan_match_state",
-]
-
 HEADER = "MATCHSTATE:"
 _MOST_TEXTS = 1 << 14
 _MOST_STATES = 1 << 13

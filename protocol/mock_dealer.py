@@ -21,8 +21,6 @@ from protocol.game_definition import find_game
 from protocol.match_state import betting_after, format_betting, parse_match_state
 from protocol.session import NEED_DATA, Closed, Comment, DealerSession, Handshake, Reply
 
-__all__ = ["MockDealer"]
-
 
 class _Step(NamedTuple):
     line: bytes

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["scan_integer", "scan_unsigned", "wrap_int32", "wrap_uint8", "wrap_uint32"]
-
 _INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
 _MOST_DIGITS = 40
 

@@ -12,8 +12,6 @@ from typing import Final
 
 from protocol.errors import RemoteProtocolError
 
-__all__ = ["MOST_KEPT_BYTES", "SeatStream"]
-
 MOST_KEPT_BYTES: Final = 1 << 20
 """So much of what was sent is kept for a peer that may have to hear it again."""
 

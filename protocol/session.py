@@ -38,27 +38,6 @@ from protocol.framing import MAX_LINE_BYTES, LineReader
 from protocol.match_state import MatchState, parse_match_state, read_match_state, scan_match_state
 from protocol.numbers import scan_unsigned, wrap_uint32
 
-__all__ = [
-    "NEED_DATA",
-    "VERSION",
-    "VERSION_LINE",
-    "BadAction",
-    "BadState",
-    "Closed",
-    "Comment",
-    "DealerEvent",
-    "DealerSession",
-    "Handshake",
-    "NeedData",
-    "PlayerEvent",
-    "PlayerSession",
-    "ReceivedState",
-    "Reply",
-    "SessionState",
-    "StaleReply",
-    "UnknownAction",
-]
-
 VERSION: Final = (2, 0, 0)
 VERSION_LINE: Final = b"VERSION:2.0.0\r\n"
 

@@ -29,21 +29,6 @@ from numpy.typing import NDArray
 from engine.ranges import HOLDINGS
 from engine.starting_hands import STARTING_HANDS
 
-__all__ = [
-    "HOLDING_CARDS",
-    "HOLDING_COUNT",
-    "HOLDING_NUMBERS",
-    "NO_BUCKET",
-    "CardAbstraction",
-    "Strengths",
-    "canonical_boards",
-    "card_abstraction",
-    "distinct_holdings",
-    "hands_on",
-    "memory_bytes",
-    "suit_order",
-]
-
 HOLDING_COUNT: Final = len(HOLDINGS)
 HOLDING_CARDS: Final = np.array(HOLDINGS, np.uint8)
 """The cards of each holding of `engine.ranges`, the lower one first, shape (1326, 2)."""

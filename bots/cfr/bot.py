@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
     from engine import Card
 
-__all__ = ["SHIPPED", "CfrBot"]
-
 SHIPPED: Final[Mapping[str, str]] = {
     name: os.path.join(os.path.dirname(__file__), f"{name}.strategy")
     for name in ("limit", "nolimit", "kuhn", "kuhn-depth", "leduc", "leduc-nolimit")

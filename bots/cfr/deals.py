@@ -18,19 +18,6 @@ from engine import Game
 from engine.evaluator import rank_hand
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = [
-    "CARD_LANES",
-    "AllBoards",
-    "Boards",
-    "Deal",
-    "DrawnBoards",
-    "FloatType",
-    "TreeArrays",
-    "Vector",
-    "Work",
-    "new_work",
-]
-
 CARD_LANES: Final = 64
 """Columns of sums by card: 52, and what makes them a multiple of what a processor adds at once."""
 Vector: TypeAlias = NDArray[Any]

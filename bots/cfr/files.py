@@ -23,8 +23,6 @@ from bots.errors import StrategyError
 from engine import ActionKind, Game
 from protocol import format_game_definition, parse_game_definition
 
-__all__ = ["WHOLE", "StrategyFile", "quantised", "read_strategy", "write_strategy"]
-
 _KIND: Final = Kind(
     "a strategy of acpc-arena's regret minimisation",
     2,

@@ -21,8 +21,6 @@ from engine.kernels.showdowns import rank_sevens
 from engine.ranges import holding_number
 from engine.starting_hands import starting_hand
 
-__all__ = ["all_buckets", "bucket_of", "ranks_on"]
-
 _KEYS: Final = KEYS.astype(np.int64)
 _BITS: Final = BITS.astype(np.int64)
 _START: Final = int(START)

@@ -43,8 +43,6 @@ from engine import Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit
 from engine.ranges import are_free
 
-__all__ = ["River", "Rivers"]
-
 _DECISION = 0
 _FOLDED = 1
 

@@ -7,8 +7,6 @@ from typing import Final
 
 from bots.errors import SolvingError
 
-__all__ = ["MOST_BUCKETS", "TrainingSettings"]
-
 MOST_BUCKETS: Final = 250
 """In a round: a bucket is a byte, and the table of a board needs one for holdings that share a card with it."""
 MOST_COPIES: Final = 64

@@ -39,23 +39,6 @@ from bots.cfr.tree import DECISION, BettingTree
 from bots.cfr.walk import walk
 from engine.kernels.jit import njit
 
-__all__ = [
-    "MESSAGE_BYTES",
-    "Copy",
-    "Discounts",
-    "Exploitability",
-    "Solver",
-    "Strategy",
-    "expected_value",
-    "exploitability",
-    "go_on",
-    "learn",
-    "mean_strategy",
-    "normalised",
-    "size_of",
-    "tree_arrays",
-]
-
 Strategy: TypeAlias = Vector
 """Probabilities, or anything else, by `TreeArrays.offsets`."""
 TRAINING_STREAM: Final = 0

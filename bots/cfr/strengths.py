@@ -21,21 +21,6 @@ from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
 from engine.starting_hands import starting_hand
 
-__all__ = [
-    "MOST_STANDING",
-    "NO_STRENGTH",
-    "RIVERS",
-    "TURNS",
-    "all_strengths",
-    "canonical",
-    "compile_kernels",
-    "deal_board",
-    "flop_sums",
-    "renamed",
-    "river_strengths",
-    "turn_sums",
-]
-
 ON_RIVER: Final = 1081
 """Holdings that a full board leaves."""
 MOST_STANDING: Final = 2162

@@ -44,19 +44,6 @@ from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game
 
-__all__ = [
-    "Checkpoint",
-    "Plan",
-    "Progress",
-    "Trained",
-    "TrainingLimit",
-    "checkpoint_bytes",
-    "load_checkpoint",
-    "plan_training",
-    "save_checkpoint",
-    "train",
-]
-
 _KIND: Final = Kind(
     "a checkpoint of acpc-arena's regret minimisation",
     2,

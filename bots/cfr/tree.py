@@ -25,20 +25,6 @@ from bots.errors import SolvingError
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, betting_start
 from engine.actions import raise_to
 
-__all__ = [
-    "ALL_IN",
-    "DECISION",
-    "FOLDED",
-    "HOLDEM_SIZES",
-    "MOST_NODES",
-    "ROUND_SIZES",
-    "SHOWDOWN",
-    "BettingTree",
-    "Sizes",
-    "betting_tree",
-    "read_sizes",
-]
-
 DECISION: Final = 0
 FOLDED: Final = 1
 SHOWDOWN: Final = 2

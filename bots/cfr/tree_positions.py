@@ -47,22 +47,6 @@ from engine.actions import raise_to
 from engine.holdem import is_dealt_as_holdem
 from engine.ranges import are_free
 
-__all__ = [
-    "LEFT",
-    "NO_BET",
-    "Chances",
-    "Reading",
-    "TreePosition",
-    "decided_at",
-    "lower_chance",
-    "mixed",
-    "narrowed",
-    "places",
-    "play",
-    "ranges",
-    "readings",
-]
-
 NO_BET: Final = -1
 """In place of the number of a size: the bet is read as a call or a check."""
 

@@ -32,8 +32,6 @@ from numpy.typing import NDArray
 from bots.cfr.deals import CARD_LANES, Deal, TreeArrays, Vector, Work
 from engine.kernels.jit import njit
 
-__all__ = ["added", "fold", "show_down", "walk"]
-
 
 @njit
 def added(

@@ -25,19 +25,6 @@ from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, Game
 from engine.errors import TableError
 from protocol import find_game, format_action
 
-__all__ = [
-    "CHECKSUMS",
-    "GAMES",
-    "Chances",
-    "EquilibriumBot",
-    "Table",
-    "read",
-    "state_of",
-    "strategy_table",
-    "table_path",
-    "write",
-]
-
 CHECKSUMS: Final[Mapping[str, int]] = {"kuhn-depth": 0xCA0CA9F3, "leduc": 0x5B394B5E}
 """CRC-32 of the files, by the short names of their games; the hashes of OpenSSL take longer to load than a table."""
 _LETTERS: Final = "fcr"

@@ -36,8 +36,6 @@ from logs.record import HandRecord
 from logs.tracker.positions import position_names
 from protocol import find_game
 
-__all__ = ["FEWEST_DEALS", "ChosenAction", "Deviations", "Situation", "action_costs", "deviations_of", "is_solved"]
-
 FEWEST_DEALS: Final = 30
 """Deals in which a situation has to come up to have an interval."""
 _Vector: TypeAlias = NDArray[np.float64]

@@ -18,8 +18,6 @@ from bots.solving.sequence_form import Plan, SequenceForm, completed, plan_of, s
 from engine import Game
 from protocol import find_game
 
-__all__ = ["equilibrium_table"]
-
 _MISTAKES: Final = 1e-6
 
 

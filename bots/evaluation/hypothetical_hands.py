@@ -47,8 +47,6 @@ from logs.variance.shares import PotRow, Shares
 from logs.variance.terms import Terms, TermsBuilder, chance_terms, term_values
 from protocol import format_action
 
-__all__ = ["MOST_HOLDINGS", "ActionTerms", "HypotheticalHands", "chips_of", "number_of_holdings"]
-
 
 def chips_of(betting: BettingState, action: Action) -> int:
     """The chips that an action of the player in turn puts in."""

@@ -55,8 +55,6 @@ from engine.ranges import HOLDINGS, are_free, holding_number, shares_against
 from logs.variance.shares import PotRow, Shares, shares_refusal
 from protocol import format_action
 
-__all__ = ["ActionSets", "LbrBot", "RangeOfPolicy", "StatePolicy", "every_holding", "local_refusal"]
-
 _BOTH = 0b11
 
 

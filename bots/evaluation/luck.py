@@ -29,8 +29,6 @@ from bots.evaluation.hypothetical_hands import chips_of
 from bots.evaluation.local_best_response import RangeOfPolicy, StatePolicy, every_holding
 from engine import Action, ActionKind, BettingState, Card, Game, Position
 
-__all__ = ["Luck", "columns_of", "values_of"]
-
 _OWN: Final = 4
 _BOARD: Final = 2
 _DRAW: Final = 3

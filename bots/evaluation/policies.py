@@ -45,8 +45,6 @@ from protocol.match_state import parse_match_state
 if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
-__all__ = ["AskedPolicy", "FilePolicy", "Policy", "parse_policy", "policy_by_holding_in", "policy_in"]
-
 _TOLERANCE: Final = 1e-4
 """By which probabilities may miss a sum of 1, since files round them; they are then divided by it."""
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
     from engine import Game
 
-__all__ = ["leaks_beside"]
-
 _CHOICES: Final = 17
 """Seed of the actions that are drawn to be compared."""
 _PLAY: Final = 18

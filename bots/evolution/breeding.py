@@ -18,27 +18,6 @@ from numpy.typing import NDArray
 from bots.errors import EvolutionError
 from bots.evolution.genome import Bools, Chromosomes, Floats, Genome
 
-__all__ = [
-    "Breeding",
-    "Crossover",
-    "HalfOfUsedGenes",
-    "Mutation",
-    "NewValues",
-    "Offspring",
-    "OneOf",
-    "OnePoint",
-    "RandomGenes",
-    "Rank",
-    "Roulette",
-    "Selection",
-    "Shift",
-    "SignedRoulette",
-    "Tournament",
-    "Uniform",
-    "UsedGenes",
-    "best_first",
-]
-
 
 class Selection(Protocol):
     """Draws parents by fitness."""

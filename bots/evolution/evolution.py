@@ -20,21 +20,6 @@ from bots.errors import CheckpointError, EvolutionError
 from bots.evolution.breeding import Breeding, best_first
 from bots.evolution.genome import Chromosomes, Evaluation, Evaluator, Floats, Genome, Map, evaluate_in_parts, joined
 
-__all__ = [
-    "Challengers",
-    "Evolution",
-    "Fixed",
-    "Generation",
-    "HallOfFame",
-    "Opposition",
-    "Rivals",
-    "State",
-    "StopReason",
-    "StopRule",
-    "load_checkpoint",
-    "save_checkpoint",
-]
-
 
 class Opposition(Protocol):
     """Renews the opponents after a generation."""

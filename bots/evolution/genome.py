@@ -13,20 +13,6 @@ from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 
-__all__ = [
-    "Bools",
-    "Chromosomes",
-    "Evaluation",
-    "Evaluator",
-    "Floats",
-    "GeneRange",
-    "Genome",
-    "Map",
-    "Seeds",
-    "evaluate_in_parts",
-    "joined",
-]
-
 Chromosomes: TypeAlias = NDArray[Any]
 """Shape (individuals, genes, values of a gene)."""
 Bools: TypeAlias = NDArray[np.bool_]

@@ -13,8 +13,6 @@ from typing import Any, Final
 from bots.errors import CheckpointError
 from bots.evolution.evolution import Evolution, Generation, save_checkpoint
 
-__all__ = ["Pace", "require_same_settings", "saved"]
-
 _SAVE_EVERY_S: Final = 10.0
 
 

@@ -31,8 +31,6 @@ from protocol import format_action
 if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
-__all__ = ["EvolvedBot"]
-
 
 class EvolvedBot(Bot):
     """Plays charts before the flop, and the best chromosome of an evolution after it.

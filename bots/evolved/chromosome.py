@@ -30,26 +30,6 @@ from bots.artifact import Kind, read_artifact, write_artifact
 from bots.errors import ChromosomeError
 from engine.starting_hands import STARTING_HANDS
 
-__all__ = [
-    "BETTING_STATES",
-    "CHAMPION",
-    "GENES",
-    "HAND_CATEGORIES",
-    "MOST_RAISES",
-    "POSITION_CLASSES",
-    "THRESHOLD",
-    "Chromosome",
-    "Odds",
-    "chart",
-    "chart_position",
-    "decision",
-    "gene",
-    "odds_factor",
-    "read_chromosome",
-    "recorded_odds",
-    "write_chromosome",
-]
-
 POSITION_CLASSES: Final = ("small blind", "big blind", "early", "6th", "7th", "8th", "9th", "dealer")
 """The positions that the work tells apart at a table of ten."""
 _TIERS: Final = (

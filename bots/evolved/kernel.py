@@ -23,8 +23,6 @@ from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
 from engine.starting_hands import starting_hand_table
 
-__all__ = ["LOGGED", "PLAYERS", "deal", "play_table", "preflop", "weigh"]
-
 PLAYERS: Final = 10
 LOGGED: Final = 6
 """Columns of what is logged of a hand, see `play_table`."""

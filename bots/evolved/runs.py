@@ -31,26 +31,6 @@ from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
 from logs.whole_file import write_whole
 
-__all__ = [
-    "CHECKS",
-    "Check",
-    "CheckSettings",
-    "Checker",
-    "Checks",
-    "EvolutionProgress",
-    "FinishedRun",
-    "FinishedRuns",
-    "Run",
-    "as_array",
-    "evolve_player",
-    "evolve_trainers",
-    "read_checks",
-    "read_runs",
-    "recorded_settings",
-    "run_names",
-]
-
-
 _VERSION: Final = 1
 
 

@@ -29,19 +29,6 @@ from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from engine import rank_hand
 from engine.splitmix import MASK_64, mixed
 
-__all__ = [
-    "GENOME",
-    "OPPONENTS",
-    "PLAYER",
-    "TRAINER",
-    "DealSet",
-    "TableEvaluator",
-    "TrainingSettings",
-    "make_deals",
-    "player_evolution",
-    "trainer_evolution",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DealSet:

@@ -15,8 +15,6 @@ from bots.evolved.training import DealSet
 from engine.starting_hands import starting_hand_table
 from logs.estimation.mean import FEWEST_UNITS, interval_half_width
 
-__all__ = ["Estimate", "Preflop", "Watched", "preflop_play", "ratio", "total", "watch", "winnings_of"]
-
 _PLAYERS: Final = 10
 _STARTING_HAND: Final = np.array(starting_hand_table(), np.int64)
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from bots.sdk.holdings import HoldingChances
 
-__all__ = ["MfsBot", "RhBot"]
-
 _LARGEST_K: Final = 1e6
 """With any larger k every nonzero relation gives the largest decision."""
 

@@ -38,20 +38,6 @@ from bots.sdk.view import View
 from engine import CALL, FOLD, Action, ActionKind
 from engine.errors import quoted
 
-__all__ = [
-    "Decision",
-    "Observation",
-    "Proportions",
-    "action_of",
-    "decision_of",
-    "in_words",
-    "mfs_decision",
-    "mfs_relation",
-    "observe",
-    "rh_decision",
-    "rh_relation",
-]
-
 
 class Decision(IntEnum):
     """The decisions of a player: 2 is the work's, the others are defined here."""

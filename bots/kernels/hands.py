@@ -36,23 +36,6 @@ from engine.kernels.unseen import count_against_one
 from engine.splitmix import STEP
 from engine.starting_hands import starting_hand_table
 
-__all__ = [
-    "DECISION",
-    "DRAWN_DECISION",
-    "LEARNER",
-    "MFS",
-    "NO_CHANCE",
-    "RANDOM",
-    "RH",
-    "SIZED_RAISE",
-    "KnownCells",
-    "Players",
-    "chance_percent",
-    "chance_seed",
-    "play_deals",
-    "preflop_percent",
-]
-
 _STARTING_HAND = np.array(starting_hand_table(), np.uint8)
 _PREFLOP = np.zeros((169, MOST_OPPONENTS), np.float64)
 for _one in range(52):

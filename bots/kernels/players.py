@@ -13,8 +13,6 @@ from bots.kernels.hands import DECISION, DRAWN_DECISION, LEARNER, MFS, RANDOM, R
 from bots.sdk.registry import describe, make_bot, parse_spec
 from engine.splitmix import MASK_64, mixed
 
-__all__ = ["CellGrid", "Seat", "as_players", "chance_kinds", "learner_seat", "simple_seat"]
-
 _DECISIONS = {"calling": Decision.CALL, "folding": Decision.FOLD, "raising": Decision.SMALL_RAISE}
 _ACTIONS = {"fold": Decision.FOLD, "call": Decision.CALL}
 _SIZES = {"pot": 1.0, "allin": -1.0}

@@ -19,20 +19,6 @@ from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from protocol import find_game
 
-__all__ = [
-    "WIRE_NAMES",
-    "BlufferBot",
-    "CallerBot",
-    "FolderBot",
-    "KuhnBot",
-    "RationalBot",
-    "SafeBot",
-    "ShyBot",
-    "card_of",
-    "policy_of_genes",
-    "variant_of",
-]
-
 WIRE_NAMES: Final[Mapping[Variant, str]] = {Variant.CLASSIC: "kuhn", Variant.DEPTH: "kuhn-depth"}
 """The games that a dealer can deal."""
 

@@ -34,22 +34,6 @@ from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
 from bots.evolution.genome import Chromosomes, Evaluation, Evaluator, Floats, Genome, Seeds
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
 
-__all__ = [
-    "CrossoverKind",
-    "Fitness",
-    "KuhnSettings",
-    "Mixed",
-    "OfModel",
-    "OfRivals",
-    "OppositionKind",
-    "SelectionKind",
-    "Start",
-    "contributions",
-    "kuhn_evolution",
-    "payments",
-    "payoff_chances",
-]
-
 _LISTED_FLOOR: Final = -1.0
 """The listing of the work begins a tournament with a best fitness of this, which a participant has to exceed."""
 

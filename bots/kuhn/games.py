@@ -33,22 +33,6 @@ from engine.errors import quoted
 if TYPE_CHECKING:
     from bots.solving.sequence_form import Node, PublicGame, SequenceForm
 
-__all__ = [
-    "CARDS",
-    "CONJECTURED_BLUFFER",
-    "MODEL_NAMES",
-    "MOST_BLUFFS",
-    "VALUE",
-    "Genes",
-    "KuhnGame",
-    "Line",
-    "Variant",
-    "kuhn_equilibrium",
-    "model",
-    "models",
-    "sequence_form_of",
-]
-
 CARDS: Final = ("J", "Q", "K")
 Genes: TypeAlias = tuple[float, ...]
 """A strategy: the probability of yes by row and card, row by row."""

@@ -18,14 +18,6 @@ from engine.kernels.draw import mixed
 from engine.kernels.jit import njit
 from engine.splitmix import STEP
 
-__all__ = [
-    "ENDS_AT_ONCE",
-    "binomial",
-    "play_halving",
-    "play_population",
-    "sample_means",
-]
-
 ENDS_AT_ONCE: Final = 4
 """Ends that a loop over the hands deals with; all ends of a game but the last are a multiple."""
 _STEP = np.uint64(STEP)

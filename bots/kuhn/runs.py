@@ -32,23 +32,6 @@ from bots.workers import Workers
 from engine.errors import quoted
 from logs.whole_file import write_whole
 
-__all__ = [
-    "KuhnResult",
-    "SeedProgress",
-    "SeedsDone",
-    "Trace",
-    "evolve",
-    "evolve_seeds",
-    "exploitability_of",
-    "follow",
-    "format_genes",
-    "game_value",
-    "read_genes",
-    "result_of",
-    "run_seed",
-    "value_against",
-]
-
 _DIGITS: Final = 6
 
 

@@ -13,8 +13,6 @@ from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
 from bots.solving import sequence_form as of_plans
 from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
 
-__all__ = ["BestAnswer", "best_answer", "expected_value", "exploitability", "payoffs", "plan_of_genes", "spread"]
-
 
 class BestAnswer(NamedTuple):
     """The best that a seat can do against a strategy.

@@ -24,8 +24,6 @@ from protocol import format_action
 if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
-__all__ = ["LearnerBot"]
-
 _HANDS_BETWEEN_WRITES: Final = 1000
 """A memory is written whenever so many hands have been learnt, and at the end of a match."""
 

@@ -28,8 +28,6 @@ from engine.errors import quoted
 from logs.whole_file import FileLock
 from protocol import find_game
 
-__all__ = ["SHIPPED", "MemoryFile", "memory_bytes", "read_memory", "shipped_memory", "write_memory"]
-
 _KIND: Final = Kind(
     "a memory of acpc-arena's learner", 2, LearnerFileError, "`arena train learner` and the bot write such files"
 )

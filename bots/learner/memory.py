@@ -28,25 +28,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from bots.formula.formulas import Decision, Observation
 
-__all__ = [
-    "NOTHING",
-    "RANGES",
-    "UNTRIED",
-    "Cell",
-    "Constants",
-    "Matrix",
-    "Memory",
-    "Range",
-    "Results",
-    "Row",
-    "best_decision",
-    "cell_of",
-    "level",
-    "level_counts",
-    "merge",
-    "reward_mbb",
-]
-
 _SMALLEST_INTERVAL: Final = 1e-3
 _LARGEST_INTERVAL: Final = 1e6
 _MOST_LEVELS: Final = 10

@@ -31,14 +31,6 @@ from engine.splitmix import MASK_64, STEP, mixed
 if TYPE_CHECKING:
     from bots.kernels.players import CellGrid, Seat
 
-__all__ = [
-    "MemoryArrays",
-    "Pack",
-    "Style",
-    "Trainee",
-    "line_ups",
-]
-
 _LEAST_ROWS: Final = 1 << 13
 _DECISIONS: Final = 5
 

@@ -27,18 +27,6 @@ from engine.splitmix import MASK_64, mixed
 from logs.estimation.mean import RunningMean
 from protocol import find_game
 
-__all__ = [
-    "Block",
-    "Earned",
-    "TrainingProgress",
-    "TrainingSettings",
-    "earned",
-    "frozen_play",
-    "train",
-    "train_block",
-    "unseen_packs",
-]
-
 _PROGRAM: Final = "arena train learner"
 _DEFAULT: Final = Constants()
 

@@ -31,15 +31,6 @@ from bots.learner.training import frozen_play, unseen_packs
 from bots.workers import Workers
 from protocol import find_game
 
-__all__ = [
-    "GENOME",
-    "Measured",
-    "TuningSettings",
-    "check",
-    "measured_mbb",
-    "search",
-]
-
 GENOME: Final = Genome(tuple([GeneRange(low, high, name.endswith("_qty")) for name, (low, high) in RANGES.items()]))
 """The ten constants with the work's ranges."""
 

@@ -23,8 +23,6 @@ from engine.splitmix import MASK_64, STEP
 from engine.splitmix import mixed as mixed_here
 from engine.starting_hands import starting_hand_table
 
-__all__ = ["CALLS", "DRAWS", "RAISES", "Balance", "balance", "preflop_rules"]
-
 RAISES: Final = (0.0, 0.0, 1.0)
 CALLS: Final = (0.0, 1.0, 0.0)
 DRAWS: Final = (1 / 3, 1 / 3, 1 / 3)

@@ -21,16 +21,6 @@ from protocol import format_action
 if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
-__all__ = [
-    "EQUILIBRIUM",
-    "PUBLISHED",
-    "LpBot",
-    "LpMcBot",
-    "McBot",
-    "preflop_refusal",
-]
-
-
 _DEFAULTS: Final = SimulationOptions()
 
 

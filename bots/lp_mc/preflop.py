@@ -51,28 +51,6 @@ from engine import STARTING_HANDS, BettingType, Game, matchups
 from engine.cards import RANKS
 from engine.game import DEFAULT_STACK, Position
 
-__all__ = [
-    "AFTER_LIMP",
-    "BALANCES",
-    "MOST_BETS",
-    "OPPONENTS",
-    "Chart",
-    "DecisionCounts",
-    "Lines",
-    "PreflopRules",
-    "balance",
-    "charts",
-    "decision_counts",
-    "is_pure",
-    "preflop_form",
-    "published_program",
-    "simple_plan",
-    "solve",
-    "solve_as_published",
-    "strategy_table",
-    "without_free_folds",
-]
-
 MOST_BETS: Final = 12
 """The largest cap; beyond it no hand raises more often."""
 _MOST_CHIPS: Final = 1_000_000
@@ -379,6 +357,7 @@ def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
 
 
 def main() -> None:
+    """Solve and write the shipped file of strategies."""
     form = preflop_form(PreflopRules())
     tables = [strategy_table(form, solver(form).plans) for solver in (solve, solve_as_published)]
     data = write(*tables)

@@ -21,8 +21,6 @@ from engine.splitmix import STEP
 from engine.starting_hands import starting_hand_table
 from engine.tables import MOST_OPPONENTS, load_preflop
 
-__all__ = ["Holdings", "count_shares", "holdings_by_strength"]
-
 _Places: TypeAlias = NDArray[np.uint8]
 
 _STEP: Final = np.uint64(STEP)

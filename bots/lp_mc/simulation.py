@@ -24,23 +24,6 @@ from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = [
-    "ALL_FOLDS",
-    "LOST",
-    "NO_FOLDS",
-    "ROUND_FOLDS",
-    "WHOLE_HAND",
-    "Chances",
-    "Line",
-    "OpponentModel",
-    "SimulationOptions",
-    "Values",
-    "batch_sizes",
-    "load",
-    "play_out",
-    "simulate",
-]
-
 _Value = TypeVar("_Value")
 
 ALL_FOLDS: Final = "all"

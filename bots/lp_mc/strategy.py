@@ -21,18 +21,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from engine.errors import TableError
 
-__all__ = [
-    "BETTINGS",
-    "STRATEGY_PATH",
-    "STRATEGY_SHA256",
-    "ActionChances",
-    "PreflopStrategy",
-    "load",
-    "preflop_strategy",
-    "read",
-    "write",
-]
-
 BETTINGS: Final = ("", "cr", "crrr", "rr", "c", "crr", "r", "rrr")
 """The betting before each decision, as in a match state: first those of the small blind, then the big blind's."""
 STRATEGY_PATH: Final = join(dirname(__file__), "preflop.bin")

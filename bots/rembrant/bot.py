@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from bots.sdk.holdings import HoldingChances
 
-__all__ = ["RembrantBot", "action_of", "read_opponent"]
-
 _DECK_CARDS: Final = 52
 _KEPT_BOARDS: Final = 64
 """Boards whose kinds of holdings are kept: those of a few hands."""

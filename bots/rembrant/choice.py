@@ -48,23 +48,6 @@ from typing import Final, NamedTuple, TypeVar
 from engine import Card, Category, category, rank_hand
 from engine.cards import rank_of, suit_of
 
-__all__ = [
-    "BEATS_STRAIGHTS",
-    "BELOW_STRAIGHTS",
-    "BIG_BLIND_OF_THE_WORK",
-    "WEAK",
-    "Cell",
-    "Danger",
-    "Kind",
-    "Move",
-    "Opponent",
-    "Style",
-    "chance_of_aggression",
-    "parse_cell",
-    "read_danger",
-    "read_kind",
-]
-
 
 class Kind(enum.Enum):
     """The columns of the tables after the flop: group, then the head of the column."""

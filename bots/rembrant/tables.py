@@ -26,17 +26,6 @@ from bots.rembrant.choice import Cell, Kind, Opponent, parse_cell
 from engine.cards import RANKS
 from engine.starting_hands import STARTING_HANDS
 
-__all__ = [
-    "POSTFLOP_TABLES",
-    "PREFLOP_TABLES",
-    "STREETS",
-    "Rule",
-    "expand_hands",
-    "group_of",
-    "postflop_rule",
-    "preflop_rule",
-]
-
 REST: Final = "the rest"
 """The head of the column for every hand that no other column names."""
 PREFLOP_TABLES: Final[Mapping[int, str]] = {

@@ -25,8 +25,6 @@ from engine.splitmix import MASK_64, STEP, mixed
 if TYPE_CHECKING:
     from bots.sdk.holdings import HoldingChances
 
-__all__ = ["Bot", "FilePath", "draw", "drawn_action", "fresh_seed", "uniform"]
-
 FilePath: TypeAlias = str
 """The path of a file, as an option: relative to the folder in which the bot was asked for."""
 

@@ -22,8 +22,6 @@ from bots.sdk.client import play_to_exit_code, read_arguments, read_port, say, s
 from bots.sdk.registry import SEED_VARIABLE, make_bot
 from engine.errors import quoted
 
-__all__ = ["main"]
-
 _USAGE: Final = "usage: arena bot BOT HOST PORT [--game GAME] [--seed N]"
 _OPTIONS: Final = ("game", "seed", "start", "journal")
 

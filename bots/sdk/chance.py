@@ -16,8 +16,6 @@ from engine.equity import DEFAULT_TRIALS, Equity, equity, preflop_equity
 from engine.holdem import is_holdem
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = ["Chance", "chance_seed", "holdem_refusal"]
-
 
 class Chance:
     """Counts chances in states of hold'em and remembers the last one, since players often act twice in a round.

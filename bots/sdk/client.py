@@ -33,19 +33,6 @@ from engine import Game
 from engine.errors import quoted
 from protocol import GameDefinitionError, find_game
 
-__all__ = [
-    "CONNECT_TIMEOUT_S",
-    "FinishedMatch",
-    "connect",
-    "play",
-    "play_to_exit_code",
-    "read_arguments",
-    "read_port",
-    "run",
-    "say",
-    "show_own_failure",
-]
-
 CONNECT_TIMEOUT_S: Final = 5.0
 """How long to go on trying to reach a dealer that does not listen yet."""
 SILENCE_TIMEOUT_S: Final = 86_400.0

@@ -27,8 +27,6 @@ from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState
 if TYPE_CHECKING:
     from bots.sdk.view import View
 
-__all__ = ["NOTE", "Conversation", "require_bot", "require_legal"]
-
 
 def require_legal(answer: object, view: View) -> Action:
     """What a bot answered, as the action it is, ready to be sent.

@@ -13,8 +13,6 @@ from engine import Action, Card, Position
 from engine.ranges import HOLDINGS, are_free, classes
 from engine.starting_hands import STARTING_HANDS, cards_of
 
-__all__ = ["HoldingChances", "by_class", "each", "view_with"]
-
 HoldingChances: TypeAlias = Mapping[Action, "float | NDArray[np.float64]"]
 """The probability of each action: with all holdings, or by holding in the order of `engine.ranges`."""
 

@@ -21,8 +21,6 @@ from bots.sdk.bot import Bot
 from engine import Game
 from logs.whole_file import FileLock, LineFile
 
-__all__ = ["LOCK_PATIENCE_S", "Journal", "LearningBot", "cut_journal", "read_journal"]
-
 LOCK_PATIENCE_S = 10.0
 """How long a journal is waited for: the workers of a run that was killed end a moment later than the run itself."""
 

@@ -51,8 +51,6 @@ from engine import Action, Game, betting_start
 from engine.errors import quoted
 from protocol.session import DealerEvent
 
-__all__ = ["SERVER_VARIABLE", "Program", "RemoteBot", "end_programs_of", "split_command"]
-
 _LAST_LINES = 5
 _LAST_BYTES = 1 << 14
 _MOST_LINE_LETTERS = 4096

@@ -38,21 +38,6 @@ from engine.errors import quoted
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "SEED_VARIABLE",
-    "BotDescription",
-    "BotSpec",
-    "OptionDescription",
-    "builtin_names",
-    "describe",
-    "describe_all",
-    "is_bot_name",
-    "is_builtin",
-    "make_bot",
-    "parse_spec",
-]
-
 ENTRY_POINT_GROUP: Final = "acpc_arena.bots"
 """The entry points by which other distributions declare bots."""
 SEED_VARIABLE: Final = "ARENA_SEED"

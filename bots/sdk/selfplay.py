@@ -64,8 +64,6 @@ from engine import (
 from logs import HandRecord, PlayerComment
 from protocol import find_game
 
-__all__ = ["Bot", "BotFailure", "BotGroup", "decision_times", "self_play"]
-
 
 class BotGroup:
     """One bot per seat, from the first hand to the end of the match.

@@ -24,8 +24,6 @@ from bots.sdk.conversation import Conversation
 from protocol import format_game_definition
 from protocol.mock_dealer import MockDealer
 
-__all__ = ["MockDealer", "ScriptResult", "check", "serve_script"]
-
 _POLL_S: Final = 0.05
 _GRACE_S: Final = 5.0
 """How long a program that failed its script is waited for, so that its exit code and last words can be reported."""

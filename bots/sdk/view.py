@@ -38,8 +38,6 @@ from engine import category as category_of
 from engine.holdem import ROUND_NAMES, is_dealt_as_holdem
 from protocol import MatchState
 
-__all__ = ["MAX_COMMENT_BYTES", "MAX_WAITING_COMMENTS", "View"]
-
 MAX_COMMENT_BYTES: Final = 500
 """The longest comment in bytes; what is longer is cut. A dealer cuts lines at 4095 bytes."""
 MAX_WAITING_COMMENTS: Final = 16

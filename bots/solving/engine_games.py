@@ -24,8 +24,6 @@ from engine.actions import raise_to
 from engine.evaluator import rank_hand
 from engine.showdown import showdown_values
 
-__all__ = ["Board", "Cards", "Turn", "betting_tree", "has_flushes", "rank_game", "small_game", "turns_of"]
-
 MOST_LEAVES: Final = 20_000
 """A larger tree is refused: Leduc has 274 leaves for each of its deals of hole cards."""
 Board = tuple[Card, ...]

@@ -47,8 +47,6 @@ from bots.solving.sequence_form import (
     sequence_values,
 )
 
-__all__ = ["Convergence", "Equilibrium", "LinearProgram", "Reached", "Step", "cfr", "cfr_plus", "converge", "reachable"]
-
 _STEP_S: Final = 0.1
 _TOLERANCE: Final = 1e-10
 """The smallest that HiGHS takes: the probability of two classes, and with it a payoff, is small."""

@@ -37,16 +37,6 @@ from protocol import format_action
 if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
 
-__all__ = [
-    "ExactExploitability",
-    "StateAnswer",
-    "exact_exploitability",
-    "plan_of_bot",
-    "plan_of_policy",
-    "policy_lines",
-    "view_of",
-]
-
 
 def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
     """How a bot plays one position of a game, by its `policy` in every state that it can come to.

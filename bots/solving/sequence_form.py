@@ -38,33 +38,6 @@ from numpy.typing import NDArray
 from bots.errors import SolvingError
 from engine.errors import quoted
 
-__all__ = [
-    "Chance",
-    "Chances",
-    "Choice",
-    "Decision",
-    "End",
-    "Entries",
-    "Leaf",
-    "Level",
-    "Node",
-    "Plan",
-    "Plans",
-    "PublicGame",
-    "SequenceForm",
-    "best_response",
-    "completed",
-    "expected_value",
-    "expected_values",
-    "exploitability",
-    "nash_conv",
-    "others_of",
-    "plan_of",
-    "sequence_form",
-    "sequence_values",
-    "strategy_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Leaf:

@@ -46,19 +46,6 @@ from logs.estimation.rate import signed
 from logs.page.table import ABSENT, TableView
 from protocol import find_game
 
-__all__ = [
-    "FIELDS",
-    "Opponent",
-    "ReportSettings",
-    "Result",
-    "effort",
-    "evolved_report",
-    "opponents",
-    "play_matches",
-    "results_chart",
-    "results_table",
-]
-
 _GENE_TRIALS: Final = 50
 """Which situations come up depends little on how exactly a hand is weighed."""
 _FEWEST_DOUBLINGS: Final = 8
@@ -134,7 +121,7 @@ def evolved_report(
     did(own)
     sections.append(_tables(players[0], unseen))
     did(own)
-    sections.append(genes_section(runs, settings))
+    sections.append(_genes_section(runs, settings))
     did(own)
     if matches:
         path, odds = str(runs.folder / "player.chromosome"), runs.player.settings.odds.value
@@ -245,7 +232,7 @@ def _tables(player: WatchedPlayer, unseen: DealSet) -> Section:
     )
 
 
-def genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
+def _genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
     unseen, seed = make_deals(settings.gene_deals, settings.seed, _GENE_TRIALS), settings.seed
     player = runs.player
     uses = [
@@ -258,7 +245,7 @@ def genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
             "A gene is used when a decision asks for it. What is never used has not been bred but drawn once, or come "
             "along with its neighbours.",
         ),
-        (use_chart(uses), use_figures(uses[0]), *unused_tables(uses[0])),
+        (_use_chart(uses), _use_figures(uses[0]), *_unused_tables(uses[0])),
     )
 
 
@@ -319,7 +306,7 @@ def _part(deals: DealSet, begin: int, end: int) -> DealSet:
     return replace(deals, flops=deals.flops[chosen], spent=deals.spent[chosen])
 
 
-def use_chart(uses: Sequence[GeneUse]) -> LineChart:
+def _use_chart(uses: Sequence[GeneUse]) -> LineChart:
     return LineChart(
         title="Use of the chromosome",
         x_label="hands dealt (logarithmic)",
@@ -338,7 +325,7 @@ def use_chart(uses: Sequence[GeneUse]) -> LineChart:
     )
 
 
-def use_figures(use: GeneUse) -> Claims:
+def _use_figures(use: GeneUse) -> Claims:
     doublings = [
         100 * (later - earlier)
         for (hands, earlier), (until, later) in zip(
@@ -385,7 +372,7 @@ def _all_used(use: GeneUse) -> Claim:
     )
 
 
-def unused_tables(use: GeneUse) -> tuple[TableView, ...]:
+def _unused_tables(use: GeneUse) -> tuple[TableView, ...]:
     unused = ~use.used.reshape(HAND_CATEGORIES, len(POSITION_CLASSES), BETTING_STATES)
     rounds, befores, nows = _states()
     by: list[tuple[str, list[tuple[str, NDArray[np.bool_]]]]] = [

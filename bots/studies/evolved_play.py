@@ -28,29 +28,6 @@ from logs.estimation.rate import signed
 from logs.page.table import ABSENT, TableView
 from logs.tracker.definitions import classify
 
-__all__ = [
-    "GENERATED_GENES_HANDS",
-    "PLAYED",
-    "WatchedPlayer",
-    "against_chart",
-    "along_the_run",
-    "best_hands",
-    "by_hand",
-    "checks_charts",
-    "cost_chart",
-    "earlier_trainers",
-    "finals",
-    "printed_player",
-    "printed_style",
-    "progress_table",
-    "random_opponents",
-    "side_by_side",
-    "standings",
-    "style",
-    "verdict_on_winnings",
-    "winnings",
-]
-
 TOO_FEW: Final = "too few deals were played to tell"
 PLAYED: Final = {"player": 52_000, "trainer": 20_000}
 """Hands in a generation of the player and of a trainer: 520 and 200 deals, each played a hundred times."""
@@ -89,10 +66,12 @@ class PrintedPlayer:
 
     @property
     def dollars(self) -> float:
+        """What the hands at the end won together."""
         return sum(row.dollars for row in self.finals)
 
     @property
     def flops(self) -> int:
+        """How many hands saw a flop."""
         return sum(row.times for row in self.finals)
 
 
@@ -136,6 +115,7 @@ class WatchedPlayer:
 
 
 def per_thousand(watched: Watched, hands: NDArray[np.bool_] | None = None) -> Estimate:
+    """Dollars won per 1,000 hands, of some hands only if `hands` marks them."""
     found = total(watched, watched.dollars if hands is None else np.where(hands, watched.dollars, 0.0))
     return _scaled(found, 1000 / (100 * watched.deals))
 
@@ -632,7 +612,7 @@ class Opposition:
     odds: Odds
 
 
-def oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]:
+def _oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]:
     def alike(raise_above: int, call_above: int) -> Chromosomes:
         return np.tile(np.array([raise_above, call_above], np.int16), (9, GENES, 1))
 
@@ -650,7 +630,7 @@ def oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]
     ]
 
 
-def winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> Watched:
+def _winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> Watched:
     return watch(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
 
 
@@ -668,18 +648,19 @@ class Standing:
 
     @property
     def mean(self) -> float:
+        """The mean over the tables."""
         return sum(one.value for one in self.at_tables) / len(self.at_tables)
 
 
 def standings(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> list[Standing]:
     """What the player of each folder wins at every table, in the order given."""
-    tables = oppositions(all_runs, seed)
+    tables = _oppositions(all_runs, seed)
     return [
         Standing(
             runs,
             tuple(
                 per_thousand(
-                    winnings_at(runs.player.chromosome, runs.player.settings.odds, table, rake=True, deals=deals)
+                    _winnings_at(runs.player.chromosome, runs.player.settings.odds, table, rake=True, deals=deals)
                 )
                 for table in tables
             ),
@@ -694,7 +675,7 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
         "Runs side by side",
         (
             *(("run", ""), ("settings", "")),
-            *((f"against {table.name}", "") for table in oppositions(all_runs, seed)),
+            *((f"against {table.name}", "") for table in _oppositions(all_runs, seed)),
             ("mean", "over the tables"),
         ),
         tuple(
@@ -713,6 +694,7 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
 
 
 def about_settings(runs: FinishedRuns) -> str:
+    """The settings of a player and its trainers in one line."""
     player, trainer = runs.player.settings, runs.trainers[0].settings
     generations = [run.state.history[-1].number for run in runs.trainers]
     span = f"{min(generations):,}" + (f" to {max(generations):,}" if len(set(generations)) > 1 else "")

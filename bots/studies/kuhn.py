@@ -25,16 +25,12 @@ from bots.studies.kuhn_sections import (
 from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict
 from logs.page.table import TableView
 
-__all__ = [
-    "claims_report",
-]
-
 
 def claims_report(found: Gathered) -> Report:
     """The report on the results of all experiments."""
     sections = (
         *model_sections(found),
-        *study_sections(found),
+        *_study_sections(found),
         *rival_sections(found),
         _relations(),
         _hand_calculations(),
@@ -162,7 +158,7 @@ _SAME: Final = 2.0
 """Standard errors of a difference below which nothing can be said about it."""
 
 
-def study_sections(found: Gathered) -> Iterator[Section]:
+def _study_sections(found: Gathered) -> Iterator[Section]:
     yield _selections(found)
     yield _starts_and_crossovers(found)
     yield _listing(found)

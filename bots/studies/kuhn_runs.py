@@ -20,28 +20,6 @@ from bots.kuhn.games import CONJECTURED_BLUFFER, Genes, Variant, model
 from bots.kuhn.runs import KuhnResult, run_seed
 from bots.workers import Workers
 
-__all__ = [
-    "BEST",
-    "COEVOLVED",
-    "COEVOLVED_GENES",
-    "COEVOLVED_SYMBOLS",
-    "FIXED",
-    "FOUR_MODELS",
-    "GENES",
-    "MIXED",
-    "MIXED_GENES",
-    "ROULETTE",
-    "SELECTION",
-    "UP_TO",
-    "WON",
-    "Experiment",
-    "ExperimentProgress",
-    "Gathered",
-    "experiments",
-    "gather",
-    "gathered",
-]
-
 BEST: Final[Mapping[Variant, Mapping[tuple[str, int], float]]] = {
     Variant.CLASSIC: {
         ("shy", 1): 0.34,

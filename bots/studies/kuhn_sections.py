@@ -34,24 +34,6 @@ from bots.studies.kuhn_runs import (
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, Verdict, student_point
 from logs.page.table import TableView
 
-__all__ = [
-    "LUCK",
-    "RUN_SPREAD",
-    "band",
-    "differing",
-    "fitness_report",
-    "law",
-    "level",
-    "mean_of",
-    "mixed_value",
-    "model_sections",
-    "of_runs",
-    "range_verdict",
-    "rival_sections",
-    "settled_from",
-    "symbols",
-]
-
 RUN_SPREAD: Final = "± is the standard deviation from run to run."
 _TAIL: Final = 0.00135
 """A printed figure counts as one of ours where it lies as near as 99.7 % of further runs would, both tails aside."""
@@ -81,7 +63,7 @@ def of_runs(values: Sequence[float], digits: int = 4) -> str:
     return f"{mean_of(values):.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
 
 
-def mean_rows(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+def _mean_rows(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
     return tuple(map(statistics.fmean, zip(*rows, strict=True)))
 
 
@@ -302,7 +284,7 @@ def _genes(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> Tab
     for experiment in mine:
         settings = experiment.settings
         printed = GENES[variant][_key(experiment)]
-        genes = mean_rows([result.genes for result in found[experiment.name]])
+        genes = _mean_rows([result.genes for result in found[experiment.name]])
         others = differing(printed, genes, game.gene_names)
         answer = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
         free = [name for name, sign in zip(game.gene_names, answer, strict=True) if sign in "~."]

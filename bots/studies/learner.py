@@ -35,21 +35,6 @@ from engine import Game
 from logs.page.table import ABSENT, TableView
 from protocol import find_game
 
-__all__ = [
-    "FULL_TABLES",
-    "MIXED",
-    "TWO_PLAYERS",
-    "Experiments",
-    "Outcome",
-    "ReportSettings",
-    "Rival",
-    "Spread",
-    "learner_report",
-    "play_all",
-    "training_report",
-    "tuning_report",
-]
-
 STAGES: Final = 6
 MIXED: Final = "mixed"
 TWO_PLAYERS: Final = ("limit", "nolimit")
@@ -586,7 +571,7 @@ def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence
         title="Winnings by hands learnt",
         x_label="hands learnt",
         y_label="mbb/g",
-        lines=learning_lines(blocks),
+        lines=_learning_lines(blocks),
         note="The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
     )
     constants = ", ".join(f"{name} {value:g}" for name, value in asdict(settings.constants).items())
@@ -610,7 +595,7 @@ def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence
     )
 
 
-def learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
+def _learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
     xs = tuple(float(block.hands) for block in blocks)
     return tuple(
         Line(

@@ -35,8 +35,6 @@ from engine.game import POSITIONS
 from logs.estimation import RunningMean
 from protocol import find_game
 
-__all__ = ["PRINTED_FULL", "SEED", "STRATEGIES", "Won", "lp_mc_report", "play_full"]
-
 SEED: Final = 2013
 STRATEGIES: Final = ("published", "equilibrium")
 PRINTED_FULL: Final = {"raising": 1.3715, "random": 0.8270, "calling": 0.7135}

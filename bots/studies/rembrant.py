@@ -10,8 +10,6 @@ from bots.rembrant.tables import POSTFLOP_TABLES, PREFLOP_TABLES, STREETS, group
 from bots.studies.report import Claim, Claims, Report, Section, Verdict
 from engine.starting_hands import STARTING_HANDS
 
-__all__ = ["rembrant_report"]
-
 _STRAIGHTS: Final = tuple(kind for kind in Kind if kind.name.startswith("STRAIGHT"))
 _OTHERS: Final = "the tables read here are others"
 _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)

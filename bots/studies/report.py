@@ -22,23 +22,6 @@ from logs.page.templates import page_template
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = [
-    "Bar",
-    "BarChart",
-    "Claim",
-    "Claims",
-    "Line",
-    "LineChart",
-    "Part",
-    "Report",
-    "Section",
-    "Verdict",
-    "chart_svg",
-    "format_report",
-    "legend",
-    "student_point",
-]
-
 
 class Verdict(enum.Enum):
     """What became of a printed figure; its value is how people read it."""

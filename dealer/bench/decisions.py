@@ -10,8 +10,6 @@ from dealer.bench.rows import Row
 from dealer.results.sentences import count_of
 from engine import Game
 
-__all__ = ["measure"]
-
 _SEED = 20_241
 _PART_WITHIN = 0.99
 

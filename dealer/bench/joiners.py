@@ -20,8 +20,6 @@ from dealer.server.joining.connection import JoinedServer, JoinSettings, News
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 
-__all__ = ["bot_name", "main"]
-
 
 def bot_name(number: int) -> str:
     """What the bot of this number, from 0, is called."""

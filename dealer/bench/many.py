@@ -24,8 +24,6 @@ from dealer.watching import LiveTables
 from logs.whole_file import LineFile
 from protocol import find_game
 
-__all__ = ["main"]
-
 
 async def _deal(
     game_file: str, matches: int, hands: int, seed: int, coalesce_s: float | None, *, is_watched: bool

@@ -18,8 +18,6 @@ from typing import Any
 
 import psutil
 
-__all__ = ["ANSWER_S", "API", "Caller", "Served", "served", "until"]
-
 ANSWER_S = 60.0
 _START_S = 120.0
 _IDLE_S = 2.0

@@ -29,8 +29,6 @@ from dealer.server.accounts import add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
 from protocol import find_game
 
-__all__ = ["ServerBench", "measure", "serving"]
-
 _START_S: Final = 900.0
 _HANDS: Final = 20_000
 """Of one match: more than are played while anything is counted."""

@@ -25,8 +25,6 @@ from dealer.bench.usage import machine_s
 from protocol import format_game_definition
 from protocol.game_definition import find_game
 
-__all__ = ["measure"]
-
 _DEADLINE_S = 600.0
 _COALESCE_MS = 5
 

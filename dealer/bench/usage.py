@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import psutil
 
-__all__ = ["Spent", "machine_s", "spent_by", "spent_by_all"]
-
 
 class Spent(NamedTuple):
     """Processor time in seconds."""

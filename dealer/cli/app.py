@@ -11,8 +11,6 @@ import typer
 
 from dealer.cli.console import ArenaGroup, Terminal
 
-__all__ = ["application"]
-
 
 def application(commands: Iterable[str]) -> typer.Typer:
     """The application with these commands, whose modules are imported."""

@@ -19,8 +19,6 @@ from engine.errors import quoted
 if TYPE_CHECKING:
     from dealer.bench.rows import Row
 
-__all__ = ["app", "show_rows"]
-
 app = typer.Typer(help="Measure the speed of the dealer, of the server, or of a bot.", no_args_is_help=True)
 
 _Json = Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")]

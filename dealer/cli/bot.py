@@ -9,8 +9,6 @@ import typer
 
 from bots.sdk.builtin import main as play_bot
 
-__all__ = ["bot"]
-
 
 def bot(
     name: Annotated[

@@ -9,8 +9,6 @@ import typer
 from bots.sdk.registry import BotDescription, describe, describe_all
 from dealer.cli.console import Terminal
 
-__all__ = ["bots"]
-
 
 def bots(
     context: typer.Context,

@@ -35,8 +35,6 @@ from engine.errors import PortableError, quoted
 from logs.page.table import TableView
 from logs.whole_file import write_whole
 
-__all__ = ["ArenaGroup", "Terminal", "abort", "check_new_file", "check_writable", "write_file"]
-
 _WIDTH_OF_FILES = 400
 """In files and pipes, tables need not fit a window."""
 _LONGEST_WORDS = 40

@@ -12,8 +12,6 @@ from dealer.results.crosstable import TableFormat, standings_text
 from dealer.results.reading import read_result
 from dealer.results.schema import TournamentResult
 
-__all__ = ["crosstable"]
-
 
 def crosstable(
     context: typer.Context,

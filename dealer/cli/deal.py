@@ -13,8 +13,6 @@ from dealer.run.schedule import Seating
 from dealer.run.settings import Command
 from protocol import find_game
 
-__all__ = ["deal"]
-
 _DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "hands": 1000, "seating": Seating.SINGLE, "workers": 1}
 """People need time to connect, and their bots do not play every seat."""
 

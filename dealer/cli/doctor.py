@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from dealer.doctor.report import DoctorReport
     from dealer.doctor.situations import ExaminationSetup, Situation
 
-__all__ = ["doctor"]
-
 _examination = partial(typer.Option, rich_help_panel="Examination")
 _tcp = partial(typer.Option, rich_help_panel="A client that somebody else starts")
 _WIDTH = 100

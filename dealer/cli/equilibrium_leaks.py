@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from bots.equilibrium.deviations import ChosenAction, Deviations, Situation
     from bots.studies.report import Report
 
-__all__ = ["report_of_deviations"]
-
 _MOST_NAMED: Final = 20
 
 

@@ -20,8 +20,6 @@ from engine.chances import ANY_HOLDING, DEFAULT_TRIALS, MOST_PLAYERS, Chances, H
 from engine.errors import quoted
 from engine.starting_hands import holdings_of
 
-__all__ = ["equity"]
-
 _UNKNOWN = ("random", "??")
 _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
 

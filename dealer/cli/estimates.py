@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from logs.hand_source import HandSource
     from logs.variance.estimates import Estimate, Estimates, GameEstimates
 
-__all__ = ["show_estimates"]
-
 _HEAD = ("player", "estimator", "mbb/g", "± 95 % over", "worth raw hands", "times")
 _NOTE = (
     "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."

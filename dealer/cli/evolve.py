@@ -22,8 +22,6 @@ from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
-__all__ = ["app", "progress_line"]
-
 app = typer.Typer(
     help="Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",
     no_args_is_help=True,

@@ -29,8 +29,6 @@ from dealer.cli.spread import RunFolder, WorkerCount, computing
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
-__all__ = ["kuhn"]
-
 _TRAINING: Final = "Evolution"
 _RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not OppositionKind.MODEL}
 _GENERATIONS: Final = {OppositionKind.MODEL: 100}

@@ -16,8 +16,6 @@ from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.working import duration, live_line
 
-__all__ = ["learner"]
-
 _SEARCH: Final = "Search"
 _DEFAULTS: Final = TuningSettings()
 _SearchOptions: Any = setting_options(TuningSettings, _SEARCH)

@@ -17,8 +17,6 @@ from dealer.table.collector import spare_collector
 from logs.conversion import Conversion, MoneyRake, convert
 from logs.export import parse_currency, parse_formats
 
-__all__ = ["export"]
-
 
 @dataclass(frozen=True, slots=True)
 class ExportArguments:

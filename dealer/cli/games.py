@@ -10,8 +10,6 @@ from engine.game import DEFAULT_STACK
 from protocol import find_game, shipped_games
 from protocol.game_definition import SHORT_NAMES
 
-__all__ = ["games"]
-
 
 def games(context: typer.Context) -> None:
     """List the games that come with the arena; any .game file can be played, too."""

@@ -17,8 +17,6 @@ from dealer.results.junit import junit_report
 from dealer.results.reading import read_contest
 from engine.errors import quoted
 
-__all__ = ["gate"]
-
 _EXIT_CODES = {GateVerdict.PASSED: 0, GateVerdict.FAILED: EXIT_FAILED, GateVerdict.UNDECIDED: EXIT_UNDECIDED}
 
 

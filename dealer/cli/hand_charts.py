@@ -19,8 +19,6 @@ from engine.cards import RANKS
 if TYPE_CHECKING:
     from bots.lp_mc.preflop import Chart, Lines
 
-__all__ = ["LEGEND", "chart_view", "picture"]
-
 _COLOURS: Final = {
     "f": (176, 176, 184),
     "k": (126, 192, 128),

@@ -12,8 +12,6 @@ from logs.record import HandRecord
 from logs.view import replayed
 from logs.worst_hands import worst_hands
 
-__all__ = ["hands"]
-
 
 def hands(
     context: typer.Context,

@@ -40,8 +40,6 @@ from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
 from protocol.joining import Challenge, ContestTerms, RunOver, RunStands, SeatOffer
 
-__all__ = ["join"]
-
 _TOKEN_VARIABLE = "ARENA_TOKEN"
 _DEFAULT_USER = "player"
 _TERMS = ContestTerms()

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from bots.studies.report import Report, Section
     from logs.leaks import Cell, Leaks
 
-__all__ = ["leaks"]
-
 
 def leaks(
     context: typer.Context,

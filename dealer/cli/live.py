@@ -17,8 +17,6 @@ from dealer.results.sentences import count_of, expectation, rounded_up
 from dealer.run.plan import RunPlan
 from dealer.run.tournament import AwaitedPlayer, Progress
 
-__all__ = ["LiveLine", "status_line"]
-
 _PLAIN_EVERY_S = 10.0
 
 

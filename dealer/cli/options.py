@@ -25,18 +25,6 @@ from dealer.run.schedule import Seating
 from dealer.run.settings import RunConfig, Score
 from logs.formats import ExportWarning
 
-__all__ = [
-    "JsonOutput",
-    "Junit",
-    "Quiet",
-    "RunOptions",
-    "Scheduler",
-    "Verbose",
-    "option_of",
-    "takes_options",
-    "warning_text",
-]
-
 _MATCH = "Match"
 _FAULTS = "Clocks and faults"
 _HISTORIES = "Hand histories"

@@ -12,8 +12,6 @@ from dealer.results.sentences import three_digits
 from dealer.run.ending import Outcome
 from logs.estimation.rate import signed
 
-__all__ = ["exit_code", "show_contest", "show_tournament"]
-
 
 def exit_code(outcome: Outcome) -> int:
     """The exit code of a command whose run ended so."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from dealer.run.contest import Watch
     from logs.hand_source import HandSource
 
-__all__ = ["NoBrowser", "PagePort", "pages_beside", "require_web", "show_pages"]
-
 _START_S = 10.0
 
 PagePort: TypeAlias = Annotated[

@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from dealer.cli.console import abort, check_writable
 
-__all__ = ["PICTURE_FORMATS", "check_picture", "format_of", "picture", "write_picture"]
-
 PICTURE_FORMATS: Final = ("png", "svg", "pdf")
 
 

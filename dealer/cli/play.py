@@ -12,8 +12,6 @@ from dealer.cli.running import run_new
 from dealer.cli.words import split_words
 from dealer.run.settings import Command
 
-__all__ = ["play"]
-
 
 @takes_options
 def play(

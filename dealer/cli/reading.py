@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from logs.hand_source import HandSource
     from logs.tracker.hand_counts import HandCounts
 
-__all__ = [
-    "ChipValue",
-    "GameName",
-    "Problems",
-    "Sources",
-    "Strict",
-    "Transcript",
-    "counted",
-    "game_named",
-    "hand_finder",
-]
-
 
 def _chip_value(text: str) -> Decimal:
     try:

@@ -10,8 +10,6 @@ from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
 from dealer.cli.reading import ChipValue, GameName, Sources, hand_finder
 
-__all__ = ["replay"]
-
 
 def replay(
     context: typer.Context,

@@ -22,8 +22,6 @@ from logs.hand_source import HandSource
 from logs.page.table import TableView
 from logs.report import format_report
 
-__all__ = ["report"]
-
 
 def report(
     context: typer.Context,

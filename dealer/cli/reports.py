@@ -13,13 +13,6 @@ from dealer.cli.console import Terminal, write_file
 if TYPE_CHECKING:
     from bots.studies.report import Report
 
-__all__ = [
-    "PageFile",
-    "PageForce",
-    "show_report",
-    "write_report",
-]
-
 PageFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write a page with all tables and charts, too.")
 ]

@@ -14,8 +14,6 @@ from dealer.cli.sitting import play_seat
 from dealer.library import Run, reopen, unfinished_runs
 from dealer.person.terminal import Face
 
-__all__ = ["resume"]
-
 
 def resume(
     context: typer.Context,

@@ -27,8 +27,6 @@ from dealer.run.settings import Command, RunConfig, read_config, validated
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 
-__all__ = ["play_and_show", "resume_and_show", "run_new"]
-
 Beside: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
 """What goes on beside the run in a folder while it is played, and what it is told by."""
 

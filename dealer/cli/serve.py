@@ -28,8 +28,6 @@ from dealer.server.settings import ServerSettings, default_settings, example, re
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 
-__all__ = ["app"]
-
 _CONFIG_NAME = "arena-server.toml"
 _MOST_NAME_LETTERS = 64
 

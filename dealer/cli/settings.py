@@ -17,8 +17,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["given", "setting_options"]
-
 
 def setting_options(settings: type, panel: str | None = None, **defaults: Any) -> Any:
     """A dataclass for `dealer.cli.options.takes_options`; `defaults` are those that differ."""

@@ -16,8 +16,6 @@ from dealer.results.schema import ContestResult
 from dealer.results.sentences import contest_sentence
 from dealer.run.ending import Outcome
 
-__all__ = ["play_page", "play_seat", "reopen_table"]
-
 
 def reopen_table(folder: Path) -> Run[ContestResult]:
     """The run in a folder, which has to be one of this command."""

@@ -15,8 +15,6 @@ from dealer.cli.streams import EXIT_FAILED
 from dealer.cli.working import working
 from engine import STARTING_HANDS
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop.",
     no_args_is_help=True,

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from bots.solving.equilibria import Equilibrium
     from bots.solving.sequence_form import Plans, SequenceForm
 
-__all__ = ["preflop"]
-
 _ROUNDING: Final = 1e-12
 """An exploitability up to this, in chips, is the rounding of sums."""
 _CHECK_EVERY: Final = 50

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from bots.solving.equilibria import Convergence, Reached
     from bots.solving.sequence_form import Plans, SequenceForm
 
-__all__ = ["game", "kuhn", "kuhn3", "leduc"]
-
 _ROUNDING: Final = 1e-12
 """An exploitability up to this, in chips, is the rounding of sums."""
 _MOST_ITERATIONS: Final = 10_000_000

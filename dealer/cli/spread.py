@@ -15,8 +15,6 @@ from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 
-__all__ = ["RunFolder", "Scheduler", "WorkerCount", "computing", "resumable", "workers_from"]
-
 _PANEL: Final = "Where it is computed"
 
 RunFolder = Annotated[

@@ -12,8 +12,6 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import ChipValue, GameName, Sources, Strict, counted, hand_finder
 from logs.tracker.definitions import STATISTICS
 
-__all__ = ["EPILOG", "stats"]
-
 EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
 """The definitions of the statistics, for the end of the help."""
 

@@ -13,14 +13,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
-__all__ = [
-    "EXIT_FAILED",
-    "EXIT_INTERRUPTED",
-    "EXIT_UNDECIDED",
-    "EXIT_USAGE",
-    "standard_streams",
-]
-
 EXIT_FAILED = 1
 """The run ended early because of a fault or an error; gate: the player falls short; doctor: something is wrong."""
 EXIT_USAGE = 2

@@ -18,8 +18,6 @@ from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing, work
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.working import duration, live_line, working
 
-__all__ = ["app"]
-
 app = typer.Typer(help="Report on the works that players come from: printed figures beside ours.", no_args_is_help=True)
 
 _LearnerOptions: Any = setting_options(ReportSettings)

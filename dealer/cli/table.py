@@ -17,8 +17,6 @@ from dealer.person.settings import table_config
 from dealer.person.terminal import Face
 from dealer.run.settings import BotSettings, RunConfig
 
-__all__ = ["table"]
-
 
 def table(
     context: typer.Context,

@@ -14,8 +14,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["table_view"]
-
 _GAP = 3
 """Characters between two cells."""
 _FEWEST_OF_TEXT = 20

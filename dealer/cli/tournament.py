@@ -15,8 +15,6 @@ from dealer.cli.running import run_new
 from dealer.run.schedule import Format
 from dealer.run.settings import Command
 
-__all__ = ["tournament"]
-
 
 @takes_options
 def tournament(

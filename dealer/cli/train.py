@@ -20,8 +20,6 @@ from dealer.cli.working import duration, live_line
 if TYPE_CHECKING:
     from bots.learner.training import TrainingProgress
 
-__all__ = ["app"]
-
 app = typer.Typer(help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True)
 
 _TRAINING: Final = "Training"

@@ -18,8 +18,6 @@ from dealer.cli.working import duration, live_line
 if TYPE_CHECKING:
     from bots.cfr.training import Plan, Progress, Trained
 
-__all__ = ["cfr"]
-
 _TRAINING: Final = "Training"
 _STOP: Final = "When to stop"
 _ALONG: Final = "Along the way"

@@ -19,8 +19,6 @@ from dealer.errors import FolderBusyError, LaunchError
 from dealer.results.sentences import count_of
 from dealer.run.folder import RunLock
 
-__all__ = ["warmup"]
-
 _WAIT_S = 0.2
 
 

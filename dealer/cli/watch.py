@@ -11,8 +11,6 @@ from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
 from dealer.cli.reading import ChipValue, GameName, hand_finder
 
-__all__ = ["watch"]
-
 
 def watch(
     context: typer.Context,

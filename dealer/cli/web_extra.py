@@ -7,8 +7,6 @@ from typing import Final
 
 from dealer.cli.console import abort
 
-__all__ = ["has_web", "need_web"]
-
 _PACKAGES: Final = ("starlette", "uvicorn")
 
 

@@ -10,8 +10,6 @@ from dealer.table.players import parse_player
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import SHORT_NAMES
 
-__all__ = ["split_words"]
-
 
 def split_words(words: list[str]) -> tuple[str | None, list[str]]:
     """The game and the players: the first word is the game if it names one."""

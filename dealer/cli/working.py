@@ -12,8 +12,6 @@ from rich.text import Text
 
 from dealer.cli.console import Terminal
 
-__all__ = ["Show", "duration", "live_line", "working"]
-
 _QUIET_S = 0.5
 _REDRAW_S = 0.1
 _PLAIN_EVERY_S = 10.0

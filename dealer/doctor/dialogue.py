@@ -53,19 +53,6 @@ from protocol.betting_nodes import node_of
 from protocol.framing import MAX_LINE_BYTES, LineReader
 from protocol.hand_lines import HandLines
 
-__all__ = [
-    "MOST_BYTES",
-    "MOST_LINES",
-    "Absence",
-    "BotHost",
-    "Connection",
-    "Dialogue",
-    "Ending",
-    "Exit",
-    "Inbox",
-    "OnLine",
-]
-
 _POLL_S: Final = 0.1
 """The longest time without a look at the keyboard and the bot's process."""
 _RECEIVE_BYTES: Final = 1 << 16

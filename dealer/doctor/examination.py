@@ -31,8 +31,6 @@ from dealer.match.events import StrayConnection
 from dealer.table.players import Player
 from engine import ActionKind
 
-__all__ = ["MOST_SILENCES", "MOST_WITHOUT_ANSWER", "Examination", "examine_bot"]
-
 MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
 """The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
 

@@ -24,23 +24,6 @@ from protocol.framing import MAX_LINE_BYTES
 from protocol.match_state import scan_match_state
 from protocol.session import VERSION, VERSION_LINE, BadState, Handshake, StaleReply
 
-__all__ = [
-    "Kind",
-    "Outcome",
-    "Problem",
-    "Role",
-    "SentState",
-    "Severity",
-    "Verdict",
-    "describe_legal",
-    "expected_answer",
-    "first_difference",
-    "judge_action",
-    "judge_line",
-    "judge_version",
-    "split_end",
-]
-
 
 class Severity(enum.StrEnum):
     """How bad a finding is, the least first."""

@@ -20,23 +20,6 @@ from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import Situation
 from dealer.results.junit import Case, Suite, junit_text
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "DoctorReport",
-    "Finding",
-    "Findings",
-    "MarkedLine",
-    "SituationReport",
-    "SituationState",
-    "finding_view",
-    "junit_of",
-    "list_table",
-    "mark_byte",
-    "printable",
-    "sentence_of",
-    "situations_table",
-]
-
 SCHEMA_VERSION: Final = 1
 Result: TypeAlias = Literal["sound", "faulty", "interrupted"]
 _MOST_LINE_CHARACTERS: Final = 8192

@@ -20,29 +20,6 @@ from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, be
 from engine.errors import quoted
 from engine.game import MAX_ACTIONS_PER_ROUND
 
-__all__ = [
-    "END_OF_MATCH",
-    "HANDSHAKE",
-    "SITUATIONS",
-    "Delivery",
-    "ExaminationSetup",
-    "HandPlan",
-    "Policy",
-    "Situation",
-    "Turn",
-    "bet_once",
-    "call",
-    "draw",
-    "find_situation",
-    "fold",
-    "largest_raise",
-    "middle_of_a_hand",
-    "middle_of_a_long_hand",
-    "raise_always",
-    "shove_in_round",
-    "smallest_raise",
-]
-
 _FEW, _RESUMED_AT = 3, 999_998
 """How many hands there are if not every position has to be tried; the first hand of a resumed match, whose number has
 one more digit two hands later."""

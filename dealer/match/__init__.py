@@ -8,7 +8,8 @@
 Everything that happens is told to the watchers as events. `dealer.match.in_process` plays bots of this process instead.
 """
 
-from dealer.match.causes import Cause, MatchCause, PlayerCause
+from dealer.errors import Cause
+from dealer.match.causes import MatchCause, PlayerCause
 from dealer.match.clocks import DEFAULT_LIMITS, Limit, TimeLimits
 from dealer.match.events import (
     ActionPlayed,

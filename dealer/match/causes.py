@@ -18,25 +18,6 @@ from dealer.match.clocks import Limit
 from dealer.match.faults import FaultKind
 from engine import Seat
 
-__all__ = [
-    "BadTransaction",
-    "BotFailed",
-    "Cause",
-    "InternalError",
-    "MatchCause",
-    "NoAnswer",
-    "NobodyLeft",
-    "NotStarted",
-    "NotWritten",
-    "OutOfTime",
-    "PlayerCause",
-    "StartProblem",
-    "TooManyIdleLines",
-    "TransactionProblem",
-    "Unreachable",
-    "sending_failed",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PlayerCause(Cause, abc.ABC):

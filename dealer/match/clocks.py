@@ -14,8 +14,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_LIMITS", "Limit", "SeatClock", "TimeLimits"]
-
 
 @dataclass(frozen=True, slots=True)
 class TimeLimits:

@@ -17,30 +17,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from dealer.match.causes import Cause
+from dealer.errors import Cause
 from dealer.match.faults import Fault, ReplyProblem, StrayProblem
 from dealer.match.setup import MatchSetup
 from engine import Action, BettingState, Deal, Seat
 from logs import HandRecord, PlayerComment
-
-__all__ = [
-    "ActionPlayed",
-    "Audience",
-    "Event",
-    "FaultSeen",
-    "HandClosed",
-    "HandFinished",
-    "HandStarted",
-    "LineReceived",
-    "LineSent",
-    "LogLine",
-    "MatchEnded",
-    "MatchStarted",
-    "Settled",
-    "StrayConnection",
-    "VersionDiffers",
-    "Watcher",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,6 @@ from typing import NamedTuple
 
 from engine import Action, Seat
 
-__all__ = ["QUOTED_BYTES", "Fault", "FaultKind", "FaultPolicy", "Remedy", "ReplyProblem", "StrayProblem"]
-
-
 QUOTED_BYTES = 120
 """How much of an offending line is kept."""
 

@@ -13,8 +13,6 @@ from engine.betting_rules import BettingPoint
 from engine.hand import end_values
 from logs import HandRecord, PlayerComment, Times
 
-__all__ = ["HandDealer", "HandInPlay"]
-
 
 class HandInPlay:
     """One hand being played.

@@ -24,18 +24,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from bots.sdk.selfplay import Bot, BotFailure, BotGroup
-from dealer.errors import MatchFailure
+from bots.errors import BotFailure
+from bots.sdk.bot import Bot
+from bots.sdk.selfplay import BotGroup
+from dealer.errors import Cause, MatchFailure
 from dealer.match import events
-from dealer.match.causes import BotFailed, Cause, NobodyLeft, NotWritten, OutOfTime, PlayerCause
+from dealer.match.causes import BotFailed, NobodyLeft, NotWritten, OutOfTime, PlayerCause
 from dealer.match.clocks import SeatClock
 from dealer.match.faults import Fault, FaultPolicy, Remedy
 from dealer.match.hand_in_play import HandDealer
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, MatchSetup, Phase
 from engine import CALL, FOLD, Seat
 from logs import format_state_line
-
-__all__ = ["InProcessMatch"]
 
 
 class InProcessMatch:

@@ -8,8 +8,6 @@ from dealer.match.events import Event, FaultSeen, MatchEnded, MatchStarted, Stra
 from dealer.match.sentences import sentence_of, stray_sentence
 from dealer.match.setup import MatchSetup
 
-__all__ = ["Journal"]
-
 _log = logging.getLogger("dealer.match")
 
 

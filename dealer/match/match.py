@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
-from dealer.errors import MatchFailure
-from dealer.match.causes import Cause, NobodyLeft, NotWritten, PlayerCause
+from dealer.errors import Cause, MatchFailure
+from dealer.match.causes import NobodyLeft, NotWritten, PlayerCause
 from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.match.play import Play
@@ -35,8 +35,6 @@ from dealer.match.seats import Chair, Presence, Write
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
 from engine import Seat
 from logs.transaction_log import Transaction
-
-__all__ = ["Match"]
 
 _GONE = (Presence.AWAITED, Presence.ABSENT)
 _PLAYING = Phase.PLAYING

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from dealer.errors import MatchFailure
+from dealer.errors import Cause, MatchFailure
 from dealer.match import events
-from dealer.match.causes import BadTransaction, Cause, NoAnswer, PlayerCause, TransactionProblem, sending_failed
+from dealer.match.causes import BadTransaction, NoAnswer, PlayerCause, TransactionProblem, sending_failed
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
 from dealer.match.seats import Chair, Presence
@@ -28,8 +28,6 @@ from logs.transaction_log import Transaction
 from protocol import NEED_DATA, BadAction, BadState, Closed, Comment, DealerEvent, Reply, StaleReply, UnknownAction
 from protocol.betting_nodes import BettingNode, first_node
 from protocol.hand_lines import HEADS, HandLines
-
-__all__ = ["Play"]
 
 _SEATED = Presence.SEATED
 _ABSENT = Presence.ABSENT

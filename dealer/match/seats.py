@@ -12,12 +12,6 @@ from dealer.match.setup import MatchSetup
 from engine import Seat
 from protocol import NEED_DATA, DealerSession, Handshake, RemoteProtocolError
 
-__all__ = [
-    "Chair",
-    "Presence",
-    "Write",
-]
-
 Write = Callable[[bytes, bool], None]
 """Sends bytes to a player; the flag says that it is now asked for an action, so the bytes must leave at once.
 

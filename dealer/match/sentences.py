@@ -6,12 +6,11 @@ import re
 import signal
 from collections.abc import Sequence
 
+from dealer.errors import Cause
 from dealer.match import causes
 from dealer.match.clocks import Limit
 from dealer.match.events import StrayConnection
 from engine.errors import quoted
-
-__all__ = ["process_sentences", "sentence_of", "stray_sentence", "without_output"]
 
 _START_CLAUSES = {
     causes.StartProblem.NOT_CONNECTED: "has not connected within {:g} s",
@@ -26,7 +25,7 @@ _SPANS = {
 }
 
 
-def sentence_of(cause: causes.Cause, names: Sequence[str], hand_number: int) -> str:
+def sentence_of(cause: Cause, names: Sequence[str], hand_number: int) -> str:
     """What happened, as one sentence.
 
     Args:
@@ -82,7 +81,7 @@ def _exit_in_words(code: int) -> str:
         return f"signal {-code}"
 
 
-def _match_clause(cause: causes.Cause) -> str:
+def _match_clause(cause: Cause) -> str:
     match cause:
         case causes.NobodyLeft():
             return "no player is left to act"

@@ -11,8 +11,6 @@ from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
 from engine import Game, Seat, Seed
 
-__all__ = ["MAX_COMMENTS_PER_HAND", "NO_EARLIER_HANDS", "EarlierHands", "Loss", "MatchSetup", "Phase", "Question"]
-
 MAX_COMMENTS_PER_HAND: Final = 256
 """How many comments of a hand are kept; further ones are read and dropped."""
 

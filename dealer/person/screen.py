@@ -23,19 +23,6 @@ from logs.hand_events import Acted, Dealt, HandEvent
 from logs.text import shown
 from logs.view import PlayerView, replayed
 
-__all__ = [
-    "all_cards_lines",
-    "event_line",
-    "hand_heading",
-    "help_lines",
-    "prompt_lines",
-    "replay_lines",
-    "result_lines",
-    "score_lines",
-    "table_lines",
-    "wrapped",
-]
-
 _BOXED_FROM: Final = 60
 """Cards are drawn as boxes from this width on,"""
 _BESIDE_FROM: Final = 100

@@ -13,20 +13,6 @@ from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
 from logs.hand_events import chips_in_words
 
-__all__ = [
-    "POT_PARTS",
-    "Offer",
-    "counted",
-    "game_sentence",
-    "offers",
-    "reasons",
-    "result_sentence",
-    "score_remark",
-    "score_text",
-    "signed_chips",
-    "size_offers",
-]
-
 
 def game_sentence(game: Game) -> str:
     """What is played, in a sentence without its full stop."""

@@ -15,8 +15,6 @@ from engine import Game, Seat, Seed
 from engine.errors import quoted
 from protocol import GameDefinitionError, find_game
 
-__all__ = ["HANDS", "SEAT", "opponent_in", "table_config"]
-
 SEAT: Final = Seat(0)
 """The person's."""
 HANDS: Final = 1_000_000

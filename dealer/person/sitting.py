@@ -35,17 +35,6 @@ from logs.errors import LogError
 from logs.hand_source import find
 from logs.whole_file import write_whole
 
-__all__ = [
-    "KEPT_HANDS",
-    "SEAT_FILE",
-    "EarlierHands",
-    "SavedSeat",
-    "Sitting",
-    "earlier_hands",
-    "read_saved_seat",
-    "write_saved_seat",
-]
-
 _RECEIVE_BYTES: Final = 1 << 16
 _MOST_NOTES: Final = 20
 

@@ -16,8 +16,6 @@ from rich.text import Text
 from engine import CARD_TEXTS, Card
 from engine.cards import suit_of
 
-__all__ = ["Ink", "ink_of"]
-
 _SYMBOLS: Final = "♣♦♥♠"
 _OTHERS: Final = "─│┌┐└┘·…"
 _TWO_COLOURS: Final = ("bold", "bold bright_red", "bold bright_red", "bold")

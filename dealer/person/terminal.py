@@ -58,8 +58,6 @@ from engine.errors import quoted
 from logs import HandRecord
 from logs.text import shown
 
-__all__ = ["Awaited", "Dealing", "Ended", "Entries", "Face", "Failed", "Leaving", "News", "SittingResult", "sit_down"]
-
 _NAME_AFTER_S: Final = 2.0
 """A player that is waited for as long as this is named."""
 _PROMPT: Final = "> "

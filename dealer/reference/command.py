@@ -30,8 +30,6 @@ from logs.whole_file import LineFile
 from protocol import parse_game_definition
 from protocol.framing import LineReader
 
-__all__ = ["main"]
-
 _LONELY_S = 10.0
 """After this time without a player, standard error says where it is awaited."""
 

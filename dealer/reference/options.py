@@ -15,8 +15,6 @@ from dealer.errors import UsageError
 from dealer.table.listener import LOOPBACK
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
-__all__ = ["HOST_VARIABLE", "USAGE", "Options", "parse_options"]
-
 USAGE = """\
 usage: dealer matchName gameDefFile #Hands rngSeed p1name p2name ... [options]
   -f use fixed dealer button at table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dealer.errors import Cause
 from dealer.match import causes
 from dealer.match.events import (
     Event,
@@ -22,8 +23,6 @@ from engine import Seat
 from engine.game import MAX_PLAYERS
 from logs import format_score_line
 from logs.transaction_log import format_time
-
-__all__ = ["event_text", "failure_text", "lonely_text", "warning_text"]
 
 _SECONDS_EVERY_HANDS = 100
 """How often the time that the players have used is printed."""
@@ -99,7 +98,7 @@ def warning_text(event: FaultSeen | VersionDiffers) -> str:
     return f"WARNING: raise of {sent.hand_total} {change} to {played.hand_total}\n"
 
 
-def failure_text(cause: causes.Cause) -> str:
+def failure_text(cause: Cause) -> str:
     """The text on standard error, with its line end."""
     match cause:
         # These two print a line as it came, with its end or without one, up to a NUL.
@@ -129,7 +128,7 @@ def lonely_text(hosts: Sequence[str], ports: Sequence[tuple[Seat, int]], seconds
     return f"{said} {listening}: {hint}.\n"
 
 
-def _sentence(cause: causes.Cause) -> str:
+def _sentence(cause: Cause) -> str:
     match cause:
         case causes.NotStarted(seat, problem) if problem in _START_PROBLEMS:
             return _START_PROBLEMS[problem].format(seat + 1)

@@ -16,8 +16,6 @@ from dealer.run.settings import Score
 from engine import logged_seed
 from logs.estimation import TAIL_95, RunningMean
 
-__all__ = ["contest_result"]
-
 
 def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     """The result of a contest so far; one that has not ended counts as interrupted.

@@ -12,8 +12,6 @@ from typing import TypeAlias
 from dealer.results.schema import GameStandings, Rank
 from logs.estimation.rate import signed
 
-__all__ = ["TableFormat", "crosstable_rows", "crosstable_title", "ranking_rows", "standings_text"]
-
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 

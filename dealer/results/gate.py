@@ -14,8 +14,6 @@ from dealer.results.junit import Case
 from dealer.results.schema import ContestResult, Interval
 from logs.estimation import Rate
 
-__all__ = ["GateVerdict", "Judgement", "judge"]
-
 
 class GateVerdict(enum.Enum):
     """What the gate says."""

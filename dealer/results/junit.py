@@ -12,8 +12,6 @@ from xml.etree import ElementTree
 from dealer.match.faults import FaultKind
 from dealer.results.schema import ContestResult, TournamentResult
 
-__all__ = ["Case", "Suite", "junit_report", "junit_text"]
-
 _FATAL = {kind.value for kind in (FaultKind.TIMEOUT, FaultKind.DISCONNECT, FaultKind.CRASH, FaultKind.FLOOD)}
 
 

@@ -14,19 +14,6 @@ from logs.page.table import TableView
 if TYPE_CHECKING:
     from logs.leaks import Cell, Leaks, Parting
 
-__all__ = [
-    "MOST_NAMED",
-    "command_for",
-    "leaks_table",
-    "of_dimension",
-    "parting_in_words",
-    "sentences_beside",
-    "sentences_of",
-    "tables_in_short",
-    "tables_of",
-    "worst_table",
-]
-
 MOST_NAMED: Final = 10
 """Leaks that are listed."""
 

@@ -11,8 +11,6 @@ from logs.report import ReportData, report_data
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
 
-__all__ = ["report_of_results"]
-
 _NOTHING = "–"
 
 

@@ -15,8 +15,6 @@ from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.settings import problem_in_words
 from engine.errors import quoted
 
-__all__ = ["read_contest", "read_result"]
-
 
 def read_result(source: Path) -> ContestResult | TournamentResult:
     """The result of a run.

@@ -17,20 +17,6 @@ from dealer.run.settings import Score
 from logs.estimation import Rate, Verdict
 from logs.variance.estimates import GameEstimates
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "ContestResult",
-    "CrosstableCell",
-    "DealerReport",
-    "GameStandings",
-    "Interval",
-    "MatchSummary",
-    "PlayerResult",
-    "Rank",
-    "TournamentResult",
-    "TrainingReport",
-]
-
 SCHEMA_VERSION = 2
 
 

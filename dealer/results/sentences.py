@@ -14,17 +14,6 @@ from dealer.run.writers import remedy_text
 from engine import Game
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
 
-__all__ = [
-    "contest_sentence",
-    "count_of",
-    "expectation",
-    "fault_phrase",
-    "listed",
-    "rounded_up",
-    "three_digits",
-    "typical_spread_mbb",
-]
-
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
 

@@ -12,8 +12,6 @@ from dealer.run.ending import INTERRUPTED, Outcome
 from dealer.run.tournament import Tournament
 from logs.estimation import FEWEST_UNITS, Bounds, MeanOfContests, RankedContest, Ranking, ranking
 
-__all__ = ["first_places", "standings_of", "tournament_result"]
-
 
 def tournament_result(tournament: Tournament, *, resume: str | None) -> TournamentResult:
     """The result of a tournament that has ended or was interrupted.

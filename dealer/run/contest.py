@@ -41,13 +41,6 @@ if TYPE_CHECKING:
 
     from dealer.run.corrected import CorrectedScores
 
-__all__ = [
-    "Contest",
-    "MatchEvent",
-    "MatchWatcher",
-    "Watch",
-]
-
 HANDS_BETWEEN_LOOKS = 100
 """A stop rule looks at the scores whenever every match has played this many more hands."""
 LONG_WAIT_S = 2.0

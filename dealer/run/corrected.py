@@ -25,11 +25,6 @@ from logs.acpc_log.reader import read_log
 from logs.errors import LogsError
 from logs.variance.correction import ChanceCorrection, fitted_scores, is_cheap
 
-__all__ = [
-    "CorrectedScores",
-    "fitted_deals",
-]
-
 _AT_ONCE: Final = 32
 """Hands corrected together: a millisecond or two, for which players hardly wait."""
 _RESTORED_AT_ONCE: Final = 4096

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from dealer.errors import DealerError
 from logs.estimation import Better, FixedHands, IntervalWidth, StopRule, Verdict
 
-__all__ = ["INTERRUPTED", "Ending", "Outcome", "Wait", "stop_reason"]
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Wait:

@@ -17,13 +17,6 @@ from pathlib import Path
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
 from logs.whole_file import FileLock
 
-__all__ = [
-    "RunLock",
-    "empty_folder",
-    "is_busy",
-    "new_folder",
-]
-
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
 _LOCK_NAME = "run.lock"

@@ -33,9 +33,9 @@ from typing import Final
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot
 from bots.sdk.registry import is_builtin
-from dealer.errors import LaunchError, TrainingError
+from dealer.errors import Cause, LaunchError, TrainingError
 from dealer.match import Match
-from dealer.match.causes import Cause, NotStarted, NotWritten, PlayerCause, StartProblem
+from dealer.match.causes import NotStarted, NotWritten, PlayerCause, StartProblem
 from dealer.match.events import Audience, Event, FaultSeen, MatchStarted, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.in_process import InProcessMatch
@@ -51,8 +51,6 @@ from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
 from dealer.table.players import Lesson, Player, PlayerKind, make_player
 from engine import Seat
-
-__all__ = ["REACHABLE", "Aftermath", "LocalRun", "MatchAccount", "MatchPlan", "MatchRun", "TcpRun"]
 
 _log = logging.getLogger(__name__)
 

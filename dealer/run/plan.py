@@ -17,13 +17,7 @@ from dealer.run.settings import Command, Conditions, Score
 from dealer.table.players import Player
 from engine import DealKey, Game, Seed, derived_seed
 from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, PlainMean, RunningMean, StopRule
-from logs.export import ExportOptions
-
-__all__ = [
-    "ContestPlan",
-    "RunPlan",
-    "plan_run",
-]
+from logs.formats import ExportOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,16 +25,10 @@ from dealer.run.writers import CommentWriter, FaultWriter, HandHistoryWriter, Lo
 from engine import Seat, logged_seed
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
-from logs.export import Exporter, ExportFormat, ExportOptions
+from logs.export import Exporter
+from logs.formats import ExportFormat, ExportOptions
 from logs.whole_file import LineFile
 from protocol import format_game_definition
-
-__all__ = [
-    "MatchFiles",
-    "RecordPlan",
-    "ResponseTimes",
-    "open_match_files",
-]
 
 
 @dataclass(frozen=True, slots=True)

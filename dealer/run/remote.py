@@ -39,11 +39,6 @@ from engine import Seat
 from logs.estimation import Monitor
 from logs.whole_file import write_whole
 
-__all__ = [
-    "RemoteContest",
-    "play_away",
-]
-
 _WORD_S: Final = 1.0
 """A machine says this often how far it is, and asks whether it is to go on."""
 _KEPT: Final = ("log", "tlog", "comments", "faults")

@@ -29,18 +29,10 @@ from engine import Game, Seed
 from engine.errors import quoted
 from logs.errors import UnsupportedGameError
 from logs.estimation import FixedHands, Monitor, StopRule, StopRuleError, parse_stop_rule
-from logs.export import FORMATS, ExportFormat, chip_value_of, parse_currency
+from logs.export import FORMATS, chip_value_of, parse_currency
+from logs.formats import ExportFormat
 from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
-
-__all__ = [
-    "HistoryOptions",
-    "NamedGame",
-    "SettledConfig",
-    "keep_games",
-    "repeatable",
-    "settle",
-]
 
 _HANDS = 3000
 _MOST_HANDS = 1_000_000

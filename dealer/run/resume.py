@@ -37,12 +37,6 @@ from logs.whole_file import write_whole
 from protocol.errors import FormatError
 from protocol.match_state import betting_after, betting_text
 
-__all__ = [
-    "PickedUp",
-    "extend_log",
-    "pick_up",
-]
-
 _HEADER_LINES = 4
 _NO_END = 2**64
 """A hand number beyond all."""

@@ -12,15 +12,6 @@ import itertools
 import math
 from typing import NamedTuple
 
-__all__ = [
-    "Format",
-    "Seating",
-    "Slot",
-    "pairings",
-    "seatings",
-    "slots",
-]
-
 
 class Seating(enum.StrEnum):
     """Which seatings are played, as a rule with the same cards."""

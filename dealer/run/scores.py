@@ -16,11 +16,6 @@ from dealer.run.settings import Score
 from engine import Game
 from logs.estimation import Better, Bounds, RunningMean, StopRule, score_bounds
 
-__all__ = [
-    "Scores",
-    "bounds_of",
-]
-
 
 def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
     """The lowest and the highest score of a deal that a stop rule reckons with, in mbb/g.

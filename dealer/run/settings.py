@@ -48,19 +48,6 @@ from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_currency, parse_formats
 
-__all__ = [
-    "NO_ADDRESS",
-    "BotSettings",
-    "Command",
-    "Conditions",
-    "RunConfig",
-    "Score",
-    "problem_in_words",
-    "read_config",
-    "read_toml",
-    "validated",
-]
-
 _LONGEST_S = 1e9
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
 

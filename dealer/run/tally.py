@@ -12,10 +12,6 @@ from dealer.run.resume import PickedUp
 from engine import Game, Seat
 from logs import HandRecord
 
-__all__ = [
-    "Tally",
-]
-
 
 class Tally(Watcher):
     """Counts a match. By seat where nothing else is said.

@@ -19,13 +19,6 @@ from dealer.run.remote import RemoteContest
 from dealer.table.players import PlayerKind
 from logs.estimation import Rate
 
-__all__ = [
-    "AwaitedPlayer",
-    "Progress",
-    "Tournament",
-    "progress_of",
-]
-
 
 class Tournament:
     """The contests of a run while they are played; those of a play are a tournament of one.

@@ -29,11 +29,6 @@ from dealer.table.players import Lesson, learning_bot
 from engine import Seat
 from logs.whole_file import FileLock, write_whole
 
-__all__ = [
-    "Trained",
-    "Training",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Trained:

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
     from logs.export import Exporter
 
-__all__ = [
-    "CommentWriter",
-    "FaultWriter",
-    "HandHistoryWriter",
-    "LogWriter",
-    "TransactionWriter",
-    "format_fault",
-    "parse_fault",
-]
-
 
 class LogWriter(Watcher):
     """Writes the ACPC log: a STATE line per hand before the players see its end, the SCORE line when all is played."""

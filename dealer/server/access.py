@@ -22,18 +22,6 @@ from dealer.server.db import records
 from dealer.server.db.records import Bot, Fault, Job, Run
 from dealer.server.db.store import Store
 
-__all__ = [
-    "Access",
-    "Person",
-    "Visibility",
-    "access_to",
-    "faults",
-    "manages",
-    "reason",
-    "table_visibility",
-    "visibility_of",
-]
-
 
 class Visibility(enum.Enum):
     """What somebody may see of the seeds and cards of a job, a run or a table."""

@@ -26,25 +26,6 @@ from typing import Final, NamedTuple
 from dealer.errors import WebError
 from dealer.server.db.store import Store
 
-__all__ = [
-    "LEAST_LETTERS",
-    "MOST_LETTERS",
-    "Accounts",
-    "GuessLimit",
-    "Passwords",
-    "RateLimit",
-    "Scope",
-    "Token",
-    "User",
-    "add_token",
-    "add_user",
-    "hash_of",
-    "revoke_token",
-    "revoke_tokens",
-    "set_password",
-    "tokens_of",
-]
-
 _MOST_NAME_LETTERS: Final = 64
 """Of a name that somebody tries, remembered."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FEWEST_UNITS_TO_RATE", "FittedRating", "TableScores", "fit_ratings"]
-
 FEWEST_UNITS_TO_RATE: Final = 1000
 """A rating made of fewer units is provisional: too little to go by, whatever its interval says."""
 

@@ -25,8 +25,6 @@ from protocol.benchmark import OWN_SEAT
 from protocol.framing import LineReader
 from protocol.numbers import scan_unsigned
 
-__all__ = ["read_reference_settings"]
-
 _LEAST_S = 0.001
 _MOST_S = 1e9
 

@@ -25,17 +25,6 @@ from dealer.server.db.store import Store
 from dealer.server.settings import ServerSettings
 from logs.whole_file import write_whole
 
-__all__ = [
-    "Disk",
-    "free_bytes",
-    "has_too_few",
-    "make_private",
-    "raise_limit",
-    "remove_old_logs",
-    "removed_on",
-    "without_flood",
-]
-
 _log = logging.getLogger(__name__)
 _REMOVED_NAME = "logs-removed"
 """The file in the folder of a run whose logs were removed; it holds the date."""

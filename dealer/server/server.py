@@ -31,8 +31,6 @@ from dealer.server.settings import ServerSettings
 from dealer.server.textport.port import TextPort
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["FIRST_USER", "ServerParts", "Started", "WebFace", "is_reserved", "serve"]
-
 _log = logging.getLogger(__name__)
 
 FIRST_USER = "player"

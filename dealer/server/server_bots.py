@@ -23,8 +23,6 @@ from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import ContestTerms
 
-__all__ = ["confine_again", "listener_host", "process_environment", "process_settings", "run_config"]
-
 _log = logging.getLogger(__name__)
 
 _COALESCE_MS = 5.0

@@ -51,8 +51,6 @@ from engine import DealKey
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import Join
 
-__all__ = ["Service"]
-
 _log = logging.getLogger(__name__)
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""

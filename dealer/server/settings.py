@@ -34,24 +34,6 @@ from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import SHORT_NAMES
 from protocol.joining import ContestTerms
 
-__all__ = [
-    "GameSettings",
-    "LadderSettings",
-    "ServerBot",
-    "ServerGame",
-    "ServerSettings",
-    "Shown",
-    "WebSettings",
-    "bots_for",
-    "default_settings",
-    "example",
-    "most_hands",
-    "player_name",
-    "read_toml_settings",
-    "reference_page",
-    "slot_of",
-]
-
 _MOST_NAME_LETTERS = 64
 _MOST_DEALS = 100_000
 _DEALS = 3000

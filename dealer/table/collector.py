@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 
-__all__ = ["spare_collector"]
-
 
 def spare_collector() -> None:
     """Let it look seldom, and never at what is there now: called when the process has imported everything."""

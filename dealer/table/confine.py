@@ -12,8 +12,6 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["main"]
-
 _NOT_STARTED = 126
 """The exit code for what a shell cannot start, either."""
 

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from dealer.table import confine
 
-__all__ = ["Confinement"]
-
 
 @dataclass(frozen=True, slots=True)
 class Confinement:

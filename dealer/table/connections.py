@@ -30,11 +30,6 @@ from dealer.table.loop import Changes, MatchLoop, Waiting
 from engine import Seat
 from protocol import DealerSession, Handshake, RemoteProtocolError
 
-__all__ = [
-    "Connection",
-    "Connections",
-]
-
 _log = logging.getLogger(__name__)
 _READ_BYTES = 448
 """Replies are short; a read of this size is served from Python's pool of small objects."""

@@ -24,8 +24,6 @@ from dealer.errors import LaunchError
 from dealer.table.players import Lesson, Player, PlayerKind
 from engine.errors import quoted
 
-__all__ = ["BotProcess", "command_of", "stop_all"]
-
 _log = logging.getLogger(__name__)
 
 _START_PYTHON = "import sys; from bots.sdk.builtin import main; sys.exit(main())"

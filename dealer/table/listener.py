@@ -22,8 +22,6 @@ from dealer.match.faults import QUOTED_BYTES, StrayProblem
 from engine import Seat
 from protocol.framing import MAX_LINE_BYTES
 
-__all__ = ["LOOPBACK", "MOST_SEATS", "MOST_WAITING", "PATIENCE_S", "WOULD_BLOCK", "Listener", "keep_alive"]
-
 _log = logging.getLogger(__name__)
 LOOPBACK = "loopback"
 """The host that stands for all addresses of this machine, as far as no other machine can reach them."""

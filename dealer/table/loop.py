@@ -29,8 +29,6 @@ from functools import partial
 from math import inf
 from typing import Any, Protocol, TypeVarTuple, Unpack
 
-__all__ = ["Changes", "MatchLoop", "Outbox", "Waiting", "new_event_loop"]
-
 _Ts = TypeVarTuple("_Ts")
 
 HAS_EPOLL = sys.platform == "linux" and hasattr(select, "epoll")

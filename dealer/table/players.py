@@ -27,18 +27,6 @@ from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted
 
-__all__ = [
-    "NAME_RULE",
-    "Lesson",
-    "Player",
-    "PlayerKind",
-    "game_refusal",
-    "learning_bot",
-    "make_player",
-    "parse_player",
-    "unique_names",
-]
-
 
 class PlayerKind(enum.Enum):
     """Where a player comes from."""

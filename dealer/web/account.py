@@ -42,8 +42,6 @@ from dealer.web.security import read_form, set_cookie
 from dealer.web.site import Site
 from dealer.web.visitor import Sessions, visitor_of
 
-__all__ = ["routes"]
-
 _SEE_OTHER: Final = 303
 _MOST_JOBS: Final = 30
 _MOST_FAULTS: Final = 30

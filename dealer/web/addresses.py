@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-__all__ = ["contest_path", "hand_path", "match_path", "run_path"]
-
 
 def _path(text: str) -> str:
     return quote(text, safe="/")

@@ -25,8 +25,6 @@ from dealer.server.settings import WebSettings
 from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.site import Site
 
-__all__ = ["error_answer", "error_handlers", "make_app"]
-
 _API = "/api/"
 
 

@@ -10,8 +10,6 @@ from dealer.web.addresses import contest_path
 from logs.estimation import Rate
 from logs.text import shown
 
-__all__ = ["Cell", "Crosstable", "Line", "LineUp", "cell_of", "crosstables"]
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:

@@ -37,8 +37,6 @@ from logs.text import shown
 if TYPE_CHECKING:
     from logs.leaks import Leaks
 
-__all__ = ["MOST_HANDS", "routes", "told_of"]
-
 MOST_HANDS: Final = 50_000
 """Hands of a contest that are compared for a page: some ten seconds."""
 

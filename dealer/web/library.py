@@ -22,8 +22,6 @@ from dealer.watching import LiveTables, WatchedRun
 from dealer.web.visitor import Visitor
 from logs.hand_source import HandSource, find
 
-__all__ = ["RUNS_OF_A_PAGE", "Counting", "Library", "LocalLibrary", "RunEntry", "ShownRun"]
-
 RUNS_OF_A_PAGE: Final = 100
 _MOST_OPEN: Final = 32
 _PATIENCE_S: Final = 0.03

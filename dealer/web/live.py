@@ -29,8 +29,6 @@ from dealer.web.visitor import visitor_of
 from engine import Deal
 from logs.view import HandView, views_of
 
-__all__ = ["routes", "table_now"]
-
 _LOOK_S: Final = 0.25
 _SCORES_S: Final = 1.0
 _KEPT_ALIVE_S: Final = 15.0

@@ -32,8 +32,6 @@ from dealer.web.serving import answering
 from dealer.web.site import Link, Site
 from dealer.web.tables import LocalTableStore, TableLimits, TableManager
 
-__all__ = ["local_routes", "local_site", "play_in_browser"]
-
 _HOST: Final = "127.0.0.1"
 _LAST_PAGE_S: Final = 0.5
 """So long the browser has to fetch the last page and its style."""

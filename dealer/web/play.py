@@ -36,8 +36,6 @@ from dealer.web.tables import TableManager
 from dealer.web.visitor import Visitor, visitor_of
 from engine import DealKey, Seed
 
-__all__ = ["LOCAL_OWNER", "Play", "routes"]
-
 LOCAL_OWNER: Final = "owner"
 _SEE_OTHER: Final = 303
 _POLL_S: Final = 20.0

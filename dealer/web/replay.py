@@ -37,15 +37,13 @@ from dealer.web.views import contest_row, contest_view, match_of, open_run
 from dealer.web.visitor import visitor_of
 from logs import format_state_line
 from logs.errors import LogsError, NoSuchHandError
-from logs.export import FORMATS, ExportOptions, hand_text, match_texts
-from logs.formats import file_stem
+from logs.export import FORMATS, hand_text, match_texts
+from logs.formats import ExportOptions, file_stem
 from logs.hand_events import chips_in_words
 from logs.record import HandRecord
 from logs.text import shown
 from logs.tracker.tables import chips_text
 from logs.view import views_of
-
-__all__ = ["routes"]
 
 _PAGE: Final = 100
 _MOST_DIGITS: Final = 12

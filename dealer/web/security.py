@@ -33,8 +33,6 @@ from dealer.errors import StoreError, WebError
 from dealer.server.settings import WebSettings
 from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Sessions, Visitor, visitor_of
 
-__all__ = ["FORM_KEY", "HEADERS", "SecurityMiddleware", "as_web_error", "cookie_name", "read_form", "set_cookie"]
-
 _log = logging.getLogger(__name__)
 HEADERS: Final = {
     "Content-Security-Policy": (

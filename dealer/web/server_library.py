@@ -18,8 +18,6 @@ from dealer.web.library import RUNS_OF_A_PAGE, RunEntry, ShownRun
 from dealer.web.visitor import Visitor
 from logs.text import shown
 
-__all__ = ["ServerLibrary", "run_words"]
-
 _MOST_OPEN: Final = 32
 _MOST_DIGITS: Final = 12
 _ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}

@@ -26,8 +26,6 @@ from dealer.web.table_store import ServerTableStore, TableGuests
 from dealer.web.tables import TableLimits, TableManager
 from dealer.web.visitor import Sessions
 
-__all__ = ["make_server_site", "server_routes", "server_site"]
-
 LINKS: Final[tuple[Link, ...]] = (
     Link("Standings", "/standings"),
     Link("Runs", "/runs"),

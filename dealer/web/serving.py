@@ -26,8 +26,6 @@ from dealer.server.settings import WebSettings
 from dealer.web.visitor import KNOWN_KEY
 from engine import Seat
 
-__all__ = ["answering"]
-
 _BACKLOG = 200
 _MOST_HEAD_BYTES = 32_768
 _LAST_WORDS_S = 1.0

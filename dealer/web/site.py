@@ -20,8 +20,6 @@ from dealer.server.server import ServerParts
 from dealer.web.tables import TableManager
 from dealer.web.visitor import Sessions, visitor_of
 
-__all__ = ["Link", "Site", "templates"]
-
 
 @dataclass(frozen=True, slots=True)
 class Link:

@@ -27,8 +27,6 @@ from dealer.web.site import Site
 from logs.estimation import Rate
 from logs.text import shown
 
-__all__ = ["routes"]
-
 _RUNS_OF_A_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50
 _MOST_DIGITS: Final = 12

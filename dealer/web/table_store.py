@@ -27,8 +27,6 @@ from dealer.server.settings import ServerGame, player_name
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["ServerTableStore", "TableGuests", "guest_settings", "guests_in"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -26,8 +26,6 @@ from logs.hand_events import Acted, Dealt
 from logs.text import shown
 from logs.view import PlayerView, replayed
 
-__all__ = ["CardFace", "card_faces", "table_values"]
-
 _SYMBOLS: Final = "♣♦♥♠"
 _SUITS: Final = ("clubs", "diamonds", "hearts", "spades")
 _RANKS: Final = dict(

@@ -25,8 +25,6 @@ from dealer.run.settings import RunConfig
 from dealer.server.db.tables import TableRow
 from engine import Seed
 
-__all__ = ["Guests", "LocalTableStore", "TableLimits", "TableManager", "TableStore"]
-
 _log = logging.getLogger(__name__)
 _LOOK_ROUND_S: Final = 5.0
 _NOTE_SEEN_S: Final = 60.0

@@ -17,17 +17,6 @@ from logs.page.drawing import plain_number, thinned
 from logs.text import shown
 from logs.tracker.tables import chips_text
 
-__all__ = [
-    "ContestRow",
-    "ContestView",
-    "PlayerRow",
-    "contest_row",
-    "contest_view",
-    "match_of",
-    "open_run",
-    "score_curve",
-]
-
 
 def open_run(library: Library, key: str, visitor: Visitor) -> ShownRun:
     """A run by its key.

@@ -21,8 +21,6 @@ from dealer.server.access import Person
 from dealer.server.accounts import User
 from dealer.server.db.store import Store
 
-__all__ = ["KNOWN_KEY", "SCOPE_KEY", "Sessions", "Visitor", "form_key_of", "visitor_of"]
-
 SCOPE_KEY: Final = "arena.visitor"
 """Under which the security middleware leaves the visitor in the scope of a request."""
 KNOWN_KEY: Final = "arena.known"

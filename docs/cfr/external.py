@@ -17,8 +17,6 @@ from bots.cfr.solver import TRAINING_STREAM, normalised, size_of
 from engine.kernels.jit import njit
 from engine.splitmix import STEP, mixed
 
-__all__ = ["ExternalSampler"]
-
 _MOST_ACTIONS: Final = 3
 _DECISION, _FOLDED = 0, 1
 _ADDED = np.uint64(STEP)

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
-__all__ = ["PAGE", "between", "read_rows", "write_rows"]
-
 PAGE: Final = Path(__file__).resolve().parent.parent / "cfr.md"
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])

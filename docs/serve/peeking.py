@@ -24,8 +24,6 @@ from dealer import play
 from dealer.results.schema import ContestResult
 from engine import Card, DealKey, Seed, derived_seed, rank_hand
 
-__all__ = ["Honest", "Peek", "contest", "coverage", "key", "main"]
-
 OPPONENTS = ("raising", "mfs", "rembrant")
 OWN = ("Honest", "Peek")
 """The bots of this file."""

@@ -16,26 +16,6 @@ from engine.betting_rules import first_point
 from engine.game import MAX_ACTIONS_PER_ROUND, Game
 from engine.kernels.jit import njit
 
-__all__ = [
-    "ABLE",
-    "ACTIONS",
-    "CALLED",
-    "FOLDED",
-    "MAX_SPENT",
-    "MAY_RAISE",
-    "MIN_RAISE_TO",
-    "POINT_SIZE",
-    "POSITION",
-    "RAISES",
-    "ROUND",
-    "BettingTables",
-    "act",
-    "betting_tables",
-    "bits",
-    "pay",
-    "start",
-]
-
 POSITION: Final = 0
 ROUND: Final = 1
 MAY_RAISE: Final = 2

@@ -18,8 +18,6 @@ from engine.kernels.cards import BITS, FLUSHES, KEYS, RANK_KEYS, START
 from engine.kernels.evaluation import FIVE_SLOTS, five_slot, plain_seven_rank, seven_rank
 from engine.kernels.jit import njit
 
-__all__ = ["count_boards", "count_rank_patterns"]
-
 
 def _key(ranks: Iterable[int]) -> int:
     return sum(int(RANK_KEYS[rank]) for rank in ranks)

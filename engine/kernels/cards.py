@@ -16,21 +16,6 @@ import numpy as np
 
 from engine.tables import load_tables
 
-__all__ = [
-    "BITS",
-    "FLUSH",
-    "FLUSHES",
-    "KEYS",
-    "OFFSETS",
-    "RANKS_ONLY",
-    "RANK_KEYS",
-    "ROW_BITS",
-    "START",
-    "SUIT_MASK",
-    "THIRTEEN",
-    "VALUES",
-]
-
 _TABLES: Final = load_tables()
 _SUITS_FROM: Final = 32
 

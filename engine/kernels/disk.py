@@ -30,24 +30,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-__all__ = [
-    "COMPILING",
-    "FOLDER_VARIABLE",
-    "PACKAGES",
-    "SHARED_VARIABLE",
-    "cache_folder",
-    "clear",
-    "filled_folders",
-    "is_filled",
-    "is_shared",
-    "publish",
-    "read_kernel",
-    "root_folder",
-    "share_kernel",
-    "start_filling",
-    "write_kernel",
-]
-
 FOLDER_VARIABLE = "ARENA_CACHE_DIR"
 """The environment variable that names the folder of the caches."""
 

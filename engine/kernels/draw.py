@@ -17,14 +17,6 @@ from engine.kernels.evaluation import flush_rank, plain_seven_rank, seven_rank
 from engine.kernels.jit import njit
 from engine.splitmix import FACTORS, SHIFTS, STEP
 
-__all__ = [
-    "count_against_many",
-    "count_sampled",
-    "count_sampled_duels",
-    "draw_cards",
-    "mixed",
-]
-
 _ZERO, _ONE, _TWO, _THREE = [np.uint64(number) for number in range(4)]
 _DECK_WORDS = np.uint64(8)
 """A deck takes so many words of eight bytes: it is copied at once."""

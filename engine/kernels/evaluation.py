@@ -25,19 +25,6 @@ from engine.kernels.cards import (
 )
 from engine.kernels.jit import njit
 
-__all__ = [
-    "FIVE_SLOTS",
-    "five_rank",
-    "five_slot",
-    "flush_rank",
-    "plain_seven_rank",
-    "rank_few",
-    "rank_five",
-    "rank_many",
-    "rank_seven",
-    "seven_rank",
-]
-
 _OFFSETS_5, _VALUES_5, _BITS_5 = OFFSETS[4], VALUES[4], ROW_BITS[4]
 _OFFSETS_7, _VALUES_7, _BITS_7 = OFFSETS[6], VALUES[6], ROW_BITS[6]
 _ROW_5 = np.uint64(len(_OFFSETS_5) - 1)

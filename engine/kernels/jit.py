@@ -31,8 +31,6 @@ from numba.core.serialize import dumps
 
 from engine.kernels import disk
 
-__all__ = ["is_switched_off", "kernels_read", "kernels_written_to", "njit"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

@@ -29,8 +29,6 @@ from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
 
-__all__ = ["LimitRules", "holdem_ranks", "limit_hand", "limit_rules"]
-
 Policy: TypeAlias = Callable[..., int]
 """Compiled: (context, position, round, raises and actions of the round so far, chips to call, chips in the pot, bit set
 of the positions that have not folded) -> 0 fold, 1 call, 2 raise. The context is the caller's own."""

@@ -28,8 +28,6 @@ from engine.kernels.evaluation import plain_seven_rank
 from engine.kernels.jit import njit
 from engine.starting_hands import starting_hand_table
 
-__all__ = ["CLASSES", "COLUMNS", "LANES", "canonical_boards", "count_weaker", "ways_to_name"]
-
 CLASSES: Final = 169
 COLUMNS: Final = 176
 """Classes, and what makes their number a multiple of what a processor adds at once."""

@@ -26,16 +26,6 @@ from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
 from engine.splitmix import STEP
 
-__all__ = [
-    "HOLDINGS",
-    "MOST_COUNTED",
-    "compiled_duel_row",
-    "count_against_all",
-    "count_duels",
-    "count_shares",
-    "find_shares",
-]
-
 MOST_COUNTED = 2
 """With so many cards to come every board is counted."""
 _BOARD_CARDS = 5

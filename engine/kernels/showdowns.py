@@ -37,15 +37,6 @@ from engine.kernels.cards import (
 )
 from engine.splitmix import FACTORS, SHIFTS, STEP
 
-__all__ = [
-    "count_against_one",
-    "count_boards",
-    "count_rank_patterns",
-    "count_sampled",
-    "count_sampled_shares",
-    "rank_sevens",
-]
-
 Cards: TypeAlias = NDArray[np.uint8]
 Counts: TypeAlias = NDArray[np.int64]
 _Ints: TypeAlias = NDArray[np.int64]

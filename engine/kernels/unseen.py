@@ -16,8 +16,6 @@ from engine.kernels.cards import FLUSHES, RANK_KEYS
 from engine.kernels.evaluation import plain_seven_rank
 from engine.kernels.jit import njit
 
-__all__ = ["count_against_one"]
-
 _BOARD_CARDS: Final = 5
 _NO_CARD: Final = 26
 """Beside the 26 kinds of cards: a rank, twice, plus one for the suit that matters."""

@@ -30,13 +30,6 @@ from logs.transaction_log import HandTransactions, parse_own_lines, parse_transa
 from protocol.actions import format_action
 from protocol.match_state import HEADER
 
-__all__ = [
-    "HandNotes",
-    "begin_us",
-    "companions",
-    "notes_of_hand",
-]
-
 _MOST_CHARACTERS: Final = 1 << 14
 """Of a line."""
 _BLOCK_CHARACTERS: Final = 1 << 16

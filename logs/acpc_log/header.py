@@ -21,8 +21,6 @@ from logs.errors import LogError, UnknownGameError
 from logs.files import opened, stem
 from protocol import GameDefinitionError, find_game, shipped_games
 
-__all__ = ["LogHeader", "find_log_game", "parse_header", "read_log_header"]
-
 HEADER_START = "# name/game/hands/seed "
 _NUMBERS = re.compile("[0-9]{1,19} ([0-9]{1,19}|key:[0-9a-f]{32})")
 _MOST_LINES = 1000

@@ -17,8 +17,6 @@ from typing import NamedTuple
 from logs.acpc_log.header import HEADER_START
 from logs.acpc_log.state_lines import Score, parse_score
 
-__all__ = ["LogPart", "cut_log", "cut_logs", "only_score"]
-
 _BLOCK_BYTES = 1 << 20
 _CUT_BYTES = 1 << 16
 """How far the end of a line is looked for; a hand has far fewer."""

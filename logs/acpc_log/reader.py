@@ -35,11 +35,6 @@ from logs.files import lines_of, opened, stem
 from logs.record import HandRecord, PlayerComment, Times
 from protocol import FormatError
 
-__all__ = [
-    "check_deals",
-    "read_log",
-]
-
 _MOST_CHARACTERS: Final = 1 << 14
 """Of a line; the longest betting of a hand has some 2,800."""
 _MOST_FOREIGN_LINES: Final = 20

@@ -14,8 +14,6 @@ from typing import Final
 
 from engine import Seat
 
-__all__ = ["Seating"]
-
 _MOST_COLLECTED: Final = 16
 """Hands after which the seats are decided in any case."""
 

@@ -30,15 +30,6 @@ from logs.acpc_log.writer import format_value
 from protocol import FormatError
 from protocol.match_state import betting_after, parse_legacy_state
 
-__all__ = [
-    "Score",
-    "StateLine",
-    "StateLines",
-    "is_same_score",
-    "parse_score",
-    "wrong_score",
-]
-
 _MOST_TEXTS: Final = 1 << 13
 """Values, names and raises remembered, each."""
 _MOST_CHARACTERS: Final = 1 << 18

@@ -20,8 +20,6 @@ from engine import CARD_TEXTS, Seed
 from logs.record import HandRecord
 from protocol.match_state import betting_text, format_hole_cards
 
-__all__ = ["format_header", "format_score_line", "format_state_line", "format_value", "state_line_ending"]
-
 
 def format_header(
     match_name: str, game_name: str, hands: int, seed: Seed, *, t_response_ms: int, t_hand_ms: int, t_per_hand_ms: int

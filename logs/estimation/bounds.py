@@ -19,8 +19,6 @@ from __future__ import annotations
 from engine import Game
 from engine.game import MAX_ACTIONS_PER_ROUND
 
-__all__ = ["largest_loss", "largest_value", "possible_losses", "score_bounds"]
-
 
 def largest_loss(game: Game) -> int:
     """The most chips that a player can lose in one hand."""

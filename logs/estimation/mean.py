@@ -50,18 +50,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from logs.estimation.rate import Rate
 
-__all__ = [
-    "FEWEST_UNITS",
-    "TAIL_95",
-    "Z_95",
-    "AnyTimeMean",
-    "Bounds",
-    "Moments",
-    "PlainMean",
-    "RunningMean",
-    "interval_half_width",
-]
-
 Bounds: TypeAlias = tuple[float, float]
 """The lowest and the highest possible score; see `logs.estimation.score_bounds`."""
 

@@ -46,17 +46,6 @@ if TYPE_CHECKING:
     _Floats: TypeAlias = NDArray[np.float64]
     _Places: TypeAlias = NDArray[np.intp]
 
-__all__ = [
-    "MeanOfContests",
-    "RankedContest",
-    "Ranking",
-    "Standing",
-    "bootstrap",
-    "instant_runoff",
-    "mean_of_contests",
-    "total_bankroll",
-]
-
 MAX_BLOCKS = 1000
 """Longer contests are weighted in blocks of consecutive units, about this many per contest. That is fair because only
 the mean of a contest counts: the mean of blocks varies just as the mean of their units does (units that depend on their

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Rate", "signed"]
-
 
 def signed(value: float, digits: int = 0) -> str:
     """A gain or a loss for people: ``+1,234.5``.

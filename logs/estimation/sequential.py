@@ -53,8 +53,6 @@ from typing import NamedTuple
 
 from logs.estimation.mean import FEWEST_UNITS, RunningMean
 
-__all__ = ["BetterTest", "Verdict", "expected_units"]
-
 MULTIPLES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """The edges that are bet on, in units of HIGH - LOW."""
 

@@ -37,16 +37,6 @@ from logs.errors import StopRuleError
 from logs.estimation.mean import Z_95, Bounds, RunningMean
 from logs.estimation.sequential import BetterTest, Verdict, expected_units
 
-__all__ = [
-    "FEWEST_UNITS_OF_WIDTH",
-    "Better",
-    "FixedHands",
-    "IntervalWidth",
-    "Monitor",
-    "StopRule",
-    "parse_stop_rule",
-]
-
 FEWEST_UNITS_OF_WIDTH = 1000
 """``ci=`` never stops sooner: see the head of this module."""
 

@@ -18,20 +18,6 @@ from engine.evaluator import Category, category
 from logs.record import HandRecord
 from logs.tracker.positions import position_names, round_names
 
-__all__ = [
-    "BY_POSITION",
-    "DIMENSIONS",
-    "Parting",
-    "bets_class",
-    "board_class",
-    "hand_class",
-    "parted_at",
-    "parting_at",
-    "parting_of",
-    "price_class",
-    "starting_class",
-]
-
 _TEN: Final = 8
 _ACE: Final = 12
 _RIVER_CARDS: Final = 5

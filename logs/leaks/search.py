@@ -24,18 +24,6 @@ from logs.leaks.divergences import BY_POSITION, DIMENSIONS, Parting, parted_at, 
 from logs.record import HandRecord
 from logs.tracker.positions import position_names
 
-__all__ = [
-    "FEWEST_DEALS",
-    "Cell",
-    "Found",
-    "Leaks",
-    "PlayerCount",
-    "all_leaks_of",
-    "check_game",
-    "deals_in",
-    "leaks_of",
-]
-
 FEWEST_DEALS: Final = 30
 """Deals a cell needs to be asked, and a match to be treated."""
 _DECISIONS: Final = DIMENSIONS[:2]

@@ -15,8 +15,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DRAWS", "Sums", "simultaneous"]
-
 DRAWS: Final = 1999
 """Of players; the players as they are make one more."""
 

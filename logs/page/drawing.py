@@ -12,8 +12,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-__all__ = ["MARK", "TONES", "drawn", "plain_number", "thinned"]
-
 MARK: Final = "#010203"
 """Stands for the colour of the page's text."""
 

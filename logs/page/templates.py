@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-__all__ = ["page_template"]
-
 
 def page_template(name: str, **filters: Callable[..., Any]) -> Template:
     """A template that may extend the frame and import others.

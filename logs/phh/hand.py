@@ -34,13 +34,6 @@ from logs.errors import HandError
 from logs.money import Scale
 from logs.record import HandRecord, PlayerComment, Times
 
-__all__ = [
-    "Fields",
-    "Play",
-    "game_of",
-    "read_hand",
-]
-
 _VARIANTS: Final = {"FT": BettingType.LIMIT, "NT": BettingType.NO_LIMIT}
 _MOST_DIGITS: Final = 15
 

@@ -23,8 +23,6 @@ from logs.phh.hand import read_hand
 from logs.record import HandRecord
 from logs.text import is_text
 
-__all__ = ["read_phh"]
-
 _TABLE: Final = re.compile(r"\[[^\[\]]+\][ \t]*(#.*)?")
 _TOML_PLACE: Final = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 _KEY: Final = re.compile(r"[ \t]*([A-Za-z_]+)[ \t]*=")

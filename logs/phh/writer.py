@@ -28,8 +28,6 @@ from logs.record import HandRecord
 from logs.steps import showdown_order, street_actions
 from logs.text import clean
 
-__all__ = ["FORMAT_NAME", "check_game", "format_phh", "format_phhs", "rake_warning", "start_match"]
-
 FORMAT_NAME: Final = "PHH"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNKNOWN_CARDS: Final = "????"

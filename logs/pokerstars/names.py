@@ -28,14 +28,6 @@ from typing import Final, NamedTuple
 
 from engine import Card, Category, category
 
-__all__ = [
-    "HandName",
-    "name_ending",
-    "name_hand",
-    "screen_names",
-    "table_name",
-]
-
 _LONGEST_NAME: Final = 12
 _LONGEST_TABLE: Final = 30
 _DIGEST_CHARACTERS: Final = 3

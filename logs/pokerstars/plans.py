@@ -26,8 +26,6 @@ from logs.pokerstars.stakes import Money
 from logs.record import HandRecord
 from logs.steps import first_to_show, order_of_showing, street_actions
 
-__all__ = ["Ending", "Plan", "Planner", "Table"]
-
 _STREETS: Final = (
     "",
     "*** FLOP *** [%s]\n",

@@ -59,16 +59,6 @@ from logs.pokerstars.writer import eastern_us
 from logs.record import HandRecord
 from logs.steps import check_values
 
-__all__ = [
-    "HEADER",
-    "HandText",
-    "Move",
-    "Payment",
-    "Post",
-    "parse_hand",
-    "read_pokerstars",
-]
-
 _NUMBER: Final = r"([0-9][0-9,]*(?:\.[0-9]{1,2})?)"
 _AMOUNT: Final = rf"[^\w\s(]?{_NUMBER}"
 """A number behind the sign of a currency: in old files that is a byte which is not UTF-8."""

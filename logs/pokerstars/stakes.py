@@ -10,8 +10,6 @@ from engine import Game
 from logs.formats import ExportOptions, ExportWarning, usual_blinds
 from logs.money import Scale, amount_text
 
-__all__ = ["CURRENCY_SYMBOLS", "FORMAT_NAME", "Money", "stakes_warning"]
-
 FORMAT_NAME: Final = "PokerStars hand history"
 
 CURRENCY_SYMBOLS: Final = {"USD": "$", "EUR": "€", "GBP": "£", None: ""}

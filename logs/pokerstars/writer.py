@@ -51,17 +51,6 @@ from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks
 
-__all__ = [
-    "HandClock",
-    "PokerStarsWriter",
-    "check_game",
-    "eastern_date",
-    "eastern_us",
-    "format_pokerstars",
-    "format_pokerstars_file",
-    "start_match",
-]
-
 _DAY_S: Final = 86_400
 _STANDARD_S: Final = -5 * 3600
 _DAYLIGHT_S: Final = -4 * 3600

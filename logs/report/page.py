@@ -20,15 +20,6 @@ from logs.view import ReplayedHand, replayed
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = [
-    "LEGEND",
-    "Plot",
-    "ReportData",
-    "format_report",
-    "report_data",
-    "winnings_plot",
-]
-
 _TOTAL, _SHOWDOWN, _OTHER, _ADJUSTED = TONES[:4]
 """As in trackers: green for all hands, blue with showdown, red without, yellow all-in adjusted."""
 LEGEND = (

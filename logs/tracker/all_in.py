@@ -19,8 +19,6 @@ from engine.equity import boards_to_come, compile_kernels, expected_values, is_t
 from engine.kernels import disk
 from engine.showdown import side_pots
 
-__all__ = ["AllInExpectations"]
-
 _MOST_REMEMBERED: Final = 1 << 16
 _COUNTS_TO_COMPILE: Final = 2_000
 """From here on compiled code counts: by then, numpy has taken about as long as compiling takes."""

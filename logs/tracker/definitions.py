@@ -34,20 +34,6 @@ from typing import Final
 
 from logs.estimation import FEWEST_UNITS
 
-__all__ = [
-    "AGGRESSIVE_FROM_AF",
-    "AGGRESSIVE_FROM_PFR",
-    "CLASSES",
-    "LOOSE_ABOVE_VPIP",
-    "STATISTICS",
-    "STATISTIC_OF_KEY",
-    "TIGHT_BELOW_VPIP",
-    "PlayClass",
-    "Statistic",
-    "Verdict",
-    "classify",
-]
-
 LOOSE_ABOVE_VPIP: Final = 40
 """Per cent; at most this is semi-loose."""
 TIGHT_BELOW_VPIP: Final = 25

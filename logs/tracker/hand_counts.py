@@ -37,8 +37,6 @@ from logs.tracker.hand_facts import WIDTH, BettingFacts
 from logs.tracker.player_counts import AnswerCounts, PlayerCounts, PlayerCurve, Sums, winnings
 from logs.tracker.positions import is_holdem
 
-__all__ = ["MOST_BIG_POTS", "BigPot", "GameCounts", "HandCounts", "widest"]
-
 MOST_BIG_POTS: Final = 10
 
 _STARTING_HANDS: Final = starting_hand_table()

@@ -18,8 +18,6 @@ from typing import Final
 
 from engine import BettingState, Move, Position, Step, betting_steps, uncalled
 
-__all__ = ["FREQUENCIES", "MOVES", "ROUNDS", "WIDTH", "BettingFacts", "Place"]
-
 ROUNDS: Final = 4
 MOVES: Final = len(Move)
 FREQUENCIES: Final = (

@@ -27,8 +27,6 @@ from logs.hand_source import HandSource, side_by_side
 from logs.record import HandRecord
 from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
 
-__all__ = ["count_hands"]
-
 _LEAST_BYTES: Final = 8_000_000
 """In all, before a second process is worth its start (half a second, and two to compile what all-in hands need)."""
 _PART_BYTES: Final = 4_000_000

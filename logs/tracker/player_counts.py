@@ -16,21 +16,6 @@ from logs.estimation import Moments
 from logs.tracker.hand_facts import WIDTH
 from logs.tracker.positions import is_holdem
 
-__all__ = [
-    "MOST_POINTS",
-    "NO_PAIRS",
-    "AnswerCounts",
-    "CardCounts",
-    "DealMoments",
-    "Pairs",
-    "PlayerCounts",
-    "PlayerCurve",
-    "PositionCounts",
-    "Sums",
-    "added_pairs",
-    "winnings",
-]
-
 MOST_POINTS: Final = 1000
 
 

@@ -12,8 +12,6 @@ from typing import Final
 from engine import Game
 from engine.holdem import ROUND_NAMES, holdem_blinds
 
-__all__ = ["POSITION_ORDER", "SMALL_BLIND", "is_holdem", "position_names", "round_names"]
-
 SMALL_BLIND: Final = "SB"
 
 _BIG_BLIND: Final = "BB"

@@ -35,26 +35,6 @@ from logs.tracker.player_counts import (
 )
 from logs.tracker.positions import POSITION_ORDER, SMALL_BLIND, position_names, round_names
 
-__all__ = [
-    "BEST_HANDS",
-    "SCHEMA_VERSION",
-    "AllInAdjusted",
-    "BotStatistics",
-    "CurvePoint",
-    "Factor",
-    "FinalHand",
-    "Frequency",
-    "PlayStatistics",
-    "PositionStatistics",
-    "StartingHand",
-    "Statistics",
-    "StreetStatistics",
-    "Style",
-    "Timing",
-    "Winnings",
-    "statistics_of",
-]
-
 SCHEMA_VERSION: Final = 1
 BEST_HANDS: Final = 20
 _WHOLE_FROM: Final = 10

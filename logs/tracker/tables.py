@@ -26,8 +26,6 @@ from logs.tracker.statistics import (
     Winnings,
 )
 
-__all__ = ["COLUMNS", "Cell", "rows", "statistics_tables", "text_of"]
-
 Cell: TypeAlias = str | int | float | None
 _Heads: TypeAlias = tuple[tuple[str, str], ...]
 

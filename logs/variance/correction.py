@@ -24,8 +24,6 @@ from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
 from logs.variance.shares import PotRow, Shares, shares_refusal
 from logs.variance.terms import Terms, chance_terms, term_values
 
-__all__ = ["MOST_HANDS", "ChanceCorrection", "corrected_bounds", "fitted_scores", "is_cheap"]
-
 MOST_HANDS: Final = 100_000
 """The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
 

@@ -16,8 +16,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DEALS_PER_WEIGHT", "FEWEST_DEALS_A_FOLD", "HANDS", "ONE", "CrossSums", "Mean"]
-
 ONE: Final = 0
 HANDS: Final = 1
 """The first two columns."""

@@ -12,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from logs.estimation.rate import signed
 
-__all__ = ["SCHEMA_VERSION", "Estimate", "Estimates", "Estimator", "GameEstimates", "Omission", "PlayerEstimates"]
-
 SCHEMA_VERSION: Final = 1
 _WHOLE_FROM: Final = 10
 """Winnings whose half width is smaller are shown with a decimal place."""

@@ -9,8 +9,6 @@ from logs.files import is_plain
 from logs.hand_source import HandFile, HandSource
 from logs.variance.reduction import Reduction
 
-__all__ = ["reduce_hands"]
-
 _PROGRESS_HANDS: Final = 500
 _BYTES: Final = 1 << 20
 

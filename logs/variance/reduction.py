@@ -33,8 +33,6 @@ from logs.variance.estimates import Estimate, Estimates, Estimator, GameEstimate
 from logs.variance.shares import Shares, shares_refusal
 from logs.variance.terms import Terms, chance_columns, chance_terms, last_board_before_showdown, term_values
 
-__all__ = ["HandCorrections", "Reduction"]
-
 _RAW, _ADJUSTED, _FIRST = 2, 3, 4
 """The columns behind `ONE` and `HANDS`; the terms follow."""
 _BATCH: Final = 4096

@@ -19,8 +19,6 @@ from engine.equity import boards_to_come, showdown_odds
 from engine.holdem import is_holdem
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = ["DRAWS", "PotRow", "Shares", "shares_refusal"]
-
 DRAWS: Final = 250
 """Boards drawn before the flop between three or more: an expected share is then known to 0.03, and what is left to luck
 on the flop alone is 0.2 of the pot."""

@@ -28,15 +28,6 @@ from numpy.typing import NDArray
 from engine import BettingState, Deal, Game, side_pots
 from logs.variance.shares import PotRow, Shares
 
-__all__ = [
-    "Terms",
-    "TermsBuilder",
-    "chance_columns",
-    "chance_terms",
-    "last_board_before_showdown",
-    "term_values",
-]
-
 
 class Terms(NamedTuple):
     """The terms of a hand, as weights of expected shares.

@@ -25,8 +25,6 @@ from engine.cards import CARD_TEXTS, Card, parse_cards
 from engine.chances import ANY_HOLDING
 from engine.equity import compile_kernels, exact_equity, sampled_equity
 
-__all__ = ["measure"]
-
 OURS = "acpc-arena"
 PEER = "eval7"
 UNIT = "showdowns/s"

@@ -29,8 +29,6 @@ from logs.phh import format_phhs, read_phh
 from logs.pokerstars import POKERSTARS
 from protocol import find_game
 
-__all__ = ["SEED", "measure", "random_records"]
-
 OURS = "acpc-arena"
 PEER = "pokerkit"
 UNIT = "hands/s"

@@ -20,8 +20,6 @@ from logs import HandRecord, format_header, format_state_line, format_transactio
 from protocol import find_game
 from tests.bench.export import SEED, random_records
 
-__all__ = ["measure"]
-
 _CASES = (("limit", False), ("limit", True), ("nolimit", False), ("nolimit6", False))
 _LONGER = 3
 _JOB = """

@@ -36,8 +36,6 @@ from engine.starting_hands import starting_hand
 from logs import HandRecord
 from protocol import find_game
 
-__all__ = ["chart_hands", "measure", "pokerkit_play"]
-
 GROUP: Final = "self-play, ten-handed limit hold'em"
 UNIT: Final = "hands/s"
 PEER: Final = "pokerkit"

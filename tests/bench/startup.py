@@ -22,8 +22,6 @@ from dealer.table.launcher import command_of
 from dealer.table.players import parse_player
 from protocol import find_game, format_game_definition
 
-__all__ = ["measure"]
-
 _TIMEOUT_S = 30.0
 _BARE = "bare interpreter with asyncio"
 

@@ -19,8 +19,6 @@ from dealer.bench.rows import Row
 from dealer.bench.served import Caller, served, until
 from tests.bench.times import answer_time_s, event_times, row_of_times
 
-__all__ = ["measure"]
-
 _GAME = "kuhn.limit.2p"
 _CONTEST: dict[str, object] = {"game": _GAME, "players": ["random", "calling"], "runs": 10}
 _CONFIG = """

@@ -33,8 +33,12 @@ def test_the_example_of_the_package() -> None:
 
 
 def test_every_event_state_and_error_is_exported() -> None:
-    named = {name: getattr(protocol.session, name) for name in protocol.session.__all__}
-    classes = {name for name, value in named.items() if inspect.isclass(value)} - {"NeedData"}
-    assert classes | set(protocol.errors.__all__) <= set(protocol.__all__)
+    classes = {
+        name
+        for module in (protocol.session, protocol.errors)
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    assert classes - {"NeedData"} <= set(protocol.__all__)
     assert sorted(protocol.__all__) == sorted(set(protocol.__all__))
     assert all(hasattr(protocol, name) for name in protocol.__all__)

@@ -11,8 +11,6 @@ from dealer.errors import ServerError
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame
 
-__all__ = ["enter_bots", "enter_users_bot", "last_seen", "note_seen", "owner_of", "owner_of_name"]
-
 
 def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:
     """Enter the server's own bots; one that is described otherwise than before gets a new version.

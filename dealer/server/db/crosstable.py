@@ -23,23 +23,6 @@ from dealer.server.ratings import FittedRating, TableScores
 from dealer.server.settings import ServerGame
 from logs.estimation import Bounds, Moments, score_bounds
 
-__all__ = [
-    "Company",
-    "Pair",
-    "PairScore",
-    "Rating",
-    "add_run",
-    "companies",
-    "count_tables",
-    "pair",
-    "pairs",
-    "standings",
-    "table_scores",
-    "tables",
-    "worst_runs",
-    "write_ratings",
-]
-
 
 def add_run(
     db: sqlite3.Connection, run: int, game: str, versions: Sequence[int], *, scores: Sequence[array[float]], hands: int

@@ -32,36 +32,6 @@ from dealer.server.db.store import Store
 from engine import DealKey, Seed
 from protocol.joining import ContestTerms
 
-__all__ = [
-    "Bot",
-    "Fault",
-    "Job",
-    "JobKind",
-    "JobRequest",
-    "JobState",
-    "Match",
-    "Model",
-    "Run",
-    "RunSeat",
-    "RunState",
-    "all_versions",
-    "bot",
-    "bots",
-    "duplicate_scores",
-    "faults",
-    "job",
-    "jobs",
-    "matches",
-    "model_of",
-    "new_job",
-    "open_jobs",
-    "run",
-    "runs",
-    "runs_by_number",
-    "runs_of",
-    "versions",
-]
-
 _PAGE = 50
 
 

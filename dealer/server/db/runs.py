@@ -21,19 +21,6 @@ from dealer.server.db.store import Store
 from engine import DealKey, Seed, derived_seed
 from protocol.benchmark import OWN_SEAT
 
-__all__ = [
-    "RunReport",
-    "add_job",
-    "begin_run",
-    "close_abandoned_runs",
-    "end_job",
-    "end_run",
-    "last_stamp",
-    "run_seed",
-    "seconds_per_hand",
-    "served_stamps",
-]
-
 _RUNS_REMEMBERED = 20
 """So many of the last runs of a game tell how long the next one will take."""
 

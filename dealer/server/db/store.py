@@ -17,8 +17,6 @@ from typing import Final, TypeVar
 
 from dealer.errors import StoreError
 
-__all__ = ["DATABASE_NAME", "MIGRATIONS", "Store", "back_up"]
-
 DATABASE_NAME = "server.sqlite3"
 _BUSY_S = 30.0
 _T = TypeVar("_T")

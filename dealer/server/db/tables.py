@@ -18,8 +18,6 @@ from dealer.server.db.store import Store
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["GUEST_NAME", "TAG", "TableRow", "add_table", "close_table", "open_tables", "see_table"]
-
 _GUEST = "a guest"
 """The user of all who have not logged in: no other user's name can have a blank."""
 GUEST_NAME = "guest"

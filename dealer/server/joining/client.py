@@ -46,8 +46,6 @@ from protocol.joining import (
     ServerMessage,
 )
 
-__all__ = ["OUTPUT_FOLDER", "JoinEnding", "Joining"]
-
 OUTPUT_FOLDER: Final = "bots"
 """In the folder of a client: what its bots write, once a seat was played."""
 

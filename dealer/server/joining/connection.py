@@ -33,18 +33,6 @@ from protocol.joining import (
     read_server_message,
 )
 
-__all__ = [
-    "ALL_GAMES",
-    "BotFailed",
-    "ChallengeRefused",
-    "ConnectionLost",
-    "JoinSettings",
-    "JoinedServer",
-    "News",
-    "ServerLine",
-    "connected",
-]
-
 ALL_GAMES = "all"
 
 

@@ -25,8 +25,6 @@ from protocol import RemoteProtocolError
 from protocol.joining import SeatClaim, Seated, SeatOffer, format_message, read_server_message
 from protocol.seat_stream import SeatStream
 
-__all__ = ["PlayedSeat"]
-
 _log = logging.getLogger(__name__)
 _READ_BYTES = 1 << 14
 _LAST_LINES_S = 5.0

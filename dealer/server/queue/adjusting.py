@@ -24,8 +24,6 @@ from dealer.server.settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
 from logs.tracker.positions import is_holdem
 
-__all__ = ["Adjusting"]
-
 _log = logging.getLogger(__name__)
 _MOST_OF_EARLIER_STARTS = 1000
 

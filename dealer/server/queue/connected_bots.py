@@ -30,8 +30,6 @@ from dealer.table.players import NAME_RULE
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import Join, RunStands, printable
 
-__all__ = ["BotHost", "ConnectedBot", "ConnectedBots", "HostEvent", "Replaced", "TableSeats"]
-
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MOST_LABEL_LETTERS = 64
 _SEEN_EVERY_S = 30.0

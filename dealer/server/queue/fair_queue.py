@@ -12,20 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = [
-    "MOST_SKIPS",
-    "Forecast",
-    "Limits",
-    "Slot",
-    "WaitingJob",
-    "forecast",
-    "has_idle_room",
-    "in_the_way",
-    "never_fits",
-    "next_job",
-    "skipped",
-]
-
 MOST_SKIPS = 10
 
 

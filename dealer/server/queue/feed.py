@@ -19,8 +19,6 @@ from typing import TypeAlias
 
 from dealer.table.loop import Changes
 
-__all__ = ["BotChanged", "Feed", "FeedEvent", "JobChanged", "Lost", "RunChanged", "StandingsChanged"]
-
 
 @dataclass(frozen=True, slots=True)
 class JobChanged:

@@ -29,19 +29,6 @@ from logs.estimation import FixedHands, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
 from protocol.joining import ContestTerms, printable
 
-__all__ = [
-    "ActiveJob",
-    "Client",
-    "JobEnded",
-    "RunEnded",
-    "SeatOpen",
-    "ServiceEvent",
-    "check_contest",
-    "check_request",
-    "forecasts",
-    "of_text_port",
-]
-
 _LEAST_LEFT_S = 1.0
 """A run that has taken longer than others is expected to end after this time."""
 

@@ -33,8 +33,6 @@ from dealer.table.loop import Changes
 from dealer.table.players import learning_bot, parse_player
 from logs.estimation import score_bounds
 
-__all__ = ["LADDER_USER", "Ladder", "Standings", "most_runs"]
-
 _log = logging.getLogger(__name__)
 LADDER_USER: Final = "ladder"
 """The user whose the ladder's requests are; nobody can log in as it without a token of its."""

@@ -44,8 +44,6 @@ from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import RunStands
 
-__all__ = ["PlayContext", "Watchers", "hosts_of", "play_run", "report_of", "seat_notifier"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -59,8 +59,6 @@ from protocol.joining import (
 )
 from protocol.seat_stream import SeatStream
 
-__all__ = ["HostedSeat", "Hosting", "Line", "Seats"]
-
 _log = logging.getLogger(__name__)
 _STANDS_EVERY_S = 1.0
 _READ_BYTES = 1 << 14

@@ -61,8 +61,6 @@ from protocol.benchmark import (
 )
 from protocol.joining import Again, AskOutcome, Challenge, GiveUp, Join, Refused, SeatClaim, ShowGame, format_message
 
-__all__ = ["TextPort"]
-
 _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
 _MOST_UNSENT_BYTES = 1 << 20

@@ -25,8 +25,6 @@ from dealer.web.api.calls import PREFIX, Callers
 from dealer.web.app import error_answer, error_handlers
 from dealer.web.site import Site
 
-__all__ = ["routes"]
-
 
 def routes(site: Site) -> list[BaseRoute]:
     """The addresses of this room; none for a site without a server."""

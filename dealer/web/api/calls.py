@@ -29,8 +29,6 @@ from dealer.server.accounts import RateLimit, Scope, Token, User
 from dealer.server.server import ServerParts
 from dealer.web.visitor import KNOWN_KEY, visitor_of
 
-__all__ = ["PREFIX", "Caller", "Callers", "Parts", "Player", "Reader", "answers", "new_router"]
-
 
 def _bearer_of(request: Request) -> str:
     kind, _, text = request.headers.get("authorization", "").partition(" ")

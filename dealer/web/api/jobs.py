@@ -23,8 +23,6 @@ from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Parts, Player, answers, new_router
 from dealer.web.api.reading import shown_job
 
-__all__ = ["router"]
-
 _KEY = "Idempotency-Key"
 _MOST_KEY_LETTERS = 200
 _MOST_KEYS = 1000

@@ -16,32 +16,6 @@ from dealer.server.accounts import Scope
 from dealer.server.db.crosstable import Pair, Rating
 from dealer.server.db.records import Bot, Fault, Job, JobRequest, JobState, Match, Model, Run, RunState
 
-__all__ = [
-    "Bots",
-    "BotsQuery",
-    "Caller",
-    "Cancelled",
-    "Faults",
-    "FaultsQuery",
-    "Game",
-    "Games",
-    "Hand",
-    "Hands",
-    "HandsQuery",
-    "JobDetail",
-    "Jobs",
-    "JobsQuery",
-    "NewJob",
-    "PageQuery",
-    "Pairs",
-    "Problem",
-    "RunDetail",
-    "Runs",
-    "RunsQuery",
-    "Scores",
-    "Standings",
-]
-
 
 def _printable(text: str) -> str:
     if not text.isprintable():

@@ -45,8 +45,6 @@ from logs.hand_access import open_hands
 from logs.hand_source import HandFile, HandSource
 from protocol import format_game_definition
 
-__all__ = ["Listeners", "export_slots", "router", "shown_job"]
-
 _EXPORTS_AT_A_TIME = 2
 _QUIET_S = 15.0
 _MOST_STREAMS_PER_USER = 20

@@ -20,8 +20,6 @@ from dealer.server.server import ServerParts
 from dealer.web.slumbot.sessions import SlumbotSessions
 from dealer.web.visitor import visitor_of
 
-__all__ = ["routes"]
-
 _PREFIXES: Final = ("/api", "/slumbot/api", "/slumbot/{bot}/api")
 _SESSIONS_PER_MINUTE: Final = 60
 _MOST_LETTERS: Final = 256

@@ -36,8 +36,6 @@ from engine import DealKey, Game
 from logs import HandRecord
 from logs.hand_source import find
 
-__all__ = ["SlumbotSessions", "server_bots"]
-
 _log = logging.getLogger(__name__)
 _OWNER: Final = "slumbot "
 _LOOK_ROUND_S: Final = 30.0

@@ -15,8 +15,6 @@ from engine.betting import BettingState, betting_steps
 from engine.holdem import is_holdem
 from logs import HandRecord
 
-__all__ = ["action_text", "entry_of", "fields", "is_the_game", "possible", "won"]
-
 _STACK: Final = 20_000
 _BLINDS: Final = [50, 100]
 _INCR: Final = re.compile(r"[kcf]|b[0-9]{1,6}")

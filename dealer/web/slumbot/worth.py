@@ -22,8 +22,6 @@ from typing import Any, Final, TypeAlias
 from engine import Game
 from logs import HandRecord
 
-__all__ = ["Worth"]
-
 _log = logging.getLogger(__name__)
 
 _AT_ONCE: Final = 256

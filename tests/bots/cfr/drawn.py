@@ -9,8 +9,6 @@ from bots.cfr.deals import AllBoards, Deal
 from engine.splitmix import mixed
 from protocol import find_game
 
-__all__ = ["DrawnLeduc", "random_cards"]
-
 
 class DrawnLeduc:
     """Boards of Leduc poker, drawn.

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from dealer.errors import MatchFailure, UnreadLinesError
+from dealer.errors import Cause, MatchFailure, UnreadLinesError
 from dealer.match import causes
 from dealer.match.clocks import Limit
 from dealer.match.sentences import sentence_of
@@ -16,7 +16,7 @@ from engine import Seat
 
 BOB = Seat(1)
 WAITED = "ERROR: could not get action from seat 2\n2.1 seconds spent waiting; timeout 2.0\n"
-SENTENCES: list[tuple[causes.Cause, str, str]] = [
+SENTENCES: list[tuple[Cause, str, str]] = [
     (
         causes.NotStarted(BOB, causes.StartProblem.NOT_CONNECTED, 2_500_000),
         "Bob has not connected within 2.5 s.",
@@ -105,7 +105,7 @@ SENTENCES: list[tuple[causes.Cause, str, str]] = [
 
 
 @pytest.mark.parametrize(("cause", "for_people", "printed"), SENTENCES)
-def test_every_cause_has_its_sentences(cause: causes.Cause, for_people: str, printed: str) -> None:
+def test_every_cause_has_its_sentences(cause: Cause, for_people: str, printed: str) -> None:
     assert sentence_of(cause, ["Ann", "Bob"], 7) == for_people
     assert failure_text(cause) == printed
 
@@ -117,7 +117,7 @@ def test_no_cause_is_forgotten_above() -> None:
 
 
 @pytest.mark.parametrize("cause", [cause for cause, *_ in SENTENCES])
-def test_causes_are_values(cause: causes.Cause) -> None:
+def test_causes_are_values(cause: Cause) -> None:
     copy = pickle.loads(pickle.dumps(cause))
     assert (copy, hash(copy)) == (cause, hash(cause))
     assert pickle.loads(pickle.dumps(MatchFailure(cause))).cause == cause

@@ -221,7 +221,7 @@ def test_every_field_of_a_result_is_in_the_documentation() -> None:
     from tests.dealer.helpers import ROOT
 
     text = (ROOT / "docs" / "results.md").read_text("utf-8")
-    models = [getattr(results, name) for name in results.__all__]
+    models = [value for value in vars(results).values() if getattr(value, "__module__", "") == results.__name__]
     for model in models:
         for field in getattr(model, "model_fields", {}):
             assert f"`{field}`" in text, f"{model.__name__}.{field} is not described"
