@@ -1,4 +1,4 @@
-"""The reference pages, made while the site is built: every command with its options, and what the five packages export."""
+"""The reference pages, generated while the site is built: all commands and options, and the public names of the packages."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def command_line() -> str:
 def _sections(command: Any, name: str) -> list[str]:
     context = click.Context(command, info_name=name)
     subcommands = getattr(command, "commands", {})
-    lines = [] if name == "arena" else [f"## {name}", "", f"    {_usage(command, context)}", "", _prose(command.help), ""]
-    rows = [row for parameter in command.params if (row := _row(parameter, context))]
-    if rows and name != "arena":
+    lines = []
+    if name != "arena":
+        lines += [f"## {name}", "", f"    {_usage(command, context)}", "", _prose(command.help), ""]
+        rows = [row for parameter in command.params if (row := _row(parameter, context))]
         lines += ["| option | meaning |", "| --- | --- |", *rows, ""]
     for each in sorted(subcommands):
         if not subcommands[each].hidden:
