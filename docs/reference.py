@@ -1,4 +1,4 @@
-"""The reference pages, generated while the site is built: all commands and options, and the public names of the packages."""
+"""The reference pages, generated while the site is built: commands, options, and the public names of the packages."""
 
 from __future__ import annotations
 
