@@ -8,7 +8,7 @@ their ranks.
 
 A strategy knows hands by buckets, and pots as they are in its tree. When the last card is dealt, what is left is a
 small game, which can be solved without either: its betting has some ten to sixty nodes, and each player brings what it
-would have come with by the strategy (`bots.cfr.tree_positions.ranges`). The solution is an equilibrium of that game, up
+would have come with by the strategy (`bots.cfr.lookup.ranges`). The solution is an equilibrium of that game, up
 to what some hundred iterations leave (S. Ganzfried & T. Sandholm 2015, "Endgame solving in large imperfect-information
 games").
 
@@ -35,9 +35,8 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT
 from bots.cfr.deals import CARD_LANES, Vector
 from bots.cfr.files import StrategyFile
-from bots.cfr.hands import all_buckets, ranks_on
+from bots.cfr.lookup import Chances, all_buckets, narrowed, ranges, ranks_on
 from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
-from bots.cfr.tree_positions import Chances, narrowed, ranges
 from bots.cfr.walk import fold
 from engine import Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit

@@ -22,9 +22,18 @@ import numpy as np
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
-from bots.evolution.evolution import Evolution, Generation, State, StopReason, StopRule, load_checkpoint
-from bots.evolution.genome import Chromosomes, Map
-from bots.evolution.running import Pace, require_same_settings, saved
+from bots.evolution.breeding import Chromosomes, Map
+from bots.evolution.evolution import (
+    Evolution,
+    Generation,
+    Pace,
+    State,
+    StopReason,
+    StopRule,
+    load_checkpoint,
+    require_same_settings,
+    saved,
+)
 from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
 from bots.evolved.training import GENOME, OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
 from bots.workers import Workers

@@ -15,16 +15,20 @@ from numpy.typing import NDArray
 from bots.errors import EvolutionError
 from bots.evolution.breeding import (
     Breeding,
+    Chromosomes,
+    Evaluation,
+    Genome,
     HalfOfUsedGenes,
+    Map,
     OneOf,
     OnePoint,
     RandomGenes,
+    Seeds,
     Shift,
     Tournament,
     UsedGenes,
 )
 from bots.evolution.evolution import Challengers, Evolution, Fixed, State, StopRule
-from bots.evolution.genome import Chromosomes, Evaluation, Genome, Map, Seeds
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from engine import rank_hand
 from engine.splitmix import MASK_64, mixed

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evolution.genome import Bools, Chromosomes
+from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.chromosome import GENES, Odds
 from bots.evolved.training import DealSet
 from engine.starting_hands import starting_hand_table

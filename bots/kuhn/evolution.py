@@ -20,18 +20,23 @@ from numpy.typing import NDArray
 from bots.errors import EvolutionError
 from bots.evolution.breeding import (
     Breeding,
+    Chromosomes,
     Crossover,
+    Evaluation,
+    Evaluator,
+    Floats,
+    Genome,
     NewValues,
     OnePoint,
     Rank,
     Roulette,
+    Seeds,
     Selection,
     SignedRoulette,
     Tournament,
     Uniform,
 )
 from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
-from bots.evolution.genome import Chromosomes, Evaluation, Evaluator, Floats, Genome, Seeds
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
 
 _LISTED_FLOOR: Final = -1.0

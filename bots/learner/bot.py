@@ -10,8 +10,20 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 from bots.baseline import HandRandom
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation, action_of, in_words, observe
-from bots.learner.files import MemoryFile, memory_bytes, read_memory, shipped_memory
-from bots.learner.memory import Cell, Constants, Matrix, Memory, Row, best_decision, cell_of, reward_mbb
+from bots.learner.memory import (
+    Cell,
+    Constants,
+    Matrix,
+    Memory,
+    MemoryFile,
+    Row,
+    best_decision,
+    cell_of,
+    memory_bytes,
+    read_memory,
+    reward_mbb,
+    shipped_memory,
+)
 from bots.sdk.bot import FilePath
 from bots.sdk.chance import Chance, holdem_refusal
 from bots.sdk.learning import Journal, LearningBot, read_journal

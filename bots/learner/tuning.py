@@ -20,14 +20,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.artifact import Journal
 from bots.errors import EvolutionError
-from bots.evolution.breeding import Breeding, NewValues, Tournament, Uniform
+from bots.evolution.breeding import Breeding, Evaluation, GeneRange, Genome, NewValues, Tournament, Uniform
 from bots.evolution.evolution import Evolution, StopRule
-from bots.evolution.genome import Evaluation, GeneRange, Genome
-from bots.journal import Journal
 from bots.learner.memory import RANGES, Constants, Memory
-from bots.learner.tables import Pack, Style, Trainee, line_ups
-from bots.learner.training import frozen_play, unseen_packs
+from bots.learner.training import Pack, Style, Trainee, frozen_play, line_ups, unseen_packs
 from bots.workers import Workers
 from protocol import find_game
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError, SpecError
-from bots.evolution.genome import Bools, Chromosomes
+from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.bot import EvolvedBot
 from bots.evolved.chromosome import BETTING_STATES, GENES, HAND_CATEGORIES, POSITION_CLASSES, Odds, gene
 from bots.evolved.runs import FinishedRun, FinishedRuns

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evolution.genome import Chromosomes
+from bots.evolution.breeding import Chromosomes
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from bots.evolved.runs import Check, FinishedRun, FinishedRuns
 from bots.evolved.training import GENOME, OPPONENTS, DealSet

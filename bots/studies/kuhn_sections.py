@@ -11,8 +11,7 @@ import numpy as np
 
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model, models, sequence_form_of
-from bots.kuhn.runs import KuhnResult, exploitability_of, game_value
-from bots.kuhn.values import best_answer, expected_value, plan_of_genes, spread
+from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of, game_value, plan_of_genes, spread
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Entries
 from bots.studies.kuhn_runs import (

@@ -21,12 +21,20 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.artifact import Journal
 from bots.errors import EvolutionError
-from bots.journal import Journal
-from bots.learner.files import read_memory, write_memory
-from bots.learner.memory import RANGES, Constants, Memory, level
-from bots.learner.tables import Pack, Style, Trainee, line_ups
-from bots.learner.training import Block, Earned, TrainingSettings, frozen_play, unseen_packs
+from bots.learner.memory import RANGES, Constants, Memory, level, read_memory, write_memory
+from bots.learner.training import (
+    Block,
+    Earned,
+    Pack,
+    Style,
+    Trainee,
+    TrainingSettings,
+    frozen_play,
+    line_ups,
+    unseen_packs,
+)
 from bots.learner.tuning import Measured, TuningSettings
 from bots.sdk.registry import builtin_names, make_bot
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
