@@ -42,7 +42,6 @@ class Kind(NamedTuple):
 
     Attributes:
         what: it is, as its first line says it.
-        version: of the layout that is written and read.
         error: what a file that cannot be used raises.
         remedy: what its reader can do about such a file.
     """
@@ -54,14 +53,7 @@ class Kind(NamedTuple):
 
 
 class Artifact(NamedTuple):
-    """A file that was read.
-
-    Attributes:
-        kind: of the file.
-        path: of the file.
-        header: what its first line holds.
-        contents: what follows.
-    """
+    """A file that was read."""
 
     kind: Kind
     path: str
@@ -120,9 +112,7 @@ def artifact_bytes(kind: Kind, header: Mapping[str, Any], contents: bytes) -> by
     """A file as bytes; the same header and contents always give the same ones.
 
     Args:
-        kind: of the file.
         header: what its first line says besides; JSON must be able to say it.
-        contents: what follows.
     """
     line = json.dumps({**header, "what": kind.what, "version": kind.version}, sort_keys=True).encode("ascii")
     whole = line + b"\n" + contents
@@ -159,8 +149,6 @@ def read_artifact(path: str | os.PathLike[str], kind: Kind, *, is_mapped: bool =
     """Read a file, and check that it is whole.
 
     Args:
-        path: of the file.
-        kind: that it must be of.
         is_mapped: map the file into memory, which processes then share; nobody may write the file meanwhile.
 
     Raises:
@@ -231,16 +219,11 @@ class Journal:
     """The results in a file, which no other process writes meanwhile.
 
     Attributes:
-        path: of the file.
         rows: the results, as JSON gives them, in the order in which they were added.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, object]) -> None:
         """Read what is there; the file and its folder are made if they are not.
-
-        Args:
-            path: of the file.
-            settings: with which the results are found.
 
         Raises:
             CheckpointError: the file cannot be read or written, holds something else, or was made with other settings,

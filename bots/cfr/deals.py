@@ -31,7 +31,6 @@ class TreeArrays(NamedTuple):
     Attributes:
         kinds: 0 decision, 1 ended by a fold, 2 showdown.
         players: who acts, or who folded.
-        rounds: the betting round.
         parents: the node before.
         taken: which action of it leads here.
         depths: how many actions lead here.
@@ -43,7 +42,6 @@ class TreeArrays(NamedTuple):
         early: the nodes before the last round and the first nodes of last rounds in preorder; ``~node`` where
             everything below a decision has been visited.
         buckets: by round.
-        last_round: the last round.
     """
 
     kinds: NDArray[np.int8]

@@ -43,15 +43,12 @@ class StrategyFile:
     """A strategy.
 
     Attributes:
-        path: of the file.
-        game: it plays.
         buckets: by round.
         turn_cuts: see `bots.cfr.abstraction.CardAbstraction`; empty outside hold'em.
         river_cuts: the same.
         record: of the training, as JSON has it.
         nodes: what can be done at each node of the betting in preorder: 1 for a fold, 2 for a call, 4 for each raise; 0
             at an end.
-        rounds: of each node.
         totals: of each node of a no-limit game, the hand total of the raise that leads there; 0 where none does. Empty
             in limit games.
         flop_keys: the canonical flops, ascending.
@@ -160,9 +157,6 @@ def write_strategy(
     """Write a file.
 
     Args:
-        path: of the file.
-        tree: the betting.
-        buckets: by round.
         abstraction: of hold'em; None for games whose buckets are ranks.
         strategy: probabilities node by node, action by action, bucket by bucket.
         record: of the training; JSON must be able to say it.

@@ -68,8 +68,6 @@ def bucket_of(strategy: StrategyFile, hole: Sequence[int], board: Sequence[int])
     """The bucket of a hand of hold'em.
 
     Args:
-        strategy: whose buckets.
-        hole: two cards.
         board: none, three, four or five others.
     """
     if not board:
@@ -218,7 +216,6 @@ class Reading(NamedTuple):
     """How a raise that the tree does not have was read, on the likeliest path.
 
     Attributes:
-        action: the raise.
         pots: its size as a fraction of the pot.
         known: the sizes it was read as, 0 for none, with their chances.
     """
@@ -238,7 +235,6 @@ def places(
     """The places of a betting, and how raises were read.
 
     Args:
-        strategy: whose tree.
         betting: at a decision of the player.
         holdings: for how many it is asked.
         decide: what the player does on the way; asked only where there are several paths.
@@ -267,8 +263,6 @@ def mixed(
     """What is played by all places at once, by their weights.
 
     Args:
-        found: the places.
-        decided: what is played at each.
         left: what is played with holdings that would have come to none of them.
     """
     if len(found) == 1:
@@ -287,9 +281,7 @@ def actions_at(strategy: StrategyFile, place: TreePosition, state: BettingState)
     """What each action of a node is at the table; several may come to the same.
 
     Args:
-        strategy: whose tree.
         place: a decision that owes no call.
-        state: at the table.
     """
     fold, raises = _shape(strategy, place.node)
     if strategy.game.is_limit:
@@ -416,9 +408,6 @@ def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...],
     """What a strategy plays.
 
     Args:
-        strategy: of the game.
-        betting: a decision.
-        board: the cards on the table.
         buckets_on: the buckets of the holdings that are asked for.
     """
     shown = strategy.game.board_cards_by_round
@@ -435,14 +424,7 @@ def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...],
 def decided_at(
     strategy: StrategyFile, place: TreePosition, state: BettingState, buckets: Buckets
 ) -> Mapping[Action, Chances]:
-    """What is played at one place.
-
-    Args:
-        strategy: of the game.
-        place: where the betting may be.
-        state: at the table, a decision.
-        buckets: of the holdings.
-    """
+    """What is played at one place."""
     ones = np.ones(len(buckets))
     if place.owes_call:
         return {CALL: ones}
@@ -483,12 +465,6 @@ def ranges(
     strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn
 ) -> NDArray[np.float64]:
     """The ranges at the beginning of the present round.
-
-    Args:
-        strategy: of hold'em for two.
-        betting: in that round.
-        board: the cards on the table.
-        buckets_on: the buckets of all holdings.
 
     Returns:
         shape (2, 1326): by position and holding, up to a factor for each position; 0 with a card of the board.

@@ -117,13 +117,9 @@ def learn_river(
     """Iterate.
 
     Args:
-        tree: the betting.
-        holdings: of the board.
-        work: see there.
         regrets: shape (actions, holdings), changed; 0 to begin with.
         strategy: the same shape, the probability of each action; even to begin with.
         averages: the same shape, added to: how likely each action is taken, by its player alone.
-        iterations: how many.
     """
     for iteration in range(1, iterations + 1):
         power = (iteration - 1) ** 1.5
@@ -146,11 +142,7 @@ def answer(
     """What a player wins where its opponent plays a strategy, summed over all pairs of holdings by their weights.
 
     Args:
-        tree: the betting.
-        holdings: of the board.
-        work: see there.
         strategy: probabilities of both players.
-        player: 0 or 1.
         is_best: whether the player takes the best action with each holding, in place of its own part of the strategy.
     """
     _come_here(tree, holdings, work, strategy, player, work.reach, np.float32(0))
@@ -311,11 +303,8 @@ class River:
 
     Attributes:
         start: the decision at which it begins.
-        board: five cards.
         weights: shape (2, 1326), how likely each position comes with each holding, up to a factor; 0 with a card of the
             board.
-        tree: the betting from there.
-        iterations: by which it is solved.
     """
 
     def __init__(
@@ -384,12 +373,7 @@ class Rivers:
     """The rivers of a strategy; the last few are remembered."""
 
     def __init__(self, strategy: StrategyFile, iterations: int) -> None:
-        """Nothing is solved yet.
-
-        Args:
-            strategy: of hold'em for two.
-            iterations: how many each river is solved by.
-        """
+        """Nothing is solved yet."""
         self._strategy, self._iterations = strategy, iterations
         game = strategy.game
         self._sizes = None if game.is_limit else read_sizes(RIVER_SIZES, game.num_rounds)
@@ -400,7 +384,6 @@ class Rivers:
 
         Args:
             betting: a decision on the river.
-            board: five cards.
         """
         state, node, player = _beginning(betting), 0, betting.acting_position
         river = self._river(state, None, board, player, partial(self._brought, betting, board, player))

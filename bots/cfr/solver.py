@@ -65,13 +65,7 @@ class Discounts(NamedTuple):
 
 
 def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> TreeArrays:
-    """A tree with the places of its information sets.
-
-    Args:
-        tree: the tree.
-        buckets: by round.
-        kind: of the vectors.
-    """
+    """A tree with the places of its information sets."""
     nodes = len(tree.kinds)
     counts = tree.number_of_actions()
     of_round = np.array(buckets, np.int64)
@@ -127,12 +121,8 @@ class Solver:
     """The regrets and averages of both players, and how they are brought further.
 
     Attributes:
-        tree: the tree.
-        boards: where boards come from.
         iteration: how many have been done.
-        regrets: of each action.
         averages: how likely its player came to each information set and took each action, over all iterations.
-        strategy: what is played now.
     """
 
     def __init__(
@@ -147,8 +137,6 @@ class Solver:
         """Begin with even chances.
 
         Args:
-            tree: the tree.
-            boards: where boards come from.
             per_iteration: how many are drawn in each; where all boards are known, all are taken.
             discounts: of what was learned early.
             copies: how many solvers draw from these boards, each its own (`bots.cfr.solver`).
@@ -240,7 +228,6 @@ def learn(
     """Add what a player's walks have found to its regrets, and to the averages of its opponent.
 
     Args:
-        tree: the tree.
         found: shape (boards, numbers of a strategy), as `walk` leaves it.
         regrets: changed at the player's decisions.
         averages: changed at its opponent's.
@@ -280,12 +267,7 @@ MESSAGE_BYTES: Final = 32
 
 
 class Copy(NamedTuple):
-    """Where a copy stands.
-
-    Attributes:
-        regrets: see `bots.cfr.solver.Solver`.
-        averages: see there.
-    """
+    """Where a copy stands."""
 
     regrets: Strategy
     averages: Strategy
@@ -339,11 +321,8 @@ def exploitability(
     """What each player wins by answering the other's part of a strategy.
 
     Args:
-        tree: the tree.
-        boards: where boards come from.
         strategy: probabilities of both players.
         count: how many boards are drawn for each answer, and again to judge it; of no meaning where all are known.
-        pool: whose threads walk.
     """
     count = boards.count or count
     played = strategy.astype(boards.float_type)
@@ -405,14 +384,8 @@ def _answer(
     """Add what walks have found to the regrets of an answer, and follow those that are surely above 0.
 
     Args:
-        tree: the tree.
-        found: shape (boards, numbers of a strategy), as `walk` leaves it.
-        regrets: changed at the player's decisions.
         squares: of what has been added to them; changed.
         played: what the answer does where no regret is surely above 0.
-        answer: what the player walked with; then what it does next.
-        player: who walked.
-        before: what regrets are multiplied by first.
     """
     for node in range(len(tree.kinds)):
         counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]

@@ -48,7 +48,6 @@ def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: ND
     """Put the holdings of a full board in order, the weakest first, equal ones by their numbers.
 
     Args:
-        board: five cards.
         order: shape (1081,), for the holdings.
         ranks: shape (1081,), for their ranks, in the same order.
     """
@@ -90,7 +89,6 @@ def river_strengths(board: NDArray[np.uint8], strengths: NDArray[np.uint16], sta
     """Write the strength of each holding, shape (1326,), on a full board; `NO_STRENGTH` where they share a card.
 
     Args:
-        board: five cards.
         strengths: written to.
         standings: shape (2163,), how many holdings have each standing; added to.
     """
@@ -263,7 +261,6 @@ def all_strengths(threads: int = 1, progress: Callable[[float], None] | None = N
     """Count every showdown of every hand: about 800,000 boards, some 15 seconds of one core.
 
     Args:
-        threads: how many count.
         progress: called now and then with the part of the work that is done, 0 to 1.
     """
     boards = canonical_boards(4)

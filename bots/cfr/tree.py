@@ -40,10 +40,8 @@ class BettingTree:
     """All bettings of a game, shape (nodes,) each unless said otherwise.
 
     Attributes:
-        game: the game.
         kinds: `DECISION`, `FOLDED` or `SHOWDOWN`.
         players: who acts at a decision; who folded at an end by a fold; -1 at a showdown.
-        rounds: the betting round.
         parents: the node before; -1 for the first.
         taken: which of the parent's actions leads here.
         depths: how many actions lead here.
@@ -177,10 +175,6 @@ class BetSizes:
 
 def read_sizes(text: str, rounds: int) -> BetSizes:
     """The sizes of a text; see the head of this module.
-
-    Args:
-        text: the sizes.
-        rounds: of the game.
 
     Raises:
         SolvingError: the text cannot be read, or is for another number of rounds.

@@ -50,7 +50,6 @@ class ChosenAction:
 
     Attributes:
         did: ``fold``, ``check``, ``call``, ``bet`` or ``raise``.
-        times: how often.
         chance: with which the equilibrium does it.
         cost: of doing it once, in chips.
     """
@@ -86,10 +85,7 @@ class Deviations:
     """What a player gave away.
 
     Attributes:
-        player: who.
-        hands: of the player.
         deals: of the same cards; the units of the intervals.
-        decisions: how many it made.
         unmet: of these, how many an equilibrium never lets come up, which have no cost.
         per_100_hands: chips given away, per hundred hands.
         half_width: of the interval of that, which is one of the intervals that hold together.

@@ -294,7 +294,6 @@ class ActionTerms:
 
         Args:
             game: the game; stacks do not matter.
-            policies: by name of the player.
             doubts: by name of the player, why its policy may not be that of all its hands, in words.
             imagined: of some of the players, which average over their holdings, too.
         """

@@ -71,7 +71,6 @@ from protocol import FormatError, format_action, format_game_definition
 from protocol.match_state import parse_match_state
 
 if TYPE_CHECKING:
-    from bots.evaluation.policies import Policy
     from bots.sdk.holdings import HoldingChances
     from engine import Game
 
@@ -147,7 +146,6 @@ def policy_by_holding_in(policy: Policy, view: View) -> HoldingChances | None:
     Sums of probabilities that rounding has moved off 1 are set right.
 
     Args:
-        policy: the policy.
         view: the state, without hole cards.
 
     Raises:
@@ -228,7 +226,6 @@ class AskedPolicy:
 
         Args:
             command: the program and its arguments, split as a shell does.
-            game: the game.
             reply_timeout_s: how long it may take for an answer.
             leave_timeout_s: how long it may take to end once its input has ended; then it is killed.
 
@@ -358,7 +355,6 @@ def leaks_beside(
         deals: of each, all its hands with the paths they come from (`logs.leaks.deals_in`).
         player: whose; None for the first player of the first hand.
         policy: what it is held against; must tell its probabilities in every state.
-        name: of the policy.
 
     Raises:
         LeaksRefused: nothing can be said of these hands; the sentence says why.

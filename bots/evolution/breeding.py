@@ -30,9 +30,7 @@ class GeneRange(NamedTuple):
     """The values a gene may take.
 
     Attributes:
-        low: the lowest.
         high: the highest, above `low`.
-        is_whole: whether they are whole numbers.
     """
 
     low: float
@@ -45,7 +43,6 @@ class Genome:
     """The genes of every chromosome of a population.
 
     Attributes:
-        ranges: of each gene.
         values: how many values a gene has, all of its range.
 
     Raises:
@@ -105,7 +102,6 @@ class Genome:
         Args:
             count: how many, a multiple of `levels`.
             levels: how many different values, from the lowest to the highest of the range; 2 or more.
-            random: generator.
 
         Raises:
             EvolutionError: `count` is not a multiple of `levels`.
@@ -512,10 +508,7 @@ class Breeding:
     """How a population renews itself.
 
     Attributes:
-        selection: who becomes a parent.
-        crossover: what a pair of children exchanges.
         crossover_rate: the chance that a pair exchanges anything, 0 to 1.
-        mutation: how a child changes.
         mutation_rate: the chance that a child does, 0 to 1.
         keeps_best: the next population is the best of parents and children; otherwise the children, and the `elite`.
         elite: how many of the best parents live on beside the children.

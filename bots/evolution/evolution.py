@@ -44,8 +44,6 @@ class Opposition(Protocol):
 
         Args:
             opponents: those of this generation, shape (opponents, genes, values).
-            population: the individuals.
-            evaluation: of the individuals against these opponents.
         """
 
 
@@ -207,8 +205,6 @@ class Generation:
 
     Attributes:
         number: 0 for the first population.
-        best: the highest fitness.
-        mean: of all individuals.
         best_opponent: what the best opponent got against the best individual; None without opponents.
         used_share: the part of their genes that the individuals used, on average.
         diversity: the standard deviation of a gene's values over the population as a part of that of values spread
@@ -236,7 +232,6 @@ class State:
     """All that an evolution has to remember between two generations.
 
     Attributes:
-        seed: of everything that is drawn.
         population: shape (individuals, genes, values).
         evaluation: of the population, against the opponents of its generation.
         opponents: those of the next generation, shape (opponents, genes, values); None without any. Rivals come
@@ -267,13 +262,9 @@ class Evolution:
     the number of processes changes a result.
 
     Args:
-        genome: what a chromosome is.
-        evaluator: measures them.
-        breeding: how a population renews itself.
         population: how many individuals, 2 or more; or the first population itself.
         seed: 0 or more.
         opponents: chromosomes to play against; None for an evaluator that needs none.
-        opposition: how the opponents change.
         is_noisy: the evaluation has luck in it, so that parents who live on are evaluated again in every generation.
         state: of an evolution that goes on, instead of `population`, `seed` and `opponents`.
         over: spreads the evaluation; by default it happens here.
@@ -471,8 +462,6 @@ def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> No
     """Write a state in place of the file; the old file stands until the new one is on the disk.
 
     Args:
-        path: of the file.
-        state: what to write.
         about: what else has to be known to go on, such as settings; JSON must be able to say it.
 
     Raises:
@@ -530,7 +519,6 @@ def saved(evolution: Evolution, path: str | Path, about: Callable[[], dict[str, 
 
     Args:
         evolution: a new state is written only if it has one.
-        path: of the file.
         about: gives what is written with the state.
 
     Yields:

@@ -74,7 +74,6 @@ class Check:
     """What the best individual of a generation won, in dollars over all hands.
 
     Attributes:
-        generation: its number.
         renewals: in how many generations so far the opponents were renewed.
         random: against nine random trainers.
         best_random: what the best of these won there.
@@ -96,7 +95,6 @@ class Checks:
 
     Attributes:
         deals: of each, each deal played a hundred times.
-        checks: in the order of their generations.
     """
 
     deals: int
@@ -104,23 +102,12 @@ class Checks:
 
 
 class Checker:
-    """Checks a run as it goes on, and keeps the file.
-
-    Attributes:
-        checks: so far.
-    """
+    """Checks a run as it goes on, and keeps the file."""
 
     def __init__(
         self, folder: Path, name: str, settings: TrainingSettings, asked: CheckSettings, over: Map | None = None
     ) -> None:
         """Prepare.
-
-        Args:
-            folder: of the run.
-            name: of the run.
-            settings: of its training.
-            asked: when and how long to check.
-            over: see `Evolution`.
 
         Raises:
             CheckpointError: the checks of a run that is resumed cannot be read, or had other deals.
@@ -209,7 +196,6 @@ class EvolutionProgress:
         name: of the run, such as ``trainer-3``.
         number: of the run among those of the command, from 1.
         runs: of the command.
-        generation: the last one.
         left: the most generations that can follow; None where their number has no bound.
         is_exact: whether so many will follow, or fewer may.
         seconds: that a generation takes, by the clock; None after the command's first.
@@ -236,10 +222,7 @@ class Run:
     """A finished run.
 
     Attributes:
-        name: of the run.
         path: of its chromosome.
-        reason: why it ended.
-        last: its last generation.
     """
 
     name: str
@@ -266,13 +249,8 @@ def evolve_trainers(
     """Evolve trainers one after another, each with deals, population and draws of its own.
 
     Args:
-        folder: of the runs; made if it is not there.
         settings: the seed is that of the first; each of the others has the next.
-        rule: when one is finished.
-        count: how many.
         checks: when they meet opponents from whom they learn nothing.
-        workers: who evaluates; this process by default.
-        show: called after each generation.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
@@ -386,11 +364,8 @@ class FinishedRun:
     """A finished run.
 
     Attributes:
-        name: such as ``trainer-3``.
-        settings: it was made with.
         state: after its last generation.
         chromosome: that it left, shape (5040, 2).
-        record: of its training, as the chromosome's file has it.
         checks: made along it; None where there were none.
     """
 
@@ -415,7 +390,6 @@ class FinishedRuns:
     """The runs of a folder.
 
     Attributes:
-        folder: where they are.
         player: the last run.
         trainers: the nine others, the player's opponents.
     """

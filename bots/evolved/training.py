@@ -163,9 +163,6 @@ class TableEvaluator:
 
     Attributes:
         deals: how many, each played a hundred times.
-        seed: of the deals.
-        trials: see `make_deals`.
-        odds: how genes decide.
         rake: whether a part of each pot is taken.
     """
 
@@ -227,7 +224,6 @@ def trainer_evolution(
     """The co-evolution of one trainer: nine random opponents, which better individuals replace one by one.
 
     Args:
-        settings: of the run.
         state: of an interrupted run.
         over: see `Evolution`.
         parts: see `Evolution`.

@@ -49,7 +49,6 @@ class Watched:
     rotation of the players.
 
     Attributes:
-        deals: how many deals.
         deal: of each hand.
         position: of player 0, 0 for the small blind.
         hand: its starting hand, an index of `engine.starting_hands.STARTING_HANDS`.
@@ -86,7 +85,6 @@ def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Seq
     """Play all hands of some deals, and watch player 0.
 
     Args:
-        deals: what is played.
         player: its chromosome, shape (5040, 2).
         opponents: of the nine others, shape (9, 5040, 2).
         odds: by which each of the ten decides, the player first.
@@ -162,12 +160,7 @@ def _play(
 
 
 def total(watched: Watched, values: NDArray[Any]) -> Estimate:
-    """The sum of a number of each hand.
-
-    Args:
-        watched: the hands.
-        values: of each hand.
-    """
+    """The sum of a number of each hand."""
     by_deal = _by_deal(watched, values)
     return Estimate(float(values.sum()), _half_width(by_deal, watched.deals))
 

@@ -214,7 +214,6 @@ def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evo
     """The evolution of a run.
 
     Args:
-        settings: of the run.
         state: of an interrupted run.
 
     Raises:
@@ -242,7 +241,6 @@ class OfModel:
     of the hands.
 
     Attributes:
-        game: which.
         seat: of those who evolve, 0 or 1.
         model: the strategy in the other seat.
         games: how many hands each plays; None takes the exact value.
@@ -276,7 +274,6 @@ class OfRivals:
     """Each first player plays one hand against every second player; both get what it gives.
 
     Attributes:
-        game: which.
         is_exact: they get what it gives on average.
     """
 
@@ -301,7 +298,6 @@ class Mixed:
     """First players play against every second player and against a model; second players against first ones only.
 
     Attributes:
-        game: which.
         model: a second player; half of a first player's fitness is what it wins from it.
         games: how many hands each first player plays against the model; None takes exact values of everything.
         is_halving: as in the listing of the work: after every hand against a second player and one against the model
@@ -422,7 +418,6 @@ def value_matrix(game: KuhnGame, others: Floats) -> Floats:
     """What the first player wins on average, by what it contributes and by opponent.
 
     Args:
-        game: which.
         others: what second players contribute, shape (ends, cards, players).
 
     Returns:

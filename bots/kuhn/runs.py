@@ -177,7 +177,6 @@ class KuhnResult:
     """What one run found.
 
     Attributes:
-        seed: of the run.
         best: by generation, the first population first: the highest fitness.
         mean: by generation: of all individuals.
         rivals_mean: by generation: of all rivals; empty without any.
@@ -263,11 +262,7 @@ def follow(
     """Breed until the rule stops it.
 
     Args:
-        settings: of the run.
-        evolution: of the run.
-        rule: when it ends.
         trace: added to.
-        show: called after each generation.
 
     Raises:
         EvolutionError: what the listing makes of it cannot go on.
@@ -384,10 +379,8 @@ class SeedProgress:
     """How a run stands after a generation.
 
     Attributes:
-        seed: of the run.
         number: of the run among those of the command, from 1.
         runs: of the command.
-        generation: the last one.
         most: generations of the run.
         seconds: that a generation takes, by the clock; None at first.
         exact: what the fittest individual wins on average, exactly, from the model, or from the rivals it met.
@@ -449,9 +442,6 @@ def evolve(
     """One run, with checkpoints.
 
     Args:
-        folder: of the run; made if it is not there.
-        settings: of the run.
-        generations: when it ends.
         place: of the run among those of the command, and how many those are.
         show: called some times a second.
 
@@ -511,12 +501,8 @@ def evolve_seeds(
     """Runs with consecutive seeds, from that of the settings on; those that are finished are not done again.
 
     Args:
-        folder: of the runs; made if it is not there.
         settings: of the first.
-        generations: of each.
-        repeat: how many.
         workers: who does them, each a whole run; by default this process does, with checkpoints.
-        show: called with their progress.
 
     Raises:
         CheckpointError: as `evolve`.

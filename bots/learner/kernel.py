@@ -66,8 +66,6 @@ def chance_percent(
 
     Args:
         seed: of the player, mixed.
-        hand: the hand's number.
-        hole: our two cards.
         board: three to five cards.
         opponents: how many have not folded, 1 to 9.
         trials: showdowns drawn against two or more.
@@ -200,7 +198,6 @@ def play_deals(
     """Play deals, each once in every rotation, until they are done or the rows for new cells run short.
 
     Args:
-        tables: of the game.
         players: one for each seat of the first rotation.
         cells: what learners remember; changed where one learns.
         cards: by deal, the hole cards position by position, then the board.
@@ -426,8 +423,6 @@ class CellGrid:
 
     Attributes:
         intervals: of its eight dimensions, in the order of a cell without the round.
-        big: BIG QTY.
-        little: LITTLE QTY.
         offset: of its cells among those of all learners.
     """
 
@@ -447,14 +442,10 @@ class Seat:
     """A player; see `bots.learner.kernel.Players`.
 
     Attributes:
-        kind: of player.
         number: of a decision.
         value: numbers of its kind.
-        drawn: decisions.
         seed: of its draws.
         chance: the seed and the trials of its chances.
-        grid: of a learner.
-        learns: whether a learner goes on learning.
     """
 
     kind: int
@@ -520,11 +511,9 @@ def learner_seat(
     """A learner.
 
     Args:
-        grid: how finely it looks.
         chance: the seed and the trials of its chances.
         explores: which part of its decisions is drawn.
         seed: of these draws.
-        learns: whether it remembers what it earns.
     """
     return Seat(LEARNER, value=(explores,), seed=seed, chance=chance, grid=grid, learns=learns)
 

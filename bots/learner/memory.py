@@ -259,8 +259,6 @@ class Memory:
     """All that a learner remembers, as a value.
 
     Attributes:
-        constants: what its cells mean.
-        hands: how many hands it has learnt from.
         cells: the cells met, in ascending order, each with its row.
         training: a record of how it came about, as JSON; an empty text without one.
     """
@@ -338,12 +336,7 @@ def _row(results: Iterable[Results]) -> Row:
 
 
 class Matrix:
-    """A memory that goes on learning.
-
-    Attributes:
-        constants: what its cells mean.
-        hands: how many hands it has learnt from.
-    """
+    """A memory that goes on learning."""
 
     def __init__(self, start: Memory) -> None:
         self.constants = start.constants
@@ -428,7 +421,6 @@ def read_memory(path: str | os.PathLike[str], constants: Constants | None = None
     """Read a memory.
 
     Args:
-        path: of the file.
         constants: those that it must have; None takes any.
 
     Raises:
@@ -473,7 +465,6 @@ class MemoryFile:
     """A memory on disk that one learner at a time goes on writing.
 
     Attributes:
-        path: of the file.
         start: what it held when it was opened; an empty memory where there was no file.
     """
 

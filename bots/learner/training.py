@@ -54,12 +54,7 @@ _DECISIONS: Final = 5
 
 
 class MemoryArrays:
-    """The memory of a learner, and those of frozen ones at its tables.
-
-    Attributes:
-        known: the arrays.
-        grid: of the learner.
-    """
+    """The memory of a learner, and those of frozen ones at its tables."""
 
     def __init__(self, memory: Memory) -> None:
         from bots.learner.kernel import KnownCells
@@ -154,7 +149,6 @@ class Pack:
     """Consecutive deals of a seed, and the chances that have been asked for in them so far.
 
     Attributes:
-        game: what is dealt.
         seed: of the cards.
         first: the number of the first hand.
         cards: by deal, the hole cards position by position, then the board.
@@ -194,12 +188,7 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
 
 
 class Trainee:
-    """A learner in training.
-
-    Attributes:
-        game: what it plays.
-        style: how.
-    """
+    """A learner in training."""
 
     def __init__(self, game: Game, memory: Memory, style: Style) -> None:
         self.game, self.style = game, style
@@ -376,7 +365,6 @@ class Earned(NamedTuple):
     """What a learner won, in mbb per hand.
 
     Attributes:
-        mean: of the hands.
         half_width: of the normal 95 % interval for the mean over all deals, a deal with its rotations being one score;
             0 where there are too few for one.
     """
@@ -394,8 +382,6 @@ class Block(NamedTuple):
     """What was won in a block, and right after it.
 
     Attributes:
-        hands: learnt so far.
-        cells: met so far.
         learning: while it learnt, drawing decisions now and then.
         field: frozen, against the field it learns on.
         unseen: frozen, against the other field.
@@ -430,9 +416,7 @@ def train(
     """Train a learner, or go on with a training.
 
     Args:
-        settings: of the training.
         hands: how many, in whole blocks.
-        path: of the memory.
         show: called after each block, when it is on disk.
 
     Raises:
@@ -476,8 +460,6 @@ def train_block(settings: TrainingSettings, trainee: Trainee, first: int, deals:
     """Learn from deals, each line-up from an equal part of them; what was won meanwhile.
 
     Args:
-        settings: of the training.
-        trainee: who learns.
         first: the number of the first deal.
         deals: how many, a multiple of the number of line-ups.
     """
@@ -494,7 +476,6 @@ def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequen
     """What a learner wins that learns nothing.
 
     Args:
-        trainee: who plays.
         field_: line-ups of opponents.
         packs: the deals for each line-up.
     """

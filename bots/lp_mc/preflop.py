@@ -126,7 +126,6 @@ def preflop_form(rules: PreflopRules, counts: NDArray[np.int64] | None = None) -
     """The sequence form of the game.
 
     Args:
-        rules: the betting.
         counts: wins, ties and losses of each class against each, by default those of `engine.matchups`.
 
     Raises:
@@ -277,7 +276,6 @@ class Chart(NamedTuple):
 
     Attributes:
         title: who, and after what.
-        lines: of each starting hand.
     """
 
     title: str

@@ -125,7 +125,6 @@ class OpponentModel:
         """Know nothing.
 
         Args:
-            rounds: of the game.
             first_round: the first that is modelled.
             prior: how many actions of each legal kind each cell begins with.
         """
@@ -144,8 +143,6 @@ class OpponentModel:
         """Count the actions of a hand that have not been counted yet.
 
         Args:
-            betting: the hand so far.
-            us: our position.
             hand_number: of the hand; a new one, or another position, begins again.
         """
         if self._hand != (hand_number, us):
@@ -233,8 +230,6 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
 
     Args:
         view: the state; it is our turn.
-        model: of the opponent.
-        options: how to simulate.
         start: of the random numbers, 64 bits: the same start, the same values.
     """
     chances = model.all_chances()

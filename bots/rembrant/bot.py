@@ -47,10 +47,6 @@ class _Decision(NamedTuple):
     """The rule for a situation.
 
     Attributes:
-        hand: the group or the kind, in words.
-        danger: of the board; None before the flop.
-        opponent: its last action.
-        rule: the rule that applies.
         moves: the two moves to draw from, the more passive one first; often the same move twice.
         chance: the probability of the second move.
     """
@@ -242,10 +238,7 @@ def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Ac
     raise, all-in included, has the fixed size.
 
     Args:
-        move: the move of the rule.
-        view: the situation.
         danger: of the board; None before the flop.
-        style: the sizes.
     """
     if move is Move.FOLD:
         return view.nearest_legal(FOLD)

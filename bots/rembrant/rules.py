@@ -219,7 +219,6 @@ class Cell(NamedTuple):
     """One cell.
 
     Attributes:
-        text: as printed.
         passive: the less aggressive of its moves; a fold for a cell with a limit.
         aggressive: the other move, or the same one if there is only one.
         limit: the largest raise that is called, as a hand total in the work's chips; None for cells without a limit.
@@ -358,7 +357,6 @@ class Danger(NamedTuple):
     """The threats of three to five board cards.
 
     Attributes:
-        cards: how many cards the board has.
         suited: the largest number of cards in one suit.
         run: the longest run of consecutive ranks; the ace is above the king and below the deuce.
         within_straight: the largest number of ranks that fit into one straight.

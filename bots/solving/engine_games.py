@@ -49,8 +49,6 @@ class Turn(NamedTuple):
     """A decision of a tree as the rule book sees it.
 
     Attributes:
-        betting: the betting so far.
-        board: the board so far.
         actions: those of the decision, in its order.
     """
 
@@ -65,8 +63,6 @@ def betting_tree(
     """The tree of a game.
 
     Args:
-        game: a game.
-        cards: its cards.
         first: the position that is player 0 of the tree; the others follow in order.
         free_folds: whether the players, two of them, may fold where they owe nothing, which the rule book refuses.
         turns: filled with every decision by its name.
@@ -281,7 +277,6 @@ def coarse(game: PublicGame, class_name: Callable[[str], str], decision_name: Ca
     it is one of the whole game, when each player plays all that has one name alike.
 
     Args:
-        game: the whole game.
         class_name: what a class is called.
         decision_name: what a decision is called; decisions of one player that have the same name become one.
     """

@@ -74,7 +74,6 @@ class LinearProgram:
         """Set it up.
 
         Args:
-            form: the game.
             payoffs: those of player 0, each entry once, where they are not to be those of the game.
             player: whose program; that of player 1 is the same game with the sides changed.
 
@@ -136,9 +135,6 @@ class LinearProgram:
 
     def solve(self, on_step: Step | None = None) -> Equilibrium:
         """Solve it; an interruption ends the solver.
-
-        Args:
-            on_step: called now and then.
 
         Raises:
             SolvingError: the solver ends without an optimum.
@@ -210,7 +206,6 @@ def cfr(form: SequenceForm, *, is_alternating: bool = True) -> Iterator[Plans]:
     """The average plans after each iteration, without end.
 
     Args:
-        form: the game.
         is_alternating: the players take turns, each answering what those before it have just learnt; else all answer
             what the iteration began with.
     """
@@ -273,7 +268,6 @@ class Reached(NamedTuple):
     """The average plans after some iterations.
 
     Attributes:
-        iterations: how many.
         nash_conv: see `bots.solving.sequence_form.nash_conv`, in chips.
         values: what each player wins on average, in chips.
     """
@@ -312,7 +306,6 @@ def converge(
     """Iterate; Ctrl-C ends it with what has been reached by then.
 
     Args:
-        form: the game.
         averages: the plans after each iteration, such as `bots.solving.equilibria.cfr_plus` gives.
         iterations: how many, 1 or more.
         on_step: called after each with its number and the last milestone.
