@@ -27,7 +27,7 @@ SHIPPED: Final[Mapping[str, str]] = {
 """The strategies that ship, by the short name of their game; the first line of each has its training."""
 RIVER_ITERATIONS: Final = {True: 50, False: 200}
 """By which a river is solved: in limit games, and in no-limit games, whose rivers have more nodes and larger bets."""
-MOST_RIVER_ITERATIONS: Final = 100_000
+_MOST_RIVER_ITERATIONS: Final = 100_000
 _RIVER: Final = 3
 
 
@@ -76,8 +76,8 @@ class CfrBot(Bot):
         Raises:
             ValueError: the file is no strategy, or the number of iterations is out of range.
         """
-        if rivers is not None and not 0 <= rivers <= MOST_RIVER_ITERATIONS:
-            raise ValueError(f"a river is solved by 0 to {MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
+        if rivers is not None and not 0 <= rivers <= _MOST_RIVER_ITERATIONS:
+            raise ValueError(f"a river is solved by 0 to {_MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
         self._path = strategy
         self._iterations = rivers
         self._explains = explain

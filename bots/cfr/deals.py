@@ -122,8 +122,7 @@ class Work(NamedTuple):
     total: Vector
 
 
-def lanes_of(buckets: int) -> int:
-    """Buckets, and what makes them a multiple of what a processor adds at once."""
+def _lanes_of(buckets: int) -> int:
     return -(-buckets // 16) * 16
 
 
@@ -131,7 +130,7 @@ def new_work(tree: TreeArrays, holdings: int) -> Work:
     """Arrays large enough for any walk of a tree."""
     kind = tree.chips.dtype
     buckets = int(tree.buckets[tree.last_round])
-    lanes = lanes_of(buckets)
+    lanes = _lanes_of(buckets)
     is_first = tree.early[(tree.early >= 0)]
     firsts = [node for node in is_first if tree.rounds[node] == tree.last_round]
     nodes = max(int(tree.ends[node]) - int(node) for node in firsts)
@@ -295,10 +294,10 @@ def _deal(
     kind: FloatType,
 ) -> Deal:
     buckets = len(parts) - 1
-    in_bucket: Vector = np.zeros(lanes_of(buckets), kind)
+    in_bucket: Vector = np.zeros(_lanes_of(buckets), kind)
     in_bucket[:buckets] = np.diff(parts)
     of_holding = np.repeat(np.arange(buckets), np.diff(parts))
-    with_card: Vector = np.zeros((CARD_LANES, lanes_of(buckets)), kind)
+    with_card: Vector = np.zeros((CARD_LANES, _lanes_of(buckets)), kind)
     np.add.at(with_card, (ones, of_holding), 1)
     np.add.at(with_card, (others, of_holding), 1)
     return Deal(ones, others, ties, early, parts, in_bucket, with_card)

@@ -277,7 +277,7 @@ def mixed(
     return dict(sorted(played.items()))
 
 
-def actions_at(strategy: StrategyFile, place: TreePosition, state: BettingState) -> tuple[Action, ...]:
+def _actions_at(strategy: StrategyFile, place: TreePosition, state: BettingState) -> tuple[Action, ...]:
     """What each action of a node is at the table; several may come to the same.
 
     Args:
@@ -432,7 +432,7 @@ def decided_at(
         return _priced({CALL: ones}, strategy, state, buckets)
     decided: dict[Action, Chances] = {}
     for action, chances in zip(
-        actions_at(strategy, place, state), _chances(strategy, place.node, buckets), strict=True
+        _actions_at(strategy, place, state), _chances(strategy, place.node, buckets), strict=True
     ):
         decided[action] = decided.get(action, 0.0) + chances
     is_all = state.spent[state.acting_position] + state.to_call >= strategy.game.stacks[state.acting_position]

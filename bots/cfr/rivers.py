@@ -46,7 +46,7 @@ _DECISION = 0
 _FOLDED = 1
 
 
-class RiverArrays(NamedTuple):
+class _RiverArrays(NamedTuple):
     """The betting of a river in preorder, by node unless said otherwise.
 
     Attributes:
@@ -72,7 +72,7 @@ class RiverArrays(NamedTuple):
     since: NDArray[np.int32]
 
 
-class RiverHoldings(NamedTuple):
+class _RiverHoldings(NamedTuple):
     """The holdings that a board leaves, weakest first.
 
     Attributes:
@@ -88,7 +88,7 @@ class RiverHoldings(NamedTuple):
     weights: Vector
 
 
-class RiverWork(NamedTuple):
+class _RiverWork(NamedTuple):
     """Arrays that a walk writes; nothing in them lasts.
 
     Attributes:
@@ -105,10 +105,10 @@ class RiverWork(NamedTuple):
 
 
 @njit
-def learn_river(
-    tree: RiverArrays,
-    holdings: RiverHoldings,
-    work: RiverWork,
+def _learn_river(
+    tree: _RiverArrays,
+    holdings: _RiverHoldings,
+    work: _RiverWork,
     regrets: Vector,
     strategy: Vector,
     averages: Vector,
@@ -137,7 +137,7 @@ def learn_river(
 
 @njit
 def answer(
-    tree: RiverArrays, holdings: RiverHoldings, work: RiverWork, strategy: Vector, player: int, is_best: bool
+    tree: _RiverArrays, holdings: _RiverHoldings, work: _RiverWork, strategy: Vector, player: int, is_best: bool
 ) -> float:
     """What a player wins where its opponent plays a strategy, summed over all pairs of holdings by their weights.
 
@@ -169,9 +169,9 @@ def answer(
 
 @njit
 def _come_here(
-    tree: RiverArrays,
-    holdings: RiverHoldings,
-    work: RiverWork,
+    tree: _RiverArrays,
+    holdings: _RiverHoldings,
+    work: _RiverWork,
     strategy: Vector,
     player: int,
     averages: Vector,
@@ -195,7 +195,7 @@ def _come_here(
 
 
 @njit
-def _end(tree: RiverArrays, holdings: RiverHoldings, work: RiverWork, node: int, player: int) -> None:
+def _end(tree: _RiverArrays, holdings: _RiverHoldings, work: _RiverWork, node: int, player: int) -> None:
     reach, values = work.reach[tree.since[player, node]], work.values[node]
     if tree.kinds[node] == _FOLDED:
         chips = tree.chips[node] if tree.players[node] != player else -tree.chips[node]
@@ -205,7 +205,7 @@ def _end(tree: RiverArrays, holdings: RiverHoldings, work: RiverWork, node: int,
 
 
 @njit
-def _show_down(holdings: RiverHoldings, reach: Vector, by_card: Vector, chips: np.float32, values: Vector) -> None:
+def _show_down(holdings: _RiverHoldings, reach: Vector, by_card: Vector, chips: np.float32, values: Vector) -> None:
     """Write what each holding wins at a showdown.
 
     With B what is weaker and U what is weaker or equal, all of it wins B - (total - U). `bots.cfr.walk.show_down` finds
@@ -231,7 +231,7 @@ def _show_down(holdings: RiverHoldings, reach: Vector, by_card: Vector, chips: n
 
 
 @njit
-def _add_up(tree: RiverArrays, work: RiverWork, node: int) -> None:
+def _add_up(tree: _RiverArrays, work: _RiverWork, node: int) -> None:
     values = work.values[node]
     values[:] = np.float32(0)
     for action in range(tree.counts[node]):
@@ -241,7 +241,9 @@ def _add_up(tree: RiverArrays, work: RiverWork, node: int) -> None:
 
 
 @njit
-def _regret(tree: RiverArrays, work: RiverWork, regrets: Vector, strategy: Vector, node: int, kept: np.float32) -> None:
+def _regret(
+    tree: _RiverArrays, work: _RiverWork, regrets: Vector, strategy: Vector, node: int, kept: np.float32
+) -> None:
     """Write what the holdings of a player win at its own decision, and change what it plays there."""
     values, sums, nothing, half = work.values[node], work.sums, np.float32(0), np.float32(0.5)
     first, last = tree.rows[node], tree.rows[node] + tree.counts[node]
@@ -348,7 +350,7 @@ class River:
         in_order = ranks[order]
         weights = self.weights[:, order] / self.weights[:, order].sum(axis=1, keepdims=True)
         cards = HOLDING_CARDS[order]
-        holdings = RiverHoldings(
+        holdings = _RiverHoldings(
             cards[:, 0].copy(),
             cards[:, 1].copy(),
             np.searchsorted(in_order, in_order, "right").astype(np.uint16),
@@ -457,7 +459,7 @@ def _beginning(betting: BettingState) -> BettingState:
     return state
 
 
-def _arrays(tree: BettingTree) -> RiverArrays:
+def _arrays(tree: BettingTree) -> _RiverArrays:
     nodes, counts = len(tree.kinds), tree.number_of_actions().astype(np.int32)
     rows = (counts.cumsum() - counts).astype(np.int32)
     led_by, leads_to = np.full(nodes, -1, np.int32), np.zeros(int(counts.sum()), np.int32)
@@ -468,7 +470,7 @@ def _arrays(tree: BettingTree) -> RiverArrays:
         leads_to[led_by[node]] = node
         for player in range(2):
             since[player, node] = node if tree.players[parent] != player else since[player, parent]
-    return RiverArrays(
+    return _RiverArrays(
         tree.kinds,
         tree.players,
         tree.parents,
@@ -481,17 +483,17 @@ def _arrays(tree: BettingTree) -> RiverArrays:
     )
 
 
-def _solve(tree: RiverArrays, holdings: RiverHoldings, iterations: int) -> tuple[Vector, RiverWork]:
+def _solve(tree: _RiverArrays, holdings: _RiverHoldings, iterations: int) -> tuple[Vector, _RiverWork]:
     """The probabilities of all actions by holding of the board, and arrays to go on working with."""
     nodes, actions, size = len(tree.kinds), len(tree.leads_to), len(holdings.ones)
 
     def zeros(*shape: int) -> Vector:
         return np.zeros(shape, np.float32)
 
-    work = RiverWork(zeros(nodes, size), zeros(nodes, size), zeros(size), zeros(CARD_LANES))
+    work = _RiverWork(zeros(nodes, size), zeros(nodes, size), zeros(size), zeros(CARD_LANES))
     averages, even = zeros(actions, size), np.repeat(1 / tree.counts[tree.counts > 0], tree.counts[tree.counts > 0])
     strategy = np.tile(even.astype(np.float32)[:, None], size)
-    learn_river(tree, holdings, work, zeros(actions, size), strategy, averages, iterations)
+    _learn_river(tree, holdings, work, zeros(actions, size), strategy, averages, iterations)
     firsts = tree.rows[tree.counts > 0]
     totals = np.repeat(np.add.reduceat(averages, firsts), tree.counts[tree.counts > 0], axis=0)
     np.divide(averages, totals, out=strategy, where=totals > 0)
@@ -501,7 +503,7 @@ def _solve(tree: RiverArrays, holdings: RiverHoldings, iterations: int) -> tuple
     return strategy, work
 
 
-def _pairs(holdings: RiverHoldings) -> float:
+def _pairs(holdings: _RiverHoldings) -> float:
     """The weight of all pairs of holdings without a common card."""
     first, second = holdings.weights.astype(np.float64)
     by_card = np.zeros((2, CARD_LANES))

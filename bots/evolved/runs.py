@@ -439,7 +439,7 @@ def _read_run(folder: Path, name: str) -> FinishedRun:
     settings = recorded_settings(about)
     if settings is None:
         raise CheckpointError(str(checkpoint), "it does not tell settings that this program knows")
-    return FinishedRun(name, settings, state, as_array(found), json.loads(found.record), read_checks(folder, name))
+    return FinishedRun(name, settings, state, _as_array(found), json.loads(found.record), read_checks(folder, name))
 
 
 def recorded_settings(record: Mapping[str, Any]) -> TrainingSettings | None:
@@ -454,6 +454,6 @@ def recorded_settings(record: Mapping[str, Any]) -> TrainingSettings | None:
         return None
 
 
-def as_array(chromosome: Chromosome) -> Chromosomes:
+def _as_array(chromosome: Chromosome) -> Chromosomes:
     """The thresholds of a file, shape (5040, 2)."""
     return np.array(chromosome.thresholds, np.int16).reshape(GENES, 2)

@@ -284,7 +284,7 @@ class OfRivals:
         """See `bots.evolution.Evaluator`."""
         own, other = _both(self.game, chromosomes, opponents)
         if self.is_exact:
-            values = own.reshape(-1, len(chromosomes)).T @ value_matrix(self.game, other)
+            values = own.reshape(-1, len(chromosomes)).T @ _value_matrix(self.game, other)
             return Evaluation(values.mean(axis=1), totals=-values.sum(axis=0))
         from bots.kuhn.kernel import play_population
 
@@ -347,7 +347,7 @@ DEALS: Final = tuple(permutations(range(len(CARDS)), 2))
 """The cards of both seats, all equally likely."""
 
 
-class Payments(NamedTuple):
+class _Payments(NamedTuple):
     """What each end pays the first player, in chips.
 
     Attributes:
@@ -359,7 +359,7 @@ class Payments(NamedTuple):
     low: NDArray[np.int64]
 
 
-class PayoffChances(NamedTuple):
+class _PayoffChances(NamedTuple):
     """What a seat may win against one strategy.
 
     Attributes:
@@ -372,11 +372,11 @@ class PayoffChances(NamedTuple):
 
 
 @lru_cache
-def payments(game: KuhnGame) -> Payments:
+def payments(game: KuhnGame) -> _Payments:
     """What the ends pay, in the order of `KuhnGame.lines`."""
     lines = game.lines()
     low = [-line.chips if line.is_showdown else line.chips for line in lines]
-    return Payments(np.array([line.chips for line in lines], np.int64), np.array(low, np.int64))
+    return _Payments(np.array([line.chips for line in lines], np.int64), np.array(low, np.int64))
 
 
 @lru_cache
@@ -401,7 +401,7 @@ def contributions(game: KuhnGame, seat: int, chromosomes: Chromosomes) -> Floats
 
 
 @lru_cache(maxsize=16)
-def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> PayoffChances:
+def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> _PayoffChances:
     """What the seat 0 or 1 may win against a strategy in the other seat."""
     other = contributions(game, 1 - seat, np.array(opponent)[None])[:, :, 0]
     pays = payments(game)
@@ -411,10 +411,10 @@ def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> Pa
     for deal in DEALS:
         won = sign * (pays.high if deal[0] > deal[1] else pays.low)
         chances[range(len(won)), deal[seat], np.searchsorted(payoffs, won)] += other[:, deal[1 - seat]] / len(DEALS)
-    return PayoffChances(payoffs.astype(float), chances.reshape(-1, len(payoffs)))
+    return _PayoffChances(payoffs.astype(float), chances.reshape(-1, len(payoffs)))
 
 
-def value_matrix(game: KuhnGame, others: Floats) -> Floats:
+def _value_matrix(game: KuhnGame, others: Floats) -> Floats:
     """What the first player wins on average, by what it contributes and by opponent.
 
     Args:

@@ -225,7 +225,7 @@ class KuhnResult:
         return cls(**found)
 
 
-class Trace:
+class _Trace:
     """The mean genes of both sides by generation, and the fittest rival of the last.
 
     Attributes:
@@ -257,7 +257,7 @@ class Trace:
 
 
 def follow(
-    settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: Trace, show: Callable[[Generation], None]
+    settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: _Trace, show: Callable[[Generation], None]
 ) -> None:
     """Breed until the rule stops it.
 
@@ -277,7 +277,7 @@ def follow(
         show(generation)
 
 
-def result_of(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> KuhnResult:
+def result_of(settings: KuhnSettings, evolution: Evolution, trace: _Trace) -> KuhnResult:
     """What a run has found so far."""
     state = evolution.state
     assert state is not None
@@ -295,7 +295,7 @@ def result_of(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> Kuh
         rivals_mean=tuple(generation.rivals_mean for generation in history if generation.rivals_mean is not None),
         record=max(generation.best for generation in history[1:] or history),
         record_genes=record_genes,
-        record_value=value_against(settings, record_genes) if record_genes else None,
+        record_value=_value_against(settings, record_genes) if record_genes else None,
         genes=tuple(trace.genes[-1]),
         rival_genes=tuple(trace.rival_genes[-1]) if has_rivals else (),
         fittest=_genes(evolution.champion),
@@ -305,8 +305,7 @@ def result_of(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> Kuh
     )
 
 
-def value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
-    """What genes win on average from the model of the settings, exactly, in the seat that evolves."""
+def _value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
     if settings.seat == 1:
         return expected_value(settings.rules, genes, settings.model)
     return -expected_value(settings.rules, settings.model, genes)
@@ -318,7 +317,7 @@ def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
     Raises:
         EvolutionError: what the listing makes of it cannot go on.
     """
-    evolution, trace = kuhn_evolution(settings), Trace()
+    evolution, trace = kuhn_evolution(settings), _Trace()
     follow(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
     return result_of(settings, evolution, trace)
 
@@ -464,11 +463,11 @@ def _evolve(
 ) -> KuhnResult:
     path = folder / f"seed-{settings.seed}.checkpoint"
     about = {"settings": settings.as_data()}
-    state, trace = None, Trace()
+    state, trace = None, _Trace()
     if path.exists():
         state, found = load_checkpoint(path)
         require_same_settings(path, settings.as_data(), found.get("settings", {}))
-        trace = Trace(found.get("trace"))
+        trace = _Trace(found.get("trace"))
     evolution = kuhn_evolution(settings, state=state)
     pace, shown_s = Pace(), 0.0
 
@@ -537,7 +536,7 @@ def _standing(settings: KuhnSettings, evolution: Evolution) -> tuple[float, floa
     game, seat = settings.rules, settings.seat - 1
     lost = exploitability_of(game, seat, genes)
     if settings.opposition is OppositionKind.MODEL:
-        return value_against(settings, genes), best_answer(game, seat, settings.model).value, lost
+        return _value_against(settings, genes), best_answer(game, seat, settings.model).value, lost
     met = OfRivals(game, is_exact=True)(evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
     return float(met.fitness[0]), None, lost
 

@@ -243,7 +243,7 @@ class LearnerBot(LearningBot):
     def train(self, start: str, journal: str) -> None:
         """Play from a memory, and write a journal."""
         matrix = self._matrix = Matrix(read_memory(start, self._constants))
-        learn_journal(matrix, journal)
+        _learn_journal(matrix, journal)
         self._journal = Journal(journal)
 
     def end_training(self) -> None:
@@ -255,7 +255,7 @@ class LearnerBot(LearningBot):
         """A memory and what the journals hold."""
         matrix = Matrix(read_memory(start, self._constants))
         for journal in journals:
-            learn_journal(matrix, journal)
+            _learn_journal(matrix, journal)
         return memory_bytes(matrix.memory())
 
 
@@ -282,12 +282,7 @@ def format_hand(decisions: Sequence[tuple[Cell, Decision]], reward: int) -> str:
     return " ".join([str(reward), *[f"{cell.text}:{decision.value}" for cell, decision in decisions]])
 
 
-def learn_journal(matrix: Matrix, path: str) -> None:
-    """Learn all hands of a journal.
-
-    Raises:
-        LearnerFileError: it cannot be read, or a line is not that of a hand.
-    """
+def _learn_journal(matrix: Matrix, path: str) -> None:
     for hand, learnt in read_journal(path):
         reward, *taken = learnt.split(" ")
         found = [_TAKEN.fullmatch(text) for text in taken]

@@ -110,15 +110,15 @@ def chance_seed(
 
 
 DECISION: Final = 0
-SIZED_RAISE: Final = 1
+_SIZED_RAISE: Final = 1
 RANDOM: Final = 2
-DRAWN_DECISION: Final = 3
+_DRAWN_DECISION: Final = 3
 MFS: Final = 4
 RH: Final = 5
 LEARNER: Final = 6
 """The kinds of players: always the same of the five decisions, a raise by a part of the pot, the drawn actions and the
 drawn decisions of `random`, the two formulas, the learner."""
-MOST_DECISIONS: Final = 256
+_MOST_DECISIONS: Final = 256
 """Of one player in one hand: four rounds of 64 actions."""
 NO_CHANCE: Final = -1.0
 """Stands where a chance has not been asked for."""
@@ -220,13 +220,13 @@ def play_deals(
     point, spent = np.empty(POINT_SIZE, np.int64), np.empty(count, np.int64)
     ranks, paid = np.empty(count, np.int64), np.empty(count)
     counters = np.empty(count, np.uint64)
-    met, decided = np.empty((count, MOST_DECISIONS), np.int64), np.empty((count, MOST_DECISIONS), np.int64)
+    met, decided = np.empty((count, _MOST_DECISIONS), np.int64), np.empty((count, _MOST_DECISIONS), np.int64)
     taken = np.zeros(count, np.int64)
     learners = 0
     for player in range(count):
         learners += learns[player]
     for deal in range(len(cards)):
-        if used[0] + learners * turns * MOST_DECISIONS > len(cells.cell):
+        if used[0] + learners * turns * _MOST_DECISIONS > len(cells.cell):
             return deal
         number = first + deal
         holdem_ranks(cards[deal], ranks)
@@ -250,7 +250,7 @@ def play_deals(
                 fraction, action = 0.0, -1
                 size: Any = np.int64(0)
                 decision: Any = numbers[player]
-                if kind == SIZED_RAISE:
+                if kind == _SIZED_RAISE:
                     decision, fraction = 0, numbers_of_kind[player, 0]
                 elif kind == RANDOM:
                     fold = numbers_of_kind[player, 0] if can_fold else 0.0
@@ -263,7 +263,7 @@ def play_deals(
                         action = _RAISE
                         if not is_limit:
                             size = _draw_whole(counters, player, low, high)
-                elif kind == DRAWN_DECISION:
+                elif kind == _DRAWN_DECISION:
                     drawn, at = _draw(counters, player), 0
                     while at < numbers[player] - 1 and not drawn < numbers_of_kind[player, at]:
                         at += 1
@@ -494,7 +494,7 @@ def _constant(options: Mapping[str, object]) -> Seat:
         return Seat(DECISION, int(_ACTIONS[action]))
     if size == "min":
         return Seat(DECISION, int(Decision.SMALL_RAISE))
-    return Seat(SIZED_RAISE, value=(_SIZES[size] if size in _SIZES else float(size),))
+    return Seat(_SIZED_RAISE, value=(_SIZES[size] if size in _SIZES else float(size),))
 
 
 def _random(options: Mapping[str, object], seed: int) -> Seat:
@@ -502,7 +502,7 @@ def _random(options: Mapping[str, object], seed: int) -> Seat:
         weights = tuple([float(str(options[name])) for name in ("fold", "call", "raise")])
         return Seat(RANDOM, value=weights, seed=seed)
     chances = Proportions(str(options["decisions"])).chances
-    return Seat(DRAWN_DECISION, len(chances), tuple(accumulate(chances.values())), tuple(map(int, chances)), seed)
+    return Seat(_DRAWN_DECISION, len(chances), tuple(accumulate(chances.values())), tuple(map(int, chances)), seed)
 
 
 def learner_seat(

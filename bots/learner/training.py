@@ -53,7 +53,7 @@ _LEAST_ROWS: Final = 1 << 13
 _DECISIONS: Final = 5
 
 
-class MemoryArrays:
+class _MemoryArrays:
     """The memory of a learner, and those of frozen ones at its tables."""
 
     def __init__(self, memory: Memory) -> None:
@@ -193,7 +193,7 @@ class Trainee:
     def __init__(self, game: Game, memory: Memory, style: Style) -> None:
         self.game, self.style = game, style
         self._constants, self._training = memory.constants, memory.training
-        self._arrays = MemoryArrays(memory)
+        self._arrays = _MemoryArrays(memory)
         self._hands = memory.hands
 
     @property
@@ -311,7 +311,7 @@ class Trainee:
                     values[(*divmod(number, count), int(record.name_at(position)))] = value
             if learns:
                 learnt = learner.memory
-                self._arrays, self._hands = MemoryArrays(learnt), learnt.hands
+                self._arrays, self._hands = _MemoryArrays(learnt), learnt.hands
         return values
 
 
@@ -438,7 +438,7 @@ def train(
         learnt_s, began_s, first = 0.0, time.monotonic(), len(blocks)
         while len(blocks) < wanted:
             start_s = time.monotonic()
-            learning = train_block(settings, trainee, len(blocks) * deals, deals)
+            learning = _train_block(settings, trainee, len(blocks) * deals, deals)
             now_s = time.monotonic()
             against = [frozen_play(trainee, tables, packs) for tables, packs in tests]
             blocks = (*blocks, Block(trainee.hands, trainee.cells, learning, *against))
@@ -456,7 +456,7 @@ def train(
         file.close()
 
 
-def train_block(settings: TrainingSettings, trainee: Trainee, first: int, deals: int) -> Earned:
+def _train_block(settings: TrainingSettings, trainee: Trainee, first: int, deals: int) -> Earned:
     """Learn from deals, each line-up from an equal part of them; what was won meanwhile.
 
     Args:

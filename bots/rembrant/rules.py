@@ -181,7 +181,7 @@ def _run_below(high: int) -> tuple[int, ...]:
 
 _RUNS: Final = tuple([(high, _run_below(high)) for high in range(_ACE, _LOWEST_STRAIGHT - 1, -1)])
 """All straights from the highest: the rank of the top, and the ranks from top to bottom."""
-BIG_BLIND_OF_THE_WORK: Final = 2
+_BIG_BLIND_OF_THE_WORK: Final = 2
 """The big blind that the limits in the tables refer to: the work's example posts blinds of 1 and 2."""
 
 
@@ -236,7 +236,7 @@ class Cell(NamedTuple):
 
     def limit_chips(self, big_blind: int) -> int | None:
         """The limit as a hand total in chips of a game with this big blind, rounded down."""
-        return None if self.limit is None else self.limit * big_blind // BIG_BLIND_OF_THE_WORK
+        return None if self.limit is None else self.limit * big_blind // _BIG_BLIND_OF_THE_WORK
 
 
 def parse_cell(text: str) -> Cell:
@@ -447,7 +447,7 @@ def read_danger(board: tuple[Card, ...]) -> Danger:
     )
 
 
-REST: Final = "the rest"
+_REST: Final = "the rest"
 """The head of the column for every hand that no other column names."""
 PREFLOP_TABLES: Final[Mapping[int, str]] = {
     2: """
@@ -652,7 +652,7 @@ def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[O
     for number, text in printed.items():
         table = _read_table(number, text, _PREFLOP_LINES)
         for column, head in enumerate(table.heads):
-            hands = sorted(left) if head == REST else expand_hands(head)
+            hands = sorted(left) if head == _REST else expand_hands(head)
             if not left.issuperset(hands):
                 raise ValueError(f"table {number}: a hand of {head!r} stands in an earlier column")
             left.difference_update(hands)

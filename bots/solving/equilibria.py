@@ -282,7 +282,7 @@ class Convergence(NamedTuple):
 
     Attributes:
         plans: the average plans after the last.
-        steps: after the iterations of `milestones`, and after the last.
+        steps: after the iterations of `_milestones`, and after the last.
         is_interrupted: Ctrl-C came before all iterations were done.
     """
 
@@ -291,8 +291,7 @@ class Convergence(NamedTuple):
     is_interrupted: bool = False
 
 
-def milestones(iterations: int) -> tuple[int, ...]:
-    """The iterations worth telling of: 1, 2, 5, 10, 20, 50, ... and the last."""
+def _milestones(iterations: int) -> tuple[int, ...]:
     found, power = [], 1
     while power <= iterations:
         found += [power * digit for digit in (1, 2, 5) if power * digit <= iterations]
@@ -317,7 +316,7 @@ def converge(
     def reached(number: int, plans: Plans) -> Reached:
         return Reached(number, nash_conv(form, plans), expected_values(form, plans))
 
-    telling = set(milestones(iterations))
+    telling = set(_milestones(iterations))
     steps: list[Reached] = []
     is_interrupted = False
     try:

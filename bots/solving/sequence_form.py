@@ -162,7 +162,7 @@ class End(NamedTuple):
     sequences: tuple[int, ...]
 
 
-class EndsOfMatrix(NamedTuple):
+class _EndsOfMatrix(NamedTuple):
     """The leaves of one matrix.
 
     Attributes:
@@ -225,13 +225,13 @@ class SequenceForm:
     ends: tuple[End, ...]
 
     @cached_property
-    def ends_by_matrix(self) -> tuple[EndsOfMatrix, ...]:
+    def ends_by_matrix(self) -> tuple[_EndsOfMatrix, ...]:
         """The leaves, those of one matrix together."""
         groups: dict[int, list[End]] = {}
         for end in self.ends:
             groups.setdefault(end.leaf.matrix, []).append(end)
         return tuple(
-            EndsOfMatrix(
+            _EndsOfMatrix(
                 matrix,
                 np.array([[end.leaf.chips] for end in ends], np.float64),
                 np.array([end.sequences for end in ends]).T.copy(),
