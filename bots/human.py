@@ -548,13 +548,13 @@ class HumanSeat:
                     self._count(values)
             self._earlier = []
         scene = Scene(
-            tuple(self._names[seat] for seat in seats),
-            Position(state.position),
-            state.hand_number,
-            state.hole_cards,
-            tuple(card for cards in state.board for card in cards),
-            betting,
-            self.score,
+            names=tuple(self._names[seat] for seat in seats),
+            position=Position(state.position),
+            hand_number=state.hand_number,
+            all_hole_cards=state.hole_cards,
+            board=tuple(card for cards in state.board for card in cards),
+            betting=betting,
+            score=self.score,
         )
         if scene.values is None:
             return scene

@@ -139,22 +139,22 @@ def new_work(tree: TreeArrays, holdings: int) -> Work:
         return np.zeros(shape, kind)
 
     return Work(
-        zeros(int(tree.slots.max()) + 1, holdings),
-        zeros(int(tree.depths.max()) + 1, holdings),
-        zeros(holdings),
-        zeros(buckets),
-        zeros(buckets, CARD_LANES),
-        zeros(buckets, lanes),
-        zeros(buckets, lanes),
-        zeros(nodes, buckets),
-        zeros(nodes, buckets),
-        zeros(nodes, lanes),
-        zeros(buckets),
-        zeros(buckets, CARD_LANES),
-        zeros(buckets),
-        zeros(buckets),
-        zeros(CARD_LANES),
-        zeros(CARD_LANES),
+        reach=zeros(int(tree.slots.max()) + 1, holdings),
+        values=zeros(int(tree.depths.max()) + 1, holdings),
+        within=zeros(holdings),
+        sums=zeros(buckets),
+        by_card=zeros(buckets, CARD_LANES),
+        against=zeros(buckets, lanes),
+        standing=zeros(buckets, lanes),
+        theirs=zeros(nodes, buckets),
+        ours=zeros(nodes, buckets),
+        won=zeros(nodes, lanes),
+        plain=zeros(buckets),
+        less=zeros(buckets, CARD_LANES),
+        of_within=zeros(buckets),
+        of_reach=zeros(buckets),
+        run=zeros(CARD_LANES),
+        total=zeros(CARD_LANES),
     )
 
 
@@ -222,12 +222,12 @@ class DrawnBoards:
             np.array(flop_suits, np.uint8),
             found.turns[np.searchsorted(canonical_boards(4).keys, turn_key)],
             np.array(turn_suits, np.uint8),
-            found.river_cuts,
-            ones,
-            others,
-            ties,
-            early,
-            parts,
+            cuts=found.river_cuts,
+            ones=ones,
+            others=others,
+            ties=ties,
+            early=early,
+            parts=parts,
         )
         return _deal(ones, others, ties, early, parts, self.float_type)
 
@@ -300,4 +300,4 @@ def _deal(
     with_card: Vector = np.zeros((CARD_LANES, _lanes_of(buckets)), kind)
     np.add.at(with_card, (ones, of_holding), 1)
     np.add.at(with_card, (others, of_holding), 1)
-    return Deal(ones, others, ties, early, parts, in_bucket, with_card)
+    return Deal(ones=ones, others=others, ties=ties, early=early, parts=parts, in_bucket=in_bucket, with_card=with_card)

@@ -125,7 +125,9 @@ def _learn_river(
         power = (iteration - 1) ** 1.5
         kept = np.float32(power / (power + 1))
         for player in range(2):
-            _come_here(tree, holdings, work, strategy, player, averages, np.float32(iteration * iteration))
+            _come_here(
+                tree, holdings, work, strategy, player, averages=averages, weight=np.float32(iteration * iteration)
+            )
             for node in range(len(tree.kinds) - 1, -1, -1):
                 if tree.kinds[node] != _DECISION:
                     _end(tree, holdings, work, node, player)
@@ -145,7 +147,7 @@ def answer(
         strategy: probabilities of both players.
         is_best: whether the player takes the best action with each holding, in place of its own part of the strategy.
     """
-    _come_here(tree, holdings, work, strategy, player, work.reach, np.float32(0))
+    _come_here(tree, holdings, work, strategy, player, averages=work.reach, weight=np.float32(0))
     for node in range(len(tree.kinds) - 1, -1, -1):
         if tree.kinds[node] != _DECISION:
             _end(tree, holdings, work, node, player)
@@ -471,15 +473,15 @@ def _arrays(tree: BettingTree) -> _RiverArrays:
         for player in range(2):
             since[player, node] = node if tree.players[parent] != player else since[player, parent]
     return _RiverArrays(
-        tree.kinds,
-        tree.players,
-        tree.parents,
-        tree.chips.astype(np.float32),
-        counts,
-        rows,
-        led_by,
-        leads_to,
-        since,
+        kinds=tree.kinds,
+        players=tree.players,
+        parents=tree.parents,
+        chips=tree.chips.astype(np.float32),
+        counts=counts,
+        rows=rows,
+        led_by=led_by,
+        leads_to=leads_to,
+        since=since,
     )
 
 
@@ -493,7 +495,7 @@ def _solve(tree: _RiverArrays, holdings: _RiverHoldings, iterations: int) -> tup
     work = _RiverWork(zeros(nodes, size), zeros(nodes, size), zeros(size), zeros(CARD_LANES))
     averages, even = zeros(actions, size), np.repeat(1 / tree.counts[tree.counts > 0], tree.counts[tree.counts > 0])
     strategy = np.tile(even.astype(np.float32)[:, None], size)
-    _learn_river(tree, holdings, work, zeros(actions, size), strategy, averages, iterations)
+    _learn_river(tree, holdings, work, zeros(actions, size), strategy, averages=averages, iterations=iterations)
     firsts = tree.rows[tree.counts > 0]
     totals = np.repeat(np.add.reduceat(averages, firsts), tree.counts[tree.counts > 0], axis=0)
     np.divide(averages, totals, out=strategy, where=totals > 0)

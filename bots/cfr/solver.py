@@ -94,20 +94,20 @@ def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> T
             node = int(ends[node])
     early += [~left for left in reversed(open_)]
     return TreeArrays(
-        tree.kinds,
-        tree.players,
-        tree.rounds,
-        tree.parents,
-        tree.taken,
-        tree.depths,
-        tree.chips.astype(kind),
-        ends.astype(np.int32),
-        counts.astype(np.int32),
-        sizes.cumsum() - sizes,
-        slots,
-        np.array(early, np.int32),
-        of_round,
-        last_round,
+        kinds=tree.kinds,
+        players=tree.players,
+        rounds=tree.rounds,
+        parents=tree.parents,
+        taken=tree.taken,
+        depths=tree.depths,
+        chips=tree.chips.astype(kind),
+        ends=ends.astype(np.int32),
+        counts=counts.astype(np.int32),
+        offsets=sizes.cumsum() - sizes,
+        slots=slots,
+        early=np.array(early, np.int32),
+        buckets=of_round,
+        last_round=last_round,
     )
 
 
@@ -180,7 +180,17 @@ class Solver:
                 walk(self.tree, deals[at], self._works[at], self.strategy, self._found[at], player)
 
             list(over(explore, numbers))
-            learn(self.tree, self._found, self.regrets, self.averages, self.strategy, player, above, below, average)
+            learn(
+                self.tree,
+                self._found,
+                self.regrets,
+                self.averages,
+                self.strategy,
+                player=player,
+                above=above,
+                below=below,
+                average=average,
+            )
 
     def average_strategy(self) -> Strategy:
         """What converges: how often each action was taken over all iterations; even chances where nobody came."""
@@ -329,7 +339,7 @@ def exploitability(
     values = np.zeros((2, count))
     for player in range(2):
         answer = (_exact_answer if boards.count else _learned_answer)(tree, boards, played, player, count, pool)
-        values[player] = _walks(tree, boards, answer, player, _JUDGE_STREAM, count, pool)[0]
+        values[player] = _walks(tree, boards, answer, player, _JUDGE_STREAM, count=count, pool=pool)[0]
     values /= boards.pairs
     mean = values.mean(axis=0)
     error = 0.0 if boards.count else float(mean.std(ddof=1) / np.sqrt(count))
@@ -342,7 +352,7 @@ def expected_value(
 ) -> float:
     """What player 0 wins where each player plays its part of a strategy, in chips per hand."""
     count = boards.count or count
-    values, _ = _walks(tree, boards, strategy.astype(boards.float_type), 0, _JUDGE_STREAM, count, pool)
+    values, _ = _walks(tree, boards, strategy.astype(boards.float_type), 0, _JUDGE_STREAM, count=count, pool=pool)
     return float(values.mean() / boards.pairs)
 
 
@@ -352,7 +362,9 @@ def _exact_answer(
     """The best response, by policy iteration: each round is right for one more decision from the end."""
     answer = played
     while True:
-        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count, pool)[1].sum(axis=0, dtype=np.float64)
+        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count=count, pool=pool)[1].sum(
+            axis=0, dtype=np.float64
+        )
         better = _best(tree, found, answer, player)
         if np.array_equal(better, answer):
             return answer
@@ -365,8 +377,8 @@ def _learned_answer(
     answer = played.copy()
     regrets, squares = np.zeros(len(played)), np.zeros(len(played))
     for block in range(-(-count // _BLOCK)):
-        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, _BLOCK, pool, first=block * _BLOCK)[1]
-        _answer(tree, found, regrets, squares, played, answer, player, block / (block + 1))
+        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count=_BLOCK, pool=pool, first=block * _BLOCK)[1]
+        _answer(tree, found, regrets, squares, played, answer=answer, player=player, before=block / (block + 1))
     return answer
 
 

@@ -122,16 +122,16 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
     for row, found_children in zip(padded, children, strict=True):
         row[: len(found_children)] = found_children
     return BettingTree(
-        game,
-        np.array(kinds, np.int8),
-        np.array(players, np.int8),
-        np.array(rounds, np.int8),
-        np.array(parents, np.int32),
-        np.array(taken, np.int8),
-        np.array(depths, np.int32),
-        np.array(chips, np.float64),
-        padded,
-        tuple(actions),
+        game=game,
+        kinds=np.array(kinds, np.int8),
+        players=np.array(players, np.int8),
+        rounds=np.array(rounds, np.int8),
+        parents=np.array(parents, np.int32),
+        taken=np.array(taken, np.int8),
+        depths=np.array(depths, np.int32),
+        chips=np.array(chips, np.float64),
+        children=padded,
+        actions=tuple(actions),
     )
 
 

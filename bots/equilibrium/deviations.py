@@ -265,14 +265,14 @@ class _Count:
             situations.append(Situation(name, len(of_deals), total, half, tuple(choices)))
         situations.sort(key=lambda one: (-one.per_100_hands, one.name))
         return Deviations(
-            self.player,
-            self._hands,
-            self._deals,
-            self._decisions,
-            self._unmet,
-            scale * sum(everything.values()),
-            scale * width * self._spread(everything),
-            tuple(situations),
+            player=self.player,
+            hands=self._hands,
+            deals=self._deals,
+            decisions=self._decisions,
+            unmet=self._unmet,
+            per_100_hands=scale * sum(everything.values()),
+            half_width=scale * width * self._spread(everything),
+            situations=tuple(situations),
         )
 
     def _spread(self, of_deals: Mapping[int, float]) -> float:

@@ -450,7 +450,15 @@ class Evolution:
             rivals_best=None if rivals is None else float(rivals.max()),
             rivals_mean=None if rivals is None else float(rivals.mean()),
         )
-        return State(self._seed, population, evaluation, opponents, champions, numbers, (*history, generation))
+        return State(
+            seed=self._seed,
+            population=population,
+            evaluation=evaluation,
+            opponents=opponents,
+            champions=champions,
+            champion_generations=numbers,
+            history=(*history, generation),
+        )
 
 
 _KIND: Final = Kind(

@@ -264,7 +264,8 @@ def evolve_trainers(
         def make(state: State | None, own: TrainingSettings = own, **over: Any) -> Evolution:
             return trainer_evolution(own, state=state, **over)
 
-        runs.append(_run(folder, name, (number + 1, count), own, {}, make, rule, checks, workers, show))
+        place = (number + 1, count)
+        runs.append(_run(folder / name, place, own, {}, make, rule=rule, checks=checks, workers=workers, show=show))
     return runs
 
 
@@ -296,21 +297,23 @@ def evolve_player(
     def make(state: State | None, **over: Any) -> Evolution:
         return player_evolution(settings, trainers, state=state, **over)
 
-    return _run(folder, "player", (1, 1), settings, about, make, rule, checks, workers, show)
+    path = folder / "player"
+    return _run(path, (1, 1), settings, about, make, rule=rule, checks=checks, workers=workers, show=show)
 
 
 def _run(
-    folder: Path,
-    name: str,
+    start: Path,
     place: tuple[int, int],
     settings: TrainingSettings,
     about: dict[str, Any],
     make: Callable[..., Evolution],
+    *,
     rule: StopRule,
     checks: CheckSettings,
     workers: Workers | None,
     show: Callable[[EvolutionProgress], None],
 ) -> Run:
+    folder, name = start.parent, start.name
     about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
     checkpoint = folder / f"{name}.checkpoint"
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
@@ -328,7 +331,11 @@ def _run(
         with saved(evolution, checkpoint, lambda: about) as save:
             for generation in evolution.generations(rule):
                 left, is_exact = rule.most_left(generation), rule.patience is None and rule.opponents is None
-                show(EvolutionProgress(name, *place, generation, left, is_exact, pace.seconds(generation), hands))
+                show(
+                    EvolutionProgress(
+                        name, *place, generation, left, is_exact, seconds=pace.seconds(generation), hands=hands
+                    )
+                )
                 save()
                 assert evolution.state is not None
                 checker.check(evolution.state, is_last=rule.reason(generation) is not None)

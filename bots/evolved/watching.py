@@ -94,7 +94,7 @@ def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Seq
 
     log = np.empty((_PLAYERS * len(deals.flops), LOGGED))
     used = np.zeros(GENES, bool)
-    _play(deals, player, opponents, odds, rake, used, np.zeros(_PLAYERS), log)
+    deals.play(_at_table(player, opponents), odds, rake, used=used, won=np.zeros(_PLAYERS), log=log)
     turn = np.tile(np.arange(_PLAYERS), len(deals.flops))
     number, rotation = (np.repeat(deals.flops[:, column], _PLAYERS) for column in (0, 1))
     position = (_PLAYERS - turn) % _PLAYERS
@@ -120,40 +120,13 @@ def winnings_of(
     deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Sequence[Odds], rake: bool
 ) -> tuple[NDArray[np.float64], Bools]:
     """What each of ten players wins in all hands of some deals, in dollars, and the genes that the first one used."""
-    from bots.evolved.kernel import LOGGED
-
     used, won = np.zeros(GENES, bool), np.zeros(_PLAYERS)
-    _play(deals, player, opponents, odds, rake, used, won, np.empty((0, LOGGED)))
+    deals.play(_at_table(player, opponents), odds, rake, used=used, won=won)
     return won, used
 
 
-def _play(
-    deals: DealSet,
-    player: Chromosomes,
-    opponents: Chromosomes,
-    odds: Sequence[Odds],
-    rake: bool,
-    used: Bools,
-    won: NDArray[np.float64],
-    log: NDArray[np.float64],
-) -> None:
-    from bots.evolved.kernel import play_table
-
-    table = np.concatenate([player[None], opponents]).astype(np.int16)
-    by_price = np.array([one is Odds.PRICE for one in odds])
-    play_table(
-        table,
-        by_price,
-        rake,
-        deals.flops,
-        deals.spent,
-        deals.categories,
-        deals.ranks,
-        deals.weights,
-        used,
-        won,
-        log,
-    )
+def _at_table(player: Chromosomes, opponents: Chromosomes) -> Chromosomes:
+    return np.concatenate([player[None], opponents]).astype(np.int16)
 
 
 # ---- figures over deals

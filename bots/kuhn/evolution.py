@@ -328,7 +328,9 @@ class Mixed:
         model = contributions(self.game, 1, np.array(self.model)[None])
         model = np.ascontiguousarray(np.broadcast_to(model[:-1], other[:-1].shape))
         won, lost = np.zeros(len(chromosomes)), np.zeros(other.shape[2])
-        play_halving(own[:-1], other[:-1], model, *payments(self.game), seeds, model_seeds, won, lost)
+        high, low = payments(self.game)
+        drawn = {"seeds": seeds, "model_seeds": model_seeds}
+        play_halving(own[:-1], other[:-1], model, high, low, **drawn, won=won, lost=lost)
         return Evaluation(won / len(lost), totals=-lost * len(won) / len(lost))
 
 

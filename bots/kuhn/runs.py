@@ -478,8 +478,9 @@ def _evolve(
             seconds, now_s = pace.seconds(generation), time.monotonic()
             if now_s - shown_s >= _SHOW_EVERY_S:
                 shown_s = now_s
-                exact, possible, lost = _standing(settings, evolution)
-                show(SeedProgress(settings.seed, *place, generation, generations, seconds, exact, possible, lost))
+                standing = _standing(settings, evolution)
+                progress = SeedProgress(settings.seed, *place, generation, generations, seconds=seconds, **standing)
+                show(progress)
             save()
 
         follow(settings, evolution, StopRule(generations=generations), trace, bred)
@@ -529,16 +530,17 @@ def evolve_seeds(
     return [result for result in results.values() if result is not None]
 
 
-def _standing(settings: KuhnSettings, evolution: Evolution) -> tuple[float, float | None, float]:
+def _standing(settings: KuhnSettings, evolution: Evolution) -> dict[str, float | None]:
     genes = tuple(evolution.champion.ravel().tolist())
     state = evolution.state
     assert state is not None
     game, seat = settings.rules, settings.seat - 1
     lost = exploitability_of(game, seat, genes)
     if settings.opposition is OppositionKind.MODEL:
-        return _value_against(settings, genes), best_answer(game, seat, settings.model).value, lost
+        possible = best_answer(game, seat, settings.model).value
+        return {"exact": _value_against(settings, genes), "possible": possible, "exploitability": lost}
     met = OfRivals(game, is_exact=True)(evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
-    return float(met.fitness[0]), None, lost
+    return {"exact": float(met.fitness[0]), "possible": None, "exploitability": lost}
 
 
 def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnResult | None:

@@ -163,7 +163,7 @@ def level(value: float, interval: float, levels: int) -> int:
 def level_counts(constants: Constants) -> Cell:
     """How many levels each dimension has; their product is the number of cells, of which few ever occur."""
     big, little = constants.big_qty, constants.little_qty
-    return Cell(big, big, big, big, little, little, little, 2, little)
+    return Cell(*[big] * 4, *[little] * 3, round=2, ingame=little)
 
 
 def cell_of(seen: Observation, constants: Constants) -> Cell:
@@ -180,11 +180,11 @@ def cell_of(seen: Observation, constants: Constants) -> Cell:
         level(seen.pot_money, constants.pot_interval, big),
         level(seen.raise_money, constants.raise_interval, big),
         level(seen.odds, constants.odds_interval, big),
-        level(seen.raise_count, constants.qtyraise_interval, little),
-        level(seen.player_count, constants.nplayers_interval, little),
-        level(seen.follower_count, constants.followers_interval, little),
-        min(seen.round, 1),
-        level(seen.in_game_count, constants.ingame_interval, little),
+        qtyraise=level(seen.raise_count, constants.qtyraise_interval, little),
+        nplayers=level(seen.player_count, constants.nplayers_interval, little),
+        followers=level(seen.follower_count, constants.followers_interval, little),
+        round=min(seen.round, 1),
+        ingame=level(seen.in_game_count, constants.ingame_interval, little),
     )
 
 

@@ -278,9 +278,9 @@ class Trainee:
                 self._arrays.known,
                 pack.cards[played:],
                 pack.first + played,
-                count,
-                chances[played:],
-                values[played:],
+                turns=count,
+                chances=chances[played:],
+                values=values[played:],
             )
             if played < len(pack.cards):
                 self._arrays.grow()

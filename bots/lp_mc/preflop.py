@@ -350,7 +350,11 @@ def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
             absent = int((~(chances[0] >= 0)).sum())
             raise_ = sum(raises)
             mixed = len(STARTING_HANDS) - fold - call - raise_ - absent
-            found.append(DecisionCounts(_SEATS[player], name, fold, call, raise_, mixed, absent))
+            found.append(
+                DecisionCounts(
+                    seat=_SEATS[player], betting=name, fold=fold, call=call, raise_=raise_, mixed=mixed, absent=absent
+                )
+            )
     return found
 
 

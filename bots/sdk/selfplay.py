@@ -361,7 +361,18 @@ def _hands(
                     actions += 1
                 failures = group.end_hand(betting)
                 values = tuple(hand_values(betting, deal))
-                yield HandRecord(game, match_name, number, names, seats, deal, betting, values, (), comments)
+                yield HandRecord(
+                    game=game,
+                    match_name=match_name,
+                    hand_number=number,
+                    names_by_seat=names,
+                    seats=seats,
+                    deal=deal,
+                    betting=betting,
+                    values=values,
+                    times=(),
+                    comments=comments,
+                )
                 if failures:
                     raise failures[0]
     finally:
