@@ -77,9 +77,19 @@ class DealSet:
 
         by_price = np.array([one is Odds.PRICE for one in odds])
         log = np.empty((0, LOGGED)) if log is None else log
-        hands = (self.flops, self.spent)
-        weighed = {"categories": self.categories, "ranks": self.ranks, "weights": self.weights}
-        play_table(table, by_price, rake, *hands, **weighed, used=used, won=won, log=log)
+        play_table(
+            table,
+            by_price,
+            rake,
+            self.flops,
+            self.spent,
+            categories=self.categories,
+            ranks=self.ranks,
+            weights=self.weights,
+            used=used,
+            won=won,
+            log=log,
+        )
 
 
 def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:

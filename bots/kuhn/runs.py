@@ -530,7 +530,7 @@ def evolve_seeds(
     return [result for result in results.values() if result is not None]
 
 
-def _standing(settings: KuhnSettings, evolution: Evolution) -> dict[str, float | None]:
+def _standing(settings: KuhnSettings, evolution: Evolution) -> dict[str, Any]:
     genes = tuple(evolution.champion.ravel().tolist())
     state = evolution.state
     assert state is not None

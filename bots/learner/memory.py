@@ -163,7 +163,7 @@ def level(value: float, interval: float, levels: int) -> int:
 def level_counts(constants: Constants) -> Cell:
     """How many levels each dimension has; their product is the number of cells, of which few ever occur."""
     big, little = constants.big_qty, constants.little_qty
-    return Cell(*[big] * 4, *[little] * 3, round=2, ingame=little)
+    return Cell._make([big] * 4 + [little] * 3 + [2, little])
 
 
 def cell_of(seen: Observation, constants: Constants) -> Cell:
