@@ -38,8 +38,8 @@ from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from engine import Seed
 from logs.estimation import FixedHands
+from logs.files import write_whole
 from logs.formats import ExportWarning
-from logs.whole_file import write_whole
 
 _PROGRESS_S = 0.2
 OnProgress: TypeAlias = Callable[[Progress], None]
@@ -229,8 +229,7 @@ def _with_estimates(result: _Result) -> _Result:
     if not isinstance(result, ContestResult) or result.score is not Score.CORRECTED or not result.hands_counted:
         return result
     from logs.hand_source import find
-    from logs.variance.many_files import reduce_hands
-    from logs.variance.reduction import Reduction
+    from logs.variance.reduction import Reduction, reduce_hands
 
     reduction = Reduction()
     reduce_hands(find([result.folder or ""]), reduction)

@@ -20,8 +20,19 @@ from itertools import chain
 from operator import index
 from typing import NamedTuple, TypeAlias, cast
 
-from engine.actions import CALL, FOLD, RAISE, Action, ActionKind, LegalActions, Move, raise_to
-from engine.betting_rules import BettingPoint, betting_rules, first_point
+from engine.betting_rules import (
+    CALL,
+    FOLD,
+    RAISE,
+    Action,
+    ActionKind,
+    BettingPoint,
+    LegalActions,
+    Move,
+    betting_rules,
+    first_point,
+    raise_to,
+)
 from engine.errors import IllegalAction, Rule
 from engine.game import MAX_ACTIONS_PER_ROUND, POSITIONS, Game, Position
 

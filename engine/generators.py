@@ -40,11 +40,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import duels, matchups, tables
+from engine.cards import cards_of
 from engine.duels import BOARDS, ROWS, duel_row
 from engine.equity import Equity, compile_kernels, equity_of_counts, sampled_equity
 from engine.kernels.board_counts import count_rank_patterns
 from engine.kernels.matchups import CLASSES, COLUMNS, LANES, canonical_boards, count_weaker
-from engine.starting_hands import cards_of
 from engine.tables import CATEGORY_SHIFT, HASHED_CARDS, RankTables
 
 # ---- hand ranks

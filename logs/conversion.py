@@ -19,9 +19,8 @@ from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError
 from logs.export import Exporter, chip_value_of
-from logs.formats import ExportFormat, ExportOptions, ExportWarning
+from logs.formats import ExportFormat, ExportOptions, ExportWarning, Rake
 from logs.hand_source import HandFile, HandSource
-from logs.money import Rake
 from logs.record import HandRecord
 
 _NO_TIMES: Final = (
@@ -36,7 +35,7 @@ _AHEAD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MoneyRake:
-    """A `logs.money.Rake` in money instead of chips."""
+    """A `logs.formats.Rake` in money instead of chips."""
 
     per_cent: float
     step: float = 0.0

@@ -23,14 +23,13 @@ from typing import Final
 from engine import Game
 from engine.errors import quoted
 from logs.errors import ExportError, LogsError, UnsupportedGameError
-from logs.formats import ExportFormat, ExportOptions, MatchWriter
-from logs.money import amount_text
+from logs.files import LineFile
+from logs.formats import ExportFormat, ExportOptions, MatchWriter, amount_text
 from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS
 from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord
-from logs.whole_file import LineFile
 
 FORMATS: Final = {format_.name: format_ for format_ in (POKERSTARS, PHH, OHH)}
 """Every format, by its name."""

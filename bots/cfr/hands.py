@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, NO_BUCKET, distinct_holdings, suit_order
 from bots.cfr.files import StrategyFile
+from engine.cards import starting_hand
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.showdowns import rank_sevens
 from engine.ranges import holding_number
-from engine.starting_hands import starting_hand
 
 _KEYS: Final = KEYS.astype(np.int64)
 _BITS: Final = BITS.astype(np.int64)

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import NO_BUCKET
 from bots.cfr.files import StrategyFile
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, betting_start
-from engine.actions import raise_to
+from engine.betting_rules import raise_to
 from engine.holdem import is_dealt_as_holdem
 from engine.ranges import are_free
 

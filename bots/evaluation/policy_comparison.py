@@ -7,7 +7,7 @@ played out from there, with the cards of all players as they were, the same boar
 policy in every seat; what the player's action earned more or less stands to the account of the decision. So this is
 the cost beside the policy and against it, with the hands that the opponents really held. A player who plays the policy
 is as likely to gain as to lose in each decision, whatever happened before: there the intervals of
-`logs.leaks.simultaneous`, which change signs of decisions, are exact.
+`logs.leaks.search`, which change signs of decisions, are exact.
 """
 
 from __future__ import annotations

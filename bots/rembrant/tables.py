@@ -23,8 +23,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from bots.rembrant.choice import Cell, Kind, Opponent, parse_cell
-from engine.cards import RANKS
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import RANKS, STARTING_HANDS
 
 REST: Final = "the rest"
 """The head of the column for every hand that no other column names."""

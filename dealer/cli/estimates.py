@@ -118,8 +118,7 @@ def _estimates(
     find: Callable[..., HandSource],
 ) -> Estimates:
     from bots.errors import PolicyError, SpecError
-    from logs.variance.many_files import reduce_hands
-    from logs.variance.reduction import HandCorrections, Reduction
+    from logs.variance.reduction import HandCorrections, Reduction, reduce_hands
 
     with contextlib.ExitStack() as stack:
 

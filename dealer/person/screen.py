@@ -19,9 +19,8 @@ from dealer.person.sentences import counted, result_sentence, score_remark, scor
 from dealer.person.styles import Ink
 from engine import Card, Game, Move, parse_cards
 from logs import HandRecord
-from logs.hand_events import Acted, Dealt, HandEvent
 from logs.text import shown
-from logs.view import PlayerView, replayed
+from logs.view import Acted, Dealt, HandEvent, PlayerView, replayed
 
 _BOXED_FROM: Final = 60
 """Cards are drawn as boxes from this width on,"""

@@ -11,7 +11,7 @@ from bots.human import Choices, Raises, Scene, Score, read_entry
 from engine import Game, Rule
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
-from logs.hand_events import chips_in_words
+from logs.view import chips_in_words
 
 
 def game_sentence(game: Game) -> str:

@@ -22,9 +22,8 @@ from dealer.results.sentences import listed
 from engine import CARD_TEXTS, Card, Move
 from engine.cards import suit_of
 from logs import HandRecord
-from logs.hand_events import Acted, Dealt
 from logs.text import shown
-from logs.view import PlayerView, replayed
+from logs.view import Acted, Dealt, PlayerView, replayed
 
 _SYMBOLS: Final = "♣♦♥♠"
 _SUITS: Final = ("clubs", "diamonds", "hearts", "spades")

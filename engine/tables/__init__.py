@@ -29,7 +29,7 @@ without numpy:
     8 bytes               magic
     169 * 9 * 3 doubles   by class of hole cards, by opponents (1 to 9): win, tie and equity of `engine.equity.Equity`
 
-The classes are those of `engine.starting_hands`, in their order. Against one opponent the numbers are exact: all its
+The classes are those of `engine.cards`, in their order. Against one opponent the numbers are exact: all its
 hands with all boards. Against more they are sampled, `TRIALS` showdowns each, so that the standard error is at most
 0.0005.
 """

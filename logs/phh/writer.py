@@ -22,10 +22,8 @@ from engine.game import DEFAULT_STACK
 from engine.holdem import NO_CAP
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
-from logs.formats import ExportOptions, ExportWarning, MatchWriter, check_holdem, file_stem, shown_stacks
-from logs.money import Scale
-from logs.record import HandRecord
-from logs.steps import showdown_order, street_actions
+from logs.formats import ExportOptions, ExportWarning, MatchWriter, Scale, check_holdem, file_stem, shown_stacks
+from logs.record import HandRecord, showdown_order, street_actions
 from logs.text import clean
 
 FORMAT_NAME: Final = "PHH"

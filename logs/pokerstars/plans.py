@@ -15,16 +15,14 @@ from operator import eq, itemgetter
 from typing import Final, NamedTuple
 
 from engine import BettingState, Game, Position, Seat
-from engine.actions import Move
 from engine.betting import RoundActions, Step
+from engine.betting_rules import Move
+from engine.hand import Pot, side_pots, uncalled
 from engine.holdem import Blinds
-from engine.showdown import Pot, side_pots, uncalled
 from logs.errors import LogsError
-from logs.formats import shown_stacks
-from logs.money import RakeFunction, shares, split
+from logs.formats import RakeFunction, shares, shown_stacks, split
 from logs.pokerstars.stakes import Money
-from logs.record import HandRecord
-from logs.steps import first_to_show, order_of_showing, street_actions
+from logs.record import HandRecord, first_to_show, order_of_showing, street_actions
 
 _STREETS: Final = (
     "",

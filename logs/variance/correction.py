@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from engine import BettingState, Deal, Game
 from engine.holdem import is_holdem
 from engine.kernels import disk
-from logs.estimation.bounds import possible_losses
-from logs.estimation.mean import Bounds
+from logs.estimation.mean import Bounds, possible_losses
 from logs.record import HandRecord
 from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
-from logs.variance.shares import PotRow, Shares, shares_refusal
-from logs.variance.terms import Terms, chance_terms, term_values
+from logs.variance.terms import PotRow, Shares, Terms, chance_terms, shares_refusal, term_values
 
 MOST_HANDS: Final = 100_000
 """The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
@@ -38,7 +36,7 @@ class ChanceCorrection:
         """Prepare.
 
         Args:
-            game: one that `logs.variance.shares.shares_refusal` does not refuse.
+            game: one that `logs.variance.terms.shares_refusal` does not refuse.
         """
         self._rounds = game.num_rounds
         self._shares = Shares(game)

@@ -26,12 +26,21 @@ from engine.equity import compile_kernels
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
 from logs.estimation import Bounds, RunningMean, score_bounds
+from logs.files import is_plain
+from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.variance.cross_fitting import HANDS, ONE, CrossSums, Mean
 from logs.variance.estimates import Estimate, Estimates, Estimator, GameEstimates, Omission, PlayerEstimates
-from logs.variance.shares import Shares, shares_refusal
-from logs.variance.terms import Terms, chance_columns, chance_terms, last_board_before_showdown, term_values
+from logs.variance.terms import (
+    Shares,
+    Terms,
+    chance_columns,
+    chance_terms,
+    last_board_before_showdown,
+    shares_refusal,
+    term_values,
+)
 
 _RAW, _ADJUSTED, _FIRST = 2, 3, 4
 """The columns behind `ONE` and `HANDS`; the terms follow."""
@@ -59,7 +68,7 @@ class HandCorrections(Protocol):
         ...
 
     def terms(self, record: HandRecord, stream: int) -> Terms:
-        """The terms of a hand; a stream as for `logs.variance.shares.Shares.of`."""
+        """The terms of a hand; a stream as for `logs.variance.terms.Shares.of`."""
         ...
 
 
@@ -361,3 +370,48 @@ class _GameSums:
 def _words(game: Game) -> str:
     kind = "limit" if game.is_limit else "no-limit"
     return f"{kind}, {game.num_players} players, blinds {'/'.join(map(str, game.blinds))}"
+
+
+_PROGRESS_HANDS: Final = 500
+_BYTES: Final = 1 << 20
+
+
+def reduce_hands(
+    source: HandSource, reduction: Reduction, *, on_progress: Callable[[float | None], None] | None = None
+) -> int:
+    """Count hands, each once: copies of files are left out, and reported as problems.
+
+    Args:
+        source: of the hands.
+        reduction: where they are counted.
+        on_progress: is called now and then with the part of the hands that has been counted; None where the files do
+            not tell how many there are.
+
+    Returns:
+        how many hands there were.
+
+    Raises:
+        LogError: a file cannot be read at all.
+        DamagedLogError: a problem was met while reading strictly.
+        OSError: a file cannot be read.
+    """
+    source = source.without_copies()
+    expected = _hands_in(source.files) if on_progress is not None else None
+    hands = 0
+    for hands, record in enumerate(source.by_deal(), 1):
+        reduction.add(record)
+        if on_progress is not None and not hands % _PROGRESS_HANDS:
+            on_progress(min(1.0, hands / expected) if expected else None)
+    return hands
+
+
+def _hands_in(files: Sequence[HandFile]) -> int | None:
+    """How many hands there are; None where that cannot be told without reading them."""
+    if not all(file.format is None and is_plain(file.path) for file in files):
+        return None
+    found = 0
+    for file in files:
+        with open(file.path, "rb") as log:
+            while part := log.read(_BYTES):
+                found += part.count(b"\nSTATE:")
+    return found

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.formats import ExportOptions
-from logs.money import Rake, split
+from logs.formats import ExportOptions, Rake, split
 from logs.ohh import format_ohh
 from tests.logs.hands import random_hands
 
