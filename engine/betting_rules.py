@@ -91,7 +91,6 @@ class BettingPoint(NamedTuple):
         min_raise_to: the smallest total of a raise, where the stack allows it.
         able: bit p is set when position p can still act: it has not folded and has chips left.
         called: how many able players have called the last raise of this round, or made it.
-        raises, actions: their numbers in this round.
     """
 
     position: int

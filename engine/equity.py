@@ -223,7 +223,6 @@ class ShowdownOdds:
     """How often each player wins a pot.
 
     Attributes:
-        boards: how many boards can come.
         shared: by player, on how many of them the player is one of 1, 2, ... winners; 0 everywhere for players
             who do not play for the pot.
     """
@@ -288,7 +287,6 @@ def odds_by_pot(
 
     Args:
         hole_cards: of the players that are still in.
-        board: the known board cards.
         pots: the players, as indices, who play for each pot.
         dead: cards that are known to be elsewhere, such as folded ones.
         deck: all cards of the game.
@@ -441,8 +439,6 @@ class Chances:
 
     Attributes:
         players: in the order given.
-        showdowns: how many were counted or drawn.
-        is_exact: whether these are all there are.
     """
 
     players: tuple[Chance, ...]

@@ -66,7 +66,6 @@ class Pot(NamedTuple):
 
     Attributes:
         amount: in chips.
-        players: the positions that play for it.
     """
 
     amount: int
@@ -131,7 +130,6 @@ class Hand:
     """A hand being played; `apply` advances it.
 
     Attributes:
-        betting: the present betting state.
         deal: every card of the hand, seen or not.
     """
 

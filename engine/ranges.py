@@ -42,8 +42,6 @@ class RangeChances(NamedTuple):
 
     Attributes:
         win: the chance of the best hand alone, as `engine.equity.Equity` has it.
-        tie: the chance of a tie.
-        equity: the share of the pot.
     """
 
     win: NDArray[np.float64]
@@ -117,7 +115,6 @@ def shares_against(hole: Sequence[int], board: Sequence[int]) -> NDArray[np.floa
     0 where a holding has a card of the others.
 
     Args:
-        hole: two cards.
         board: none, or three to five cards, all different.
 
     Raises:

@@ -45,8 +45,6 @@ class NotableHand(NamedTuple):
 
     Attributes:
         chips: how many are in its pot, without those nobody called; or what a player lost, below 0.
-        match: the match.
-        number: of the hand.
         names: the players by position.
         player: who lost; empty for a pot.
     """
@@ -63,8 +61,6 @@ class NotableDeal(NamedTuple):
 
     Attributes:
         chips: how many, below 0.
-        number: of the deal's hands.
-        player: who lost.
         hands: each match with what the player won there.
     """
 
@@ -78,8 +74,6 @@ class ScorePoint(NamedTuple):
     """How a player stood after some deals.
 
     Attributes:
-        hands: played in them.
-        blinds: net big blinds.
         half_width: half the 95 % interval of the expected net; None with too few deals.
     """
 
@@ -89,8 +83,6 @@ class ScorePoint(NamedTuple):
 
 
 class _Worst:
-    """The few entries with the lowest chips; of equal ones the first."""
-
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, NotableHand | NotableDeal]] = []
         self._added = 0
@@ -111,8 +103,6 @@ class _Worst:
 
 
 class _Player:
-    """One player over all deals."""
-
     def __init__(self, mean: RunningMean) -> None:
         self.mean = mean
         self.chips = 0.0
@@ -126,9 +116,7 @@ class ContestScores:
     """The scores of a contest so far.
 
     Attributes:
-        game: what is played.
         deals: that were played in every seating.
-        hands: that were counted.
         unread: hands that were left out, because their lines are damaged or other seatings do not have them.
     """
 
@@ -136,7 +124,6 @@ class ContestScores:
         """Begin with nothing counted.
 
         Args:
-            game: what is played.
             seatings: names of the matches of the same hands, which they play in different seatings.
         """
         self.game = game
@@ -166,7 +153,6 @@ class ContestScores:
 
         Args:
             matches: by name, as far as there are any.
-            most: how many deals at most.
 
         Raises:
             OSError: a log cannot be read.
@@ -280,10 +266,7 @@ class WorstHand:
     """A hand that a player lost.
 
     Attributes:
-        path: the file it stands in.
-        player: who lost.
         chips: net chips of the player, below 0.
-        hand: the hand.
         others: the same deal in the other seatings: the file and the hand.
     """
 
@@ -298,9 +281,7 @@ def worst_hands(source: HandSource, player: str | None = None, *, count: int = 1
     """The hands a player lost most on, the worst first; equal losses in the order of the files.
 
     Args:
-        source: of the hands.
         player: whose losses; None for the first player of the first hand.
-        count: how many hands at most.
 
     Raises:
         LogsError: a file cannot be read.
@@ -348,5 +329,4 @@ def _with_paths(source: HandSource) -> Iterator[tuple[str, HandRecord]]:
 
 
 def _deal_of(path: str, record: HandRecord) -> _Deal:
-    """What hands of the same deal have in common: their folder, game, number and the cards of each position."""
     return os.path.dirname(path), record.game, record.hand_number, record.deal.hole_cards

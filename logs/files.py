@@ -68,9 +68,6 @@ def lines_of(
     as a problem, or raised where nothing has been read.
 
     Args:
-        opening: opens the file.
-        most_characters: of a line.
-        problems: of the file.
         lines_before: how many lines the file has before what is opened.
 
     Raises:
@@ -163,8 +160,6 @@ def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> 
     """Write a file, text as UTF-8, so that it is there whole or not at all, even if the machine stops in between.
 
     Args:
-        path: of the file.
-        content: all of it.
         is_synced: whether to wait for the disk. Without, the file is whole whatever becomes of this process, but after
             a power cut it may be an earlier one, or damaged: for what is written often and can be done without.
 

@@ -70,7 +70,6 @@ class Scale:
     """What chips are worth.
 
     Attributes:
-        chip_value: what a chip is worth in money.
         unit: the smallest amount that is written, in money: a cent, or less if a chip is not a whole number of them.
     """
 
@@ -233,7 +232,6 @@ def hand_number(base: int, number: int) -> int:
 
     Args:
         base: see `match_base`.
-        number: which hand of its match it is.
     """
     return _SMALLEST + (base + number) % _SPAN
 
@@ -333,7 +331,6 @@ class MatchWriter(NamedTuple):
     """Writes the hands of one match.
 
     Attributes:
-        file_name: what their file is called.
         write: makes the text of a hand, given the number of hands that the file already holds; raises `LogsError`
             for a hand that the format cannot express.
         ahead_s: tells how many seconds after its real time the last hand is dated.
@@ -432,7 +429,6 @@ class ExportFormat:
 
     Attributes:
         name: the word for it in options and folder names.
-        label: what people call it.
         check: raises `UnsupportedGameError` for a game that the format does not have.
         start: begins to write a match with its first hand.
         warning: what importers will not like about a game and options; None where all is well.

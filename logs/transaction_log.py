@@ -33,7 +33,6 @@ class Transaction(NamedTuple):
     """One line of a transaction log.
 
     Attributes:
-        line: as in the file.
         action: None when its letter is not an action, or when the line cannot be read.
         hand_number: -1 when the line cannot be read.
         times: when the player was asked and when it answered.
@@ -55,9 +54,7 @@ class HandTransactions(NamedTuple):
 
     Attributes:
         lines_before: how many lines of the text come before them.
-        hand_number: of the hand.
         actions: as `protocol.actions.format_action` writes them.
-        times: of each action.
     """
 
     lines_before: int
@@ -154,7 +151,6 @@ def _scanned(text: str, is_limit: bool) -> Action | None:
 
 
 def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transaction, int]:
-    """One line, and the microseconds of its reply."""
     unreadable = Transaction(line, None, -1, Times(0, 0)), last_fraction
     text = line.split("\0", 1)[0]
     scanned = scan_action(text, 0, is_limit)
@@ -179,7 +175,6 @@ def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transact
 
 
 def _scan_field(text: str, start: int, most: int, scan: _Scan) -> tuple[int, int] | None:
-    """A number of at most `most` characters (0: any) after blanks."""
     while start < len(text) and text[start] in " \t\n\v\f\r":
         start += 1
     return scan(text[: start + most] if most else text, start)

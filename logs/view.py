@@ -55,9 +55,6 @@ class Acted:
     """A player has acted.
 
     Attributes:
-        position: who.
-        round: when.
-        move: what it amounts to.
         added: chips that it put in.
         street_total: the player's chips in this round after it.
         is_all_in: whether they were its last chips.
@@ -84,7 +81,6 @@ class Shown:
     """A player has shown its cards.
 
     Attributes:
-        position: who.
         cards: its hole cards; empty where they are not known.
         strength: what its best hand is called, such as ``a pair of Kings``; empty in games without such names.
     """
@@ -178,8 +174,6 @@ def action_words(event: Posted | Acted | Returned | Won, game: Game, *, end: str
     """What a player does, as the words behind its name: ``raises to 300, all-in``.
 
     Args:
-        event: what it does.
-        game: the game.
         end: of the verb: empty behind ``You``.
     """
     match event:
@@ -219,16 +213,12 @@ class PlayerView:
     """A player at one moment.
 
     Attributes:
-        position: its position in the hand.
         name: the player, as it can be shown.
         place: what the position is called, such as BB.
-        is_button: whether it has the dealer's button.
         cards: its hole cards; empty where they are not known or not to be seen.
         street_total: chips put in during this round.
         stack_left: chips left to play with; None where the stack is deeper than any pot of the game.
-        has_folded: whether it has folded.
         is_all_in: whether it has no chips left and has not folded.
-        is_acting: whether it is its turn.
         last: what it has done last in this round, such as ``raises to 300``; empty before.
         move: its last action of this round; None before.
         value: net chips of the hand; None before it is over.
@@ -255,9 +245,6 @@ class HandView:
 
     Attributes:
         words: what has happened since the view before, such as ``Ann raises to 300``.
-        round: what the betting round is called.
-        begins_round: whether the round begins with it.
-        board: the cards on the table.
         pot: chips put in by everybody so far, without those that went back.
         to_call: chips that a call by the player in turn would add; 0 where nobody is in turn, too.
         seats: the players, in the order of their positions.
@@ -330,8 +317,6 @@ def _said(names_by_seat: Sequence[str], comment: PlayerComment) -> tuple[str, st
 
 
 class _Table:
-    """The table while events are added."""
-
     def __init__(self, betting: BettingState, names: Sequence[str], hole_cards: Sequence[tuple[Card, ...]]) -> None:
         game = self.game = betting.game
         places, blinds = position_names(game), holdem_blinds(game)
@@ -356,7 +341,6 @@ class _Table:
         ]
 
     def put_in(self, at: Position, chips: int, street_total: int, words: str) -> None:
-        """A player puts chips in; fewer than none come back."""
         self.spent[at] += chips
         seat = self.seats[at]
         left = None if seat.stack_left is None else seat.stack_left - chips
@@ -364,7 +348,6 @@ class _Table:
         self.seats[at] = replace(seat, street_total=street_total, stack_left=left, is_all_in=all_in, last=words)
 
     def add(self, event: HandEvent) -> str:
-        """Take in an event; returns it in words."""
         if isinstance(event, Dealt):
             self.round = event.round
             self.board += event.cards
@@ -400,7 +383,6 @@ class _Table:
     def view(
         self, words: str, comments: Sequence[tuple[str, str]], time_ms: float | None, *, begins_round: bool
     ) -> HandView:
-        """The table as it is now."""
         state = self.state
         is_turn = not state.finished and state.round == self.round
         seats = list(self.seats)
@@ -456,7 +438,6 @@ class SeatView:
     """A player at the table.
 
     Attributes:
-        name: the player.
         position: SB, BB, BTN ...
         stack: chips before the hand; 0 in limit games, where they do not matter.
         cards: its hole cards, as texts.
@@ -476,8 +457,6 @@ class ReplayStep:
 
     Attributes:
         name: the player; empty where a street or the showdown begins.
-        words: what happened.
-        cards: dealt to the board, or shown.
         pot: chips in the pot afterwards.
         comments: names and texts of what players said since the previous step.
         time_ms: how long the answer took; None where that is not known.
@@ -496,11 +475,8 @@ class ReplayedHand:
     """A hand step by step.
 
     Attributes:
-        match_name: the match.
-        number: the number of the hand.
         pot_in_blinds: how big the pot was, in big blinds.
         seats: the players, in the order of their positions.
-        steps: what happened.
         last_words: names and texts of what players said after the last action.
     """
 

@@ -38,8 +38,6 @@ _NONE_KNOWN: Final[dict[bytes, BettingNode]] = {}
 
 
 class _Memory:
-    """What the nodes of one game share."""
-
     __slots__ = ("first", "is_limit", "most_folded", "rules", "size")
 
     def __init__(self, game: Game) -> None:

@@ -502,11 +502,6 @@ class SeatStream:
     """
 
     def __init__(self, *, most_kept_bytes: int = MOST_KEPT_BYTES) -> None:
-        """Start with nothing sent.
-
-        Args:
-            most_kept_bytes: how much of what was sent last can be sent again.
-        """
         self.received = 0
         self._kept = bytearray()
         self._sent = 0

@@ -56,7 +56,6 @@ class BettingTables(NamedTuple):
     """The rules of a game as arrays of int64.
 
     Attributes:
-        first: the point where a hand starts.
         blinds: by position, in chips.
         stacks: by position, in chips.
         raise_sizes: by round, in chips; all 0 in a no-limit game.
@@ -115,10 +114,8 @@ def act(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int64
     """Play a legal action of the acting player: 0 fold, 1 call, 2 raise to a hand total (in a limit game of any size).
 
     Args:
-        tables: of the game.
         point: changed in place.
         spent: by position, in chips; changed in place.
-        kind: of the action.
         size: of a raise, as a hand total.
     """
     position, round_, max_spent, able = point[POSITION], point[ROUND], point[MAX_SPENT], point[ABLE]
@@ -174,7 +171,6 @@ def pay(spent: NDArray[np.int64], folded: int, ranks: NDArray[np.int64], values:
         spent: by position, in chips.
         folded: bit p is set when position p has folded.
         ranks: of the hands, higher is better; those of folded positions do not matter.
-        values: written.
     """
     players = len(spent)
     if bits(folded) + 1 >= players:
@@ -255,7 +251,6 @@ def limit_hand(policy: Policy, *, free_folds: bool = False) -> Play:
     """Compile the hand loop around a compiled policy (some tenths of a second at its first call).
 
     Args:
-        policy: of all positions.
         free_folds: whether a player may fold where there is nothing to fold to, as the rules of some works allow.
 
     Returns:

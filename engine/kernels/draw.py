@@ -46,8 +46,6 @@ def draw_cards(deck: NDArray[np.uint8], draws: int, counter: np.uint64) -> np.ui
     Each word of the generator makes two draws, its upper half first (see `engine.kernels.showdowns.count_sampled`).
 
     Args:
-        deck: any cards.
-        draws: how many of them are drawn.
         counter: the generator's state.
 
     Returns:
@@ -124,7 +122,6 @@ def count_sampled_duels(
     Args:
         to_come: as many items as cards of the board are to come. The length of a tuple is part of its type, so the
             kernel is compiled for each and all short loops in it are written out.
-        hole: as there, and so are the others.
     """
     missing, size = np.uint64(len(to_come)), np.uint64(len(unseen))
     board_key, board_cards = START, _ZERO
@@ -220,10 +217,8 @@ def count_against_many(
     were drawn before, so no deck is shuffled.
 
     Args:
-        hole: our two cards.
         board: three to five cards.
         opponents: how many, 1 to 9.
-        trials: how many showdowns.
         start: of the random numbers, 64 bits.
         counts: at least ``opponents + 2``: lost ones at 0, at k those with k winners including us.
     """
@@ -522,7 +517,6 @@ def count_against_one(hole: NDArray[np.uint8], board: NDArray[np.uint8], counts:
     """Add to counts every showdown against one opponent: all its hands with all boards to come, each once.
 
     Args:
-        hole: our two cards.
         board: three to five cards.
         counts: at least three: lost, won and tied showdowns.
     """

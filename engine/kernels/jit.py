@@ -40,8 +40,6 @@ _DUMPS: Callable[[object], bytes] = dumps
 
 
 class _Filling(NamedTuple):
-    """A cache that this process fills: its folder, and the names of the kernels in it so far."""
-
     folder: Path
     names: list[str]
 

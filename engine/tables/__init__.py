@@ -140,8 +140,6 @@ def checked(data: bytes, sha256: str, what: str) -> bytes:
     """The bytes themselves, if they are the file of this checksum.
 
     Args:
-        data: what a file holds.
-        sha256: the checksum.
         what: a noun phrase for the message.
 
     Raises:

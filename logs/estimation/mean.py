@@ -57,10 +57,6 @@ def signed(value: float, digits: int = 0) -> str:
     """A gain or a loss for people: ``+1,234.5``.
 
     Two sides of one sum may differ in the last bit, which must not make 388 of one and -389 of the other.
-
-    Args:
-        value: the figure.
-        digits: decimal places.
     """
     return f"{round(value, 6):+z,.{digits}f}"
 
@@ -73,9 +69,7 @@ class Rate:
     are `flipped` and `of`.
 
     Attributes:
-        mbb: the mean.
         half_width: half its 95 % interval; None with too few games to give one.
-        player: whose winnings they are.
         opponent: who pays them: another player, or "the table".
     """
 
@@ -114,11 +108,7 @@ class Rate:
         raise ValueError(f"a rate of {self.player} over {self.opponent} says nothing about {player}")
 
     def text(self, digits: int = 0) -> str:
-        """The figures alone, such as ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval.
-
-        Args:
-            digits: decimal places.
-        """
+        """The figures alone, such as ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""
         spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
         return f"{signed(self.mbb, digits)}{spread} mbb/g"
 
@@ -188,9 +178,7 @@ def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95
     """Half an interval: what error * Z + unseen * E exceeds with probability `tail`; Z is normal, E exponential.
 
     Args:
-        error: the standard error of the mean.
         unseen: the weight of one more unit, times its distance from the mean at the farther bound; 0 without bounds.
-        tail: the probability left on one side.
     """
     most = -math.log(tail)
     if error <= 1e-6 * unseen:
@@ -211,7 +199,6 @@ def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95
 
 
 def _upper_tail(x: float) -> float:
-    """The probability that a standard normal variable exceeds x."""
     return math.erfc(x / math.sqrt(2)) / 2
 
 
@@ -224,7 +211,6 @@ def _normal_point(tail: float) -> float:
 
 
 def _half_width(count: int, mean: float, squares: float, bounds: Bounds | None, tail: float) -> float | None:
-    """Half the interval of a mean over units; None below `FEWEST_UNITS`, and for equal scores without bounds."""
     if count < FEWEST_UNITS:
         return None
     error = math.sqrt(max(0.0, squares) / (count - 1) / count)
@@ -240,7 +226,6 @@ class RunningMean:
 
     Attributes:
         bounds: how far scores can reach; None if unknown: then the interval is the normal one.
-        count: how many numbers.
         mean: their mean; 0 without any.
         squares: the sum of their squared distances from the mean.
     """
@@ -291,12 +276,7 @@ class RunningMean:
         return self.half_width()
 
     def rate(self, player: str, opponent: str) -> Rate | None:
-        """The mean of scores in mbb per game as a `Rate`; None without any.
-
-        Args:
-            player: whose scores they are.
-            opponent: who pays them.
-        """
+        """The mean of scores in mbb per game as a `Rate`; None without any."""
         return Rate(self.mean, self.half_width_95, player, opponent) if self.count else None
 
 
@@ -325,12 +305,6 @@ class AnyTimeMean(RunningMean):
     bounds: Bounds
 
     def __init__(self, values: Iterable[float], bounds: Bounds) -> None:
-        """Start with some scores.
-
-        Args:
-            values: the scores.
-            bounds: how far they can reach.
-        """
         # By bet, the logarithms of 1 + bet * (distance from the lowest, or from the highest) added up.
         self._up = [0.0] * len(BETS)
         self._down = [0.0] * len(BETS)
@@ -384,11 +358,6 @@ class Moments(NamedTuple):
 
     Winnings are whole chips, or fractions of a split pot, and their mean is small against their spread: plain sums
     lose nothing that matters (a million hands for 20,000 chips each: the variance is right to 1e-10 of itself).
-
-    Attributes:
-        hands: how many numbers.
-        total: their sum.
-        squares: the sum of their squares.
     """
 
     hands: int = 0

@@ -177,7 +177,6 @@ class _Gambler:
 
         Args:
             gain: the mean gain of a unit to come.
-            variance: of the scores.
         """
         outlook = []
         for stake, (edge, cap) in zip(self._stakes, self._bets, strict=True):
@@ -197,7 +196,6 @@ class BetterTest:
         high: HIGH in mbb per hand.
         alpha: how often it may say better when the mean is LOW or less.
         beta: how often it may say not better when the mean is HIGH or more.
-        scores: the mean of all scores added.
         verdict: how it ended, for good; None while it runs.
     """
 
@@ -310,7 +308,6 @@ def expected_units(
         beta: an error rate, as for the test.
         mean: the true mean of the scores. The test takes longest halfway between LOW and HIGH.
         lowest: the lowest possible score; wide bounds make a test longer.
-        highest: the highest possible score.
 
     Raises:
         ValueError: the standard deviation is not above 0.
@@ -338,7 +335,6 @@ def _units_to_go(optimist: _Gambler, pessimist: _Gambler, gain: float, loss: flo
 
 
 def _growing_time(bets: list[_Outlook]) -> float:
-    """Units after which bets that grow steadily have reached the target together; infinity if they never do."""
     alone = min((bet.distance / bet.growth for bet in bets if bet.growth > 0), default=math.inf)
     if alone == math.inf:
         return alone
@@ -469,7 +465,6 @@ def _numbers(text: str, listed: str, least: int, most: int) -> list[float]:
 
 
 def _text(number: float) -> str:
-    """A number as people write it, exact."""
     return repr(float(number)).removesuffix(".0")
 
 
@@ -477,7 +472,6 @@ class Monitor:
     """Watches the scores of a match for a stop rule, from the first player's point of view: "A over B".
 
     Attributes:
-        rule: the rule.
         scores: the mean of the scores so far.
         is_decided: whether there is a reason to stop; it remains.
     """
@@ -486,7 +480,6 @@ class Monitor:
         """Start to watch.
 
         Args:
-            rule: the rule.
             bounds: the lowest and the highest possible score, in mbb per hand; see `logs.estimation.score_bounds`.
             hands_per_unit: how many hands one score belongs to, for rules that count hands.
 

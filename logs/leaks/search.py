@@ -43,7 +43,6 @@ class Sums(NamedTuple):
     """What cells hold.
 
     Attributes:
-        sums: of each cell.
         half_widths: such that, with the confidence asked for, all intervals hold at once.
         bound: what the statistic of no cell exceeds; it takes the place of 1.96.
     """
@@ -70,11 +69,9 @@ def simultaneous(
         values: shape (n,): what one player made beyond another one.
         cells: shape (n, k): the cells that each counts in, numbers below `count`, or `count` itself for none.
         of_deal: shape (n,), ascending: the deal of each; values of the same deal stay together.
-        count: how many cells there are.
         deals: how many deals, those without a value included; 2 or more.
         sides: shape (n, 2): whose value it is, and who has the same with the other sign, -1 for nobody; the player who
             is asked about is 0. By default 0 and 1.
-        players: how many play in each deal.
         tail: 1 less the confidence.
     """
     if sides is None:
@@ -110,7 +107,6 @@ def simultaneous(
 
 
 def _normed(sums: NDArray[np.floating], squares: NDArray[np.floating]) -> NDArray[np.floating]:
-    """By draw, the sum of a cell over the root of its squares where that is highest."""
     found: NDArray[np.floating] = np.abs(sums / np.sqrt(np.where(squares > 0, squares, 1.0))).max(axis=1, initial=0.0)
     return found
 
@@ -131,8 +127,6 @@ class Cell:
 
     Attributes:
         dimension: one of `logs.leaks.divergences.DIMENSIONS`, or `BY_POSITION`.
-        name: what the decisions have in common.
-        deals: how many there were.
         per_100_hands: chips per hundred of all hands of the player, against what the other player made of its cards.
         half_width: of the interval, which holds together with those of all other cells, 95 %; None for cells of
             fewer than `FEWEST_DEALS` deals, which are not asked.
@@ -172,7 +166,6 @@ class Leaks:
     """Where a player loses.
 
     Attributes:
-        player: whose leaks.
         others: against whom, in the order met.
         deals: played in all seatings: between two players pairs of hands.
         unpaired: hands of the player whose deal was not played in all seatings; they do not count.
@@ -220,7 +213,6 @@ class Leaks:
 
 
 def _is_choice(cell: Cell) -> bool:
-    """Whether a cell is a leak of one decision rather than of what came behind it."""
     return cell.dimension in _DECISIONS and cell.is_leak and cell.by_choice <= cell.per_100_hands / 2
 
 
@@ -233,21 +225,17 @@ Found: TypeAlias = tuple[str, HandRecord]
 
 
 class _Cells:
-    """The cells of what is asked: by number, what fell into each."""
-
     def __init__(self) -> None:
         self.numbers: dict[tuple[str, str], int] = {}
         self.choices: list[dict[tuple[str, str], _Choice]] = []
 
     def number(self, dimension: str, name: str) -> int:
-        """The number of a cell."""
         found = self.numbers.setdefault((dimension, name), len(self.numbers))
         if found == len(self.choices):
             self.choices.append({})
         return found
 
     def add(self, number: int, choice: tuple[str, str], deal: int, chips: float) -> None:
-        """Count what the player did and the other did in a deal."""
         deals, sum_, last = self.choices[number].get(choice, (0, 0.0, -1))
         self.choices[number][choice] = deals + (deal != last), sum_ + chips, deal
 
@@ -304,7 +292,6 @@ class PlayerCount:
         self._deals += 1
 
     def _count_set(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
-        """Count hands of a deal in which each player sits in each position equally often."""
         players = len(roles)
         # Each hand of a player is compared with that of every other one in its seat: together they count once.
         share = players / len(hands) / (players - 1)
@@ -472,7 +459,6 @@ def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) 
     """The hands of a source deal by deal, each with its path; copies of files count once, and are reported as problems.
 
     Args:
-        source: of the hands.
         on_hands: takes now and then how many hands have been read.
 
     Raises:

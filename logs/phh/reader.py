@@ -159,9 +159,7 @@ class Play:
     """A hand being played from its actions.
 
     Attributes:
-        betting: the present betting state.
         holes: the hole cards of each position; empty where unknown.
-        board: the cards on the table.
         mucked: positions that threw their cards away at the showdown.
     """
 
@@ -311,7 +309,6 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
 
 
 def _values(fields: Fields, play: Play) -> tuple[tuple[float, ...], str | None]:
-    """Net chips of each position by the cards, and what is doubtful about them."""
     betting = play.betting
     game = betting.game
     deal = Deal(tuple(play.holes), tuple(play.board))
@@ -341,11 +338,6 @@ def _values(fields: Fields, play: Play) -> tuple[tuple[float, ...], str | None]:
 
 
 def _compared(values: list[float], told: list[float] | None, stacks: list[int]) -> tuple[tuple[float, ...], str | None]:
-    """Values, compared with the finishing stacks where those are given.
-
-    Raises:
-        HandError: they contradict each other.
-    """
     if told is None:
         return tuple(values), None
     differences = [stack - start - value for stack, start, value in zip(told, stacks, values, strict=True)]
@@ -374,7 +366,6 @@ def _seating(fields: Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat,
 
 
 def _own_fields(fields: Fields, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
-    """Times and comments, as far as they are there in the form in which we write them."""
     times = fields.table.get("_times")
     count = sum(map(len, betting.rounds))
     if not isinstance(times, list) or len(times) != count or not all(map(_is_pair_of_numbers, times)):
@@ -432,7 +423,6 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
 
 
 def _hands(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
-    """The text of each hand, without its table header, and the number of the line where it begins."""
     start, held, size = 1, list[str](), 0
     for line_number, line in enumerate(lines, 1):
         if _TABLE.fullmatch(line.rstrip("\r\n")):
@@ -453,11 +443,6 @@ def _says_something(line: str) -> bool:
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """The fields of a hand.
-
-    Raises:
-        HandError: the text is not TOML; its cause is what `tomllib` says.
-    """
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except (ValueError, ArithmeticError, RecursionError) as error:

@@ -95,12 +95,10 @@ class _Amounts:
         self._is_exact = any(value % 1 for value in record.values)
 
     def text(self, chips: int) -> str:
-        """Whole chips."""
         amount = self._scale.amount(chips)
         return str(float(amount) if self._is_exact else amount)
 
     def part(self, chips: float) -> str:
-        """Chips and parts of a chip."""
         text = format_value(chips * float(self._scale.chip_value))
         return f"{text}.0" if self._is_exact and "." not in text else text
 

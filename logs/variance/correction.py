@@ -33,11 +33,6 @@ class ChanceCorrection:
     """Corrects hands of one game, all hole cards known."""
 
     def __init__(self, game: Game) -> None:
-        """Prepare.
-
-        Args:
-            game: one that `logs.variance.terms.shares_refusal` does not refuse.
-        """
         self._rounds = game.num_rounds
         self._shares = Shares(game)
         self._terms: dict[int, tuple[BettingState, Terms]] = {}
@@ -69,12 +64,7 @@ class ChanceCorrection:
 
 
 def is_cheap(game: Game, hands: int) -> bool:
-    """Whether a result is corrected unasked: it takes some seconds at most, and nothing has to be compiled for it.
-
-    Args:
-        game: what is played.
-        hands: how many were played.
-    """
+    """Whether a result is corrected unasked: it takes some seconds at most, and nothing has to be compiled for it."""
     if shares_refusal(game) is not None or hands * game.num_players > MOST_HANDS:
         return False
     return not is_holdem(game) or disk.is_filled()

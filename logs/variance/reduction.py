@@ -73,8 +73,6 @@ class HandCorrections(Protocol):
 
 
 class _Betting(NamedTuple):
-    """What follows from a betting: its terms, and the board at which an all-in hand is worth its expectation."""
-
     betting: BettingState
     terms: Terms
     all_in_board: int | None
@@ -131,13 +129,10 @@ class Reduction:
 
 
 def _without_stacks(game: Game) -> Game:
-    """A game as hands with different stacks share it."""
     return replace(game, stacks=(DEFAULT_STACK,) * game.num_players)
 
 
 class _GameSums:
-    """The hands of one game."""
-
     def __init__(self, game: Game, corrections: HandCorrections | None) -> None:
         self._game = game
         self._corrections = corrections
@@ -221,7 +216,6 @@ class _GameSums:
         return found
 
     def _count(self, records: Sequence[HandRecord], rows: NDArray[np.float64], units: NDArray[np.int64]) -> None:
-        """Add rows of hands up by deal and player."""
         who = np.array([[self._player(name) for name in record.names] for record in records], np.int64)
         players = len(self._sums)
         keys = (units[:, np.newaxis] * players + who).ravel()
@@ -266,7 +260,6 @@ class _GameSums:
 
     @property
     def _problem(self) -> str | None:
-        """Why there are no corrections; None where there are."""
         if self._refusal is not None:
             return self._refusal
         if self._hidden:
@@ -288,7 +281,6 @@ class _GameSums:
         return found
 
     def _corrected(self) -> list[_Correction]:
-        """The estimators with corrections."""
         chance = list(range(_FIRST, _FIRST + self._chance))
         pots = chance[: self._chance // 2]
         found = [_Correction(Estimator.CHANCE, (), chance, pots)]
@@ -308,7 +300,6 @@ class _GameSums:
         return found
 
     def _of(self, player: int) -> list[Estimate]:
-        """A player's estimates."""
         sums, raw = self._sums[player], self._raw[player]
         raw.bounds = self._bounds
         variance = raw.variance or 0.0
@@ -382,8 +373,6 @@ def reduce_hands(
     """Count hands, each once: copies of files are left out, and reported as problems.
 
     Args:
-        source: of the hands.
-        reduction: where they are counted.
         on_progress: is called now and then with the part of the hands that has been counted; None where the files do
             not tell how many there are.
 
@@ -406,7 +395,6 @@ def reduce_hands(
 
 
 def _hands_in(files: Sequence[HandFile]) -> int | None:
-    """How many hands there are; None where that cannot be told without reading them."""
     if not all(file.format is None and is_plain(file.path) for file in files):
         return None
     found = 0

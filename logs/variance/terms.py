@@ -177,8 +177,6 @@ def term_values(
     """The terms of hands in chips, shape (hands, players, columns).
 
     Args:
-        shares: of the game.
-        deals: of the hands.
         terms: of the hands, with the same columns.
         streams: as for `Shares.of`.
     """
@@ -205,11 +203,7 @@ def chance_columns(game: Game) -> int:
 
 
 def chance_terms(betting: BettingState) -> Terms:
-    """The terms of the deal and of each board that came.
-
-    Args:
-        betting: the end of a hand.
-    """
+    """The terms of the deal and of each board that came, given the end of a betting."""
     game = betting.game
     rounds, players = game.num_rounds, game.num_players
     everybody = (1 << players) - 1
