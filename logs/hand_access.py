@@ -223,16 +223,16 @@ class _LogMatch(MatchHands):
             raise LogError(self._path, f"the line of hand {number} is damaged: {error}") from None
         times, comments = notes_of_hand(self._path, number, read.betting)
         return HandRecord(
-            read.betting.game,
-            self.name,
-            number,
-            self.names,
-            seats,
-            read.deal,
-            read.betting,
-            read.values,
-            times,
-            comments,
+            game=read.betting.game,
+            match_name=self.name,
+            hand_number=number,
+            names_by_seat=self.names,
+            seats=seats,
+            deal=read.deal,
+            betting=read.betting,
+            values=read.values,
+            times=times,
+            comments=comments,
         )
 
     def around(self, number: int) -> tuple[int | None, int | None]:

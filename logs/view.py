@@ -20,7 +20,7 @@ from engine.betting import BettingState
 from engine.holdem import holdem_blinds, is_holdem
 from logs.estimation.mean import largest_loss
 from logs.pokerstars.names import name_hand
-from logs.record import HandRecord, PlayerComment, Times, showdown_order
+from logs.record import HandRecord, Times, showdown_order
 from logs.text import shown
 from logs.tracker.positions import position_names, round_names
 
@@ -275,17 +275,14 @@ class HandView:
 
 def views_of(record: HandRecord) -> tuple[HandView, ...]:
     """A finished hand from its blinds to its end; what was said after the last action stands with the last view."""
-    said: dict[int, list[tuple[str, str]]] = {}
-    for comment in record.comments:
-        said.setdefault(comment.action_index, []).append(_said(record.names_by_seat, comment))
     return _views(
         record.betting,
         record.names,
         record.deal.hole_cards,
-        events_of(record),
-        record.values,
-        said,
-        record.times,
+        events=events_of(record),
+        values=record.values,
+        said=_comments_by_action(record),
+        times=record.times,
     )
 
 
@@ -304,7 +301,7 @@ def live_views(
         board: so far.
     """
     events = hand_events(betting, tuple(hole_cards), board, None)
-    return _views(betting, names, hole_cards, events, None, {}, ())
+    return _views(betting, names, hole_cards, events=events, values=None, said={}, times=())
 
 
 def _has_deep_stack(game: Game, position: int) -> bool:
@@ -312,8 +309,12 @@ def _has_deep_stack(game: Game, position: int) -> bool:
     return game.is_limit and game.stacks[position] > largest_loss(game)
 
 
-def _said(names_by_seat: Sequence[str], comment: PlayerComment) -> tuple[str, str]:
-    return shown(names_by_seat[comment.seat]), shown(comment.text.lstrip("#;").strip())
+def _comments_by_action(record: HandRecord) -> dict[int, list[tuple[str, str]]]:
+    found: dict[int, list[tuple[str, str]]] = {}
+    for comment in record.comments:
+        words = shown(record.names_by_seat[comment.seat]), shown(comment.text.lstrip("#;").strip())
+        found.setdefault(comment.action_index, []).append(words)
+    return found
 
 
 class _Table:
@@ -389,15 +390,15 @@ class _Table:
         if is_turn:
             seats[state.acting_position] = replace(seats[state.acting_position], is_acting=True)
         return HandView(
-            words,
-            round_names(self.game)[self.round],
-            begins_round,
-            self.board,
-            sum(self.spent),
-            state.to_call if is_turn else 0,
-            tuple(seats),
-            tuple(comments),
-            time_ms,
+            words=words,
+            round=round_names(self.game)[self.round],
+            begins_round=begins_round,
+            board=self.board,
+            pot=sum(self.spent),
+            to_call=state.to_call if is_turn else 0,
+            seats=tuple(seats),
+            comments=tuple(comments),
+            time_ms=time_ms,
         )
 
 
@@ -497,11 +498,7 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
         SeatView(names[p], places[p], 0 if game.is_limit else game.stacks[p], _texts(hole), record.values[p])
         for p, hole in enumerate(record.deal.hole_cards)
     )
-    said: dict[int, list[tuple[str, str]]] = {}
-    for comment in record.comments:
-        said.setdefault(comment.action_index, []).append(
-            (shown(record.names_by_seat[comment.seat]), _readable(comment.text))
-        )
+    said = _comments_by_action(record)
     acted = 0
     times_ms = [(received_us - sent_us) / 1000 for sent_us, received_us in record.times]
     steps: list[ReplayStep] = []
@@ -539,7 +536,3 @@ def _shows(event: Shown) -> str:
 
 def _texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
     return tuple(CARD_TEXTS[card] for card in cards)
-
-
-def _readable(text: str) -> str:
-    return shown(text.lstrip("#;").strip())

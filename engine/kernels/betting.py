@@ -87,7 +87,16 @@ def betting_tables(game: Game) -> BettingTables:
         game.max_raises,
     )
     first, blinds, stacks, sizes, firsts, most = [np.array(of_one, np.int64) for of_one in numbers]
-    return BettingTables(first, blinds, stacks, sizes, firsts, most, game.big_blind, int(game.is_limit))
+    return BettingTables(
+        first=first,
+        blinds=blinds,
+        stacks=stacks,
+        raise_sizes=sizes,
+        first_players=firsts,
+        max_raises=most,
+        big_blind=game.big_blind,
+        is_limit=int(game.is_limit),
+    )
 
 
 @njit

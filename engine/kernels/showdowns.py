@@ -161,7 +161,9 @@ def count_sampled(
     """
     for first in range(0, trials, _BLOCK_TRIALS):
         block = min(_BLOCK_TRIALS, trials - first)
-        ours, theirs = np.split(_sampled_ranks(hole[np.newaxis], board, unseen, opponents, first, block, start), [1])
+        ours, theirs = np.split(
+            _sampled_ranks(hole[np.newaxis], board, unseen, opponents, first=first, trials=block, start=start), [1]
+        )
         ours, best = ours[0], theirs.max(axis=0)
         is_tie = ours == best
         winners = (ours > best).astype(np.int64)
@@ -188,7 +190,7 @@ def count_sampled_shares(
     outcomes = np.zeros((1, 1 << players))
     for first in trials[::_BLOCK_TRIALS]:
         block = min(_BLOCK_TRIALS, trials.stop - first)
-        ranks = _sampled_ranks(holes, board, unseen, opponents, first, block, start)
+        ranks = _sampled_ranks(holes, board, unseen, opponents, first=first, trials=block, start=start)
         _add_winners(ranks, [range(players)], np.ones(1), outcomes)
     _add_shares(outcomes, counts[np.newaxis])
 

@@ -383,16 +383,16 @@ class PlayerCount:
         order = (*DIMENSIONS, BY_POSITION)
         made.sort(key=lambda cell: (order.index(cell.dimension), cell.per_100_hands, cell.name))
         return Leaks(
-            self.player,
-            tuple(self._others),
-            self._sets,
-            self._unpaired,
-            self._parted,
-            tuple(made),
-            len(asked),
-            found.bound,
-            tuple((parting, paths) for *_, parting, paths in sorted(self._dearest, reverse=True)),
-            self._players > _TWO,
+            player=self.player,
+            others=tuple(self._others),
+            deals=self._sets,
+            unpaired=self._unpaired,
+            parted=self._parted,
+            cells=tuple(made),
+            asked=len(asked),
+            bound=found.bound,
+            worst=tuple((parting, paths) for *_, parting, paths in sorted(self._dearest, reverse=True)),
+            is_of_many=self._players > _TWO,
         )
 
     def _check_deals(self) -> None:

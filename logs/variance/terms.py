@@ -113,7 +113,7 @@ class Shares:
         starts = np.array([mixed(number * STEP & MASK_64) for number in streams], np.uint64)
         shares = np.zeros((len(rows), players))
         who, at = members.astype(np.uint64), np.ascontiguousarray(known)
-        find_shares(cards, hands, who, at, starts, self._draws, duel_counts(), shares)
+        find_shares(cards, hands, who, at, streams=starts, draws=self._draws, duels=duel_counts(), shares=shares)
         return shares
 
     def _counted(self, deal: Deal, row: PotRow) -> tuple[float, ...]:
