@@ -43,8 +43,8 @@ from bots.sdk.view import View
 from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, Card, Game, Move, Position, Seat, raise_to
 from engine.betting import BettingState
 from engine.errors import quoted
+from engine.text import shown
 from logs.estimation import AnyTimeMean, Rate, score_bounds
-from logs.text import shown
 from logs.tracker.positions import round_names
 from logs.view import Acted, Dealt, HandEvent, PlayerView, Shown, action_words, hand_events, live_views, strength_of
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply

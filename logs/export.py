@@ -22,6 +22,7 @@ from typing import Final
 
 from engine import Game
 from engine.errors import quoted
+from engine.text import count_of
 from logs.errors import ExportError, LogsError, UnsupportedGameError
 from logs.files import LineFile
 from logs.formats import ExportFormat, ExportOptions, MatchWriter, amount_text
@@ -182,8 +183,7 @@ class Exporter:
 
     def not_written(self) -> str:
         """How many hands were left out and why, in a sentence without its stop."""
-        hands = f"{self.skipped:,} hand{'s' * (self.skipped != 1)}"
-        return f"{hands} cannot be written as {self.format_.label}: {self.first_skipped}"
+        return f"{count_of(self.skipped, 'hand')} cannot be written as {self.format_.label}: {self.first_skipped}"
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""

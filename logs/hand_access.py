@@ -27,6 +27,7 @@ from functools import cached_property
 from typing import IO, Final, NamedTuple
 
 from engine import Game
+from engine.text import clean
 from logs.acpc_log.companions import notes_of_hand
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.seating import Seating
@@ -35,7 +36,6 @@ from logs.errors import LogError, LogProblem, NoSuchHandError
 from logs.files import is_plain, stem
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
-from logs.text import clean
 from protocol import FormatError
 
 _APART: Final = 64

@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
 from engine.holdem import Blinds
+from engine.text import clean
 from logs.errors import LogsError
 from logs.formats import (
     ExportFormat,
@@ -38,7 +39,6 @@ from logs.formats import (
     usual_blinds,
 )
 from logs.record import HandRecord, check_values, hand_ranks, showdown_order, street_actions
-from logs.text import clean
 
 _LABEL: Final = "Open Hand History"
 _SPEC_VERSION: Final = "1.4.7"

@@ -18,10 +18,10 @@ from typing import TypeAlias
 from engine import CARD_TEXTS, Card, Game, Move, Position, betting_start, betting_steps, rank_hand, uncalled
 from engine.betting import BettingState
 from engine.holdem import holdem_blinds, is_holdem
+from engine.text import shown
 from logs.estimation.mean import largest_loss
 from logs.pokerstars.names import name_hand
 from logs.record import HandRecord, Times, showdown_order
-from logs.text import shown
 from logs.tracker.positions import position_names, round_names
 
 _LEAST_CHIPS = 1e-6

@@ -36,6 +36,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Final, TypeAlias
 
+from engine.text import printable
 from protocol.errors import LocalProtocolError, RemoteProtocolError
 
 BLANKS = re.compile(r"[ \t\n\v\f\r]+")
@@ -78,11 +79,6 @@ def _write_word(value: str) -> str:
     if not value or not value.isprintable() or " " in value:
         raise LocalProtocolError(f"{value[:_MOST_SHOWN]!r} is not a word")
     return value
-
-
-def printable(text: str, most: int | None = None) -> str:
-    """The first characters of a text, at most so many; a question mark for each that cannot be printed."""
-    return "".join(char if char.isprintable() else "?" for char in text[:most])
 
 
 def _write_rest(value: str) -> str:

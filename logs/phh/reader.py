@@ -39,11 +39,11 @@ from engine.errors import quoted
 from engine.game import DEFAULT_STACK
 from engine.hand import hand_values, showdown_values
 from engine.holdem import NO_CAP, holdem_game
+from engine.text import is_text
 from logs.errors import HandError, LogError, ProblemKind, ProblemReporter
 from logs.files import stem
 from logs.formats import MOST_DECIMALS, HandReader, Scale
 from logs.record import HandRecord, PlayerComment, Times
-from logs.text import is_text
 
 _VARIANTS: Final = {"FT": BettingType.LIMIT, "NT": BettingType.NO_LIMIT}
 _MOST_DIGITS: Final = 15
