@@ -5,6 +5,7 @@
     │   ├── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
     │   ├── NotALogError       a file was taken for an ACPC log, and nothing in it belongs in one
     │   └── UnknownGameError   nothing says which game an ACPC log holds: it must be given
+    ├── UncleanLogError        something is unusual in a log: its hands are to be counted one by one
     ├── LeaksRefused           leaks cannot be told from these hands
     ├── NoSuchHandError        a match has no hand of a number
     ├── HandError              one hand of a file cannot be read; readers report it and go on
@@ -33,6 +34,10 @@ class LogsError(PortableError):
 
 class LeaksRefused(LogsError):
     """Hands that leaks cannot be told from."""
+
+
+class UncleanLogError(LogsError):
+    """A log in which something is unusual: its hands are to be counted one by one."""
 
 
 class ProblemKind(enum.Enum):

@@ -1,4 +1,4 @@
-"""The documents: the index leaves none out, and every link leads somewhere."""
+"""The documents: the site leaves none out, and every link leads somewhere."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_every_link_leads_somewhere(document: Path) -> None:
         assert not anchor or anchor in _anchors(path), target
 
 
-def test_the_index_leaves_no_guide_out() -> None:
-    listed = set(re.findall(r"\]\(([\w.-]+\.md)\)", (ROOT / "docs" / "README.md").read_text("utf-8")))
-    assert listed == {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+def test_the_navigation_of_the_site_leaves_no_page_out() -> None:
+    listed = re.findall(r"^ +- .*: ([\w.-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))

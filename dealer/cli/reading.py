@@ -123,15 +123,25 @@ def counted(
     *,
     transcript: Path | None = None,
     times: bool = False,
+    workers: int | None = None,
 ) -> HandCounts:
-    """All hands of runs and logs, counted; ends the command if they cannot be read or there are none."""
+    """All hands of runs and logs, counted; ends the command if they cannot be read or there are none.
+
+    Args:
+        terminal: shows the progress and the problems.
+        sources: paths of runs and logs.
+        find: finds the hands, as `hand_finder` gives it.
+        transcript: what the dealer wrote to standard error, of a single log.
+        times: read the times of actions.
+        workers: processes; None for one per processor.
+    """
     from logs.tracker.many_files import count_hands
 
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
     with Problems(terminal) as problems, _progress(terminal) as on_progress:
         source = find(sources, on_problem=problems, times=times, transcript=transcript)
-        counts = count_hands(source, on_progress=on_progress, processes=os.cpu_count() or 1)
+        counts = count_hands(source, on_progress=on_progress, processes=workers or os.cpu_count() or 1)
     if not counts.hands:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))
     return counts

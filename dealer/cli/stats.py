@@ -24,6 +24,16 @@ def stats(
     game: GameName = None,
     chip_value: ChipValue = None,
     strict: Strict = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            min=1,
+            max=1000,
+            help="Processes that count big logs.",
+            show_default="one per processor",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all statistics as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per bot and position as CSV.")] = False,
     variance: Annotated[
@@ -57,7 +67,7 @@ def stats(
         abort("--json and --csv contradict each other; give one")
     terminal = context.ensure_object(Terminal)
     if variance:
-        if brief or times or as_csv:
+        if brief or times or as_csv or workers is not None:
             abort(
                 "--variance prints a table of its own: it goes with --json, --policy, --save, --game, --chip-value and "
                 "--strict"
@@ -78,7 +88,7 @@ def stats(
         return
     if policy or ranges or save:
         abort("--policy, --ranges and --save go with --variance")
-    counts = counted(terminal, sources, hand_finder(game, chip_value, strict=strict), times=times)
+    counts = counted(terminal, sources, hand_finder(game, chip_value, strict=strict), times=times, workers=workers)
     from logs.tracker.statistics import statistics_of
     from logs.tracker.tables import COLUMNS, rows, statistics_tables
 

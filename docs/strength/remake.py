@@ -4,7 +4,7 @@
 
 plays the tournaments of `limit.toml` and `nolimit.toml` into FOLDER (or goes on with them, or takes them as they are if
 they are complete), keeps their crosstables as CSV in this folder, and writes the tables of `docs/strength.md` and the
-figures in README.md and in the docstrings of the bots anew. The tests hold all of these against the CSV files. The
+figures in `docs/bots.md` and in the docstrings of the bots anew. The tests hold all of these against the CSV files. The
 sentences around the figures are not written by a program: read them again when the figures have changed.
 """
 
@@ -27,7 +27,7 @@ ROOT = HERE.parents[1]
 GAMES = ("limit", "nolimit")
 
 QUOTED: Mapping[str, list[tuple[str, list[tuple[str, str]]]]] = {
-    "README.md": [(f"| `{bot}` |", [(bot, "limit"), (bot, "nolimit")]) for bot in ("mfs", "rembrant", "rh")],
+    "docs/bots.md": [(f"| `{bot}` |", [(bot, "limit"), (bot, "nolimit")]) for bot in ("mfs", "rembrant", "rh")],
     "bots/formula/bot.py": [
         ("class MfsBot(", [("mfs", "limit"), ("mfs", "nolimit")]),
         ("class RhBot(", [("rh", "limit"), ("rh", "nolimit")]),

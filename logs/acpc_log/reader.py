@@ -82,7 +82,7 @@ def read_log(
             reader.begin_in(part)
         yield from reader.read(
             lines_of(
-                opened(path) if part is None else _opened_part(path, part),
+                opened(path) if part is None else opened_part(path, part),
                 _MOST_CHARACTERS,
                 ProblemReporter(path, strict, on_problem),
                 lines_before=0 if part is None else part.lines_before,
@@ -92,7 +92,8 @@ def read_log(
         yield from _LogReader(None, game, strict, on_problem, None, transcript).read(iter(source))
 
 
-def _opened_part(path: str, part: LogPart) -> TextIO:
+def opened_part(path: str, part: LogPart) -> TextIO:
+    """A part of a log, to be read as text."""
     file = io.BufferedReader(_Stretch(path, part.start, part.end), 1 << 16)
     return io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="\n")
 

@@ -14,10 +14,8 @@ Rules it obeys:
 - Hands that were dealt the same cards are one unit of the intervals where they come one after the other, as
   `logs.tracker.many_files` reads them; a merge takes the deals of both sides for different ones.
 
-Most of a hand follows from its betting. `GameCounts` looks that up, table by table, and only notes that it came once
-more; what it means for the counters is added when the memory of bettings is full, and before anybody looks (`settle`).
-That memory is as large as is worthwhile: where hardly any betting comes again, a large one would only cost memory, and
-time of the garbage collector.
+Most of a hand follows from its betting, and is worked out once for each way to bet (`BettingFacts`). Big clean logs are
+counted by `logs.tracker.columns`, thousands of hands at a time; what is here is the rule for it.
 """
 
 from __future__ import annotations
@@ -40,33 +38,14 @@ from logs.tracker.positions import is_holdem
 MOST_BIG_POTS: Final = 10
 
 _STARTING_HANDS: Final = starting_hand_table()
-_MOST_BETTINGS: Final = 1 << 14
-"""The most bettings that the tables of a game remember in all."""
-_FEW_BETTINGS: Final = 1 << 9
-"""The most where they do not come again."""
-_WORTHWHILE: Final = 1.2
-"""Hands per betting that make it worthwhile to remember more of them."""
+_MOST_BETTINGS: Final = 1 << 12
+"""Ways to bet that are remembered."""
 
 
 def widest(bounds: Iterable[Bounds]) -> Bounds:
     """What holds all of some bounds."""
     lowest, highest = zip(*bounds, strict=True)
     return min(lowest), max(highest)
-
-
-class BettingCount:
-    """How often the hands of a table were bet in one way.
-
-    Attributes:
-        facts: what follows from the betting.
-        hands: how many hands have come since they were last added to the counters.
-    """
-
-    __slots__ = ("facts", "hands")
-
-    def __init__(self, facts: BettingFacts) -> None:
-        self.facts = facts
-        self.hands = 0
 
 
 class Table:
@@ -78,11 +57,9 @@ class Table:
         curves: their winnings over all games.
         blind: the big blind, in chips.
         is_shared: whether a player has two seats.
-        bettings: the ways to bet that the table remembers, by the identity of the betting (which `BettingFacts` holds):
-            hands share the object where betting comes again, and comparing what is in it would cost more than it saves.
     """
 
-    __slots__ = ("bettings", "blind", "curves", "is_shared", "players", "seats")
+    __slots__ = ("blind", "curves", "is_shared", "players", "seats")
 
     def __init__(self, players: list[PlayerCounts], curves: list[PlayerCurve], blind: int) -> None:
         self.players = players
@@ -90,7 +67,6 @@ class Table:
         self.is_shared = len(set(map(id, curves))) < len(curves)
         self.seats = [player.positions[position] for position, player in enumerate(players)]
         self.curves = curves
-        self.bettings: dict[int, BettingCount] = {}
 
 
 class GameCounts:
@@ -117,9 +93,7 @@ class GameCounts:
         self._tables_by_position: dict[tuple[str, ...], Table] = {}
         self._expectations = AllInExpectations(game)
         self._facts: dict[int, BettingFacts] = {}
-        self._room = _FEW_BETTINGS
-        self._held = 0
-        """Bettings that the tables remember, each table for itself."""
+        """By the identity of the betting, which they hold: hands share the object where betting comes again."""
 
     def player(self, name: str) -> PlayerCounts:
         """A player's counters, new ones where there are none yet."""
@@ -153,9 +127,9 @@ class GameCounts:
         """
         values = record.values
         expected: Sequence[float] = values
-        betting = table.bettings.get(id(record.betting)) or self._remember(table, record.betting)
-        betting.hands += 1
-        facts = betting.facts
+        betting = record.betting
+        facts = self._facts.get(id(betting)) or self._remember(betting)
+        self.count_betting(table, facts, 1)
         holdem = self.is_holdem
         won_above, hole_cards = facts.won_above, record.deal.hole_cards
         for position, seat in enumerate(table.seats):
@@ -177,59 +151,35 @@ class GameCounts:
                     seat.showdowns_won += 1
                     seat.flops_won += facts.saw_flop >> position & 1
             if facts.board_cards >= 0 and self.has_expectations:
-                expected = self._adjust(table, facts, record)
+                expected = self.adjust(table, facts, record.deal, values)
         if facts.reached_end and holdem:
             self._count_final_hands(table, facts, record.deal, values)
         return facts, expected
 
-    def settle(self) -> int:
-        """Add what was only noted: the counters are complete afterwards, until another hand comes.
-
-        Returns:
-            how many hands were added.
-        """
-        added = 0
-        for table in self._tables_by_position.values():
-            rows = [seat.row for seat in table.seats]
-            for betting in table.bettings.values():
-                hands, betting.hands = betting.hands, 0
-                added += hands
-                for place in betting.facts.increments:
-                    rows[place // WIDTH][place % WIDTH] += hands
-        return added
+    def count_betting(self, table: Table, facts: BettingFacts, hands: int) -> None:
+        """Count what follows from the betting of hands that were bet in one way."""
+        seats = table.seats
+        for place in facts.increments:
+            seats[place // WIDTH].row[place % WIDTH] += hands
 
     def merge(self, other: GameCounts) -> None:
         """Count in what another has counted."""
-        self.settle()
-        other.settle()
         self.bounds = widest([self.bounds, other.bounds])
         for name, player in other.players.items():
             self.player(name).merge(player)
 
-    def _remember(self, table: Table, betting: BettingState) -> BettingCount:
-        if self._held >= self._room:
-            self._forget()
-        self._held += 1
-        facts = self._facts.get(id(betting))
-        if facts is None:
-            facts = self._facts[id(betting)] = BettingFacts(betting)
-        found = table.bettings[id(betting)] = BettingCount(facts)
-        return found
+    def _remember(self, betting: BettingState) -> BettingFacts:
+        if len(self._facts) >= _MOST_BETTINGS:
+            self._facts.clear()
+        facts = self._facts[id(betting)] = BettingFacts(betting)
+        return facts
 
-    def _forget(self) -> None:
-        comes_again = self.settle() > _WORTHWHILE * self._held
-        self._room = min(2 * self._room, _MOST_BETTINGS) if comes_again else max(self._room // 2, _FEW_BETTINGS)
-        self._facts.clear()
-        for table in self._tables_by_position.values():
-            table.bettings.clear()
-        self._held = 0
-
-    def _adjust(self, table: Table, facts: BettingFacts, record: HandRecord) -> Sequence[float]:
+    def adjust(self, table: Table, facts: BettingFacts, deal: Deal, values: Sequence[float]) -> Sequence[float]:
         """Count an all-in hand at its expectation; returns its values, expected where the cards are known."""
-        expected = self._expectations.values(record.betting, record.deal, facts.board_cards)
+        expected = self._expectations.values(facts.betting, deal, facts.board_cards)
         if expected is None:
-            return record.values
-        for seat, value, expectation in zip(table.seats, record.values, expected, strict=True):
+            return values
+        for seat, value, expectation in zip(table.seats, values, expected, strict=True):
             seat.luck += value - expectation
             seat.luck_squares += value * value - expectation * expectation
         for position in facts.showdown:
@@ -248,8 +198,7 @@ class GameCounts:
                     player.final_hands[category].add(value, has_won)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the counters; what only helps to count is made anew."""
-        self.settle()
+        """Pickle the counters; what only helps to count is rebuilt."""
         return GameCounts, (self.game, self.players, self.bounds)
 
 
@@ -333,23 +282,22 @@ class HandCounts:
         self._most_pots = big_pots
         self._pots: list[BigPot] = []
         """A heap."""
-        self._least_pot = -1.0 if big_pots else float("inf")
+        self.least_pot = -1.0 if big_pots else float("inf")
         """Only a pot of more big blinds than this is kept."""
 
     def add(self, record: HandRecord) -> None:
         """Count a hand."""
         last = self._last
         if last is None or last[0] is not record.game:
-            last = self._last = record.game, self._game(record.game)
-            last[1].bounds = widest([last[1].bounds, score_bounds(record.game)])
+            last = self._last = record.game, self.game_counts(record.game)
         game = last[1]
         table = game.tables.get((record.names_by_seat, record.seats)) or game.seat(
-            record.names_by_seat, record.seats, [self._curve(record.names_by_seat[seat]) for seat in record.seats]
+            record.names_by_seat, record.seats, [self.player_curve(record.names_by_seat[seat]) for seat in record.seats]
         )
         facts, expected = game.add(table, record)
         self._deal.add(table, record, expected)
-        if facts.pot_blinds > self._least_pot:
-            self._keep(BigPot(facts.pot_blinds, -self.hands, record))
+        if facts.pot_blinds > self.least_pot:
+            self.keep(BigPot(facts.pot_blinds, -self.hands, record))
         self.hands += 1
         if record.times or record.comments:
             self._count_answers(record)
@@ -367,14 +315,14 @@ class HandCounts:
     def merge(self, other: HandCounts) -> None:
         """Count in what another has counted, as hands that followed those of this one."""
         for name in other.names:
-            curve = self._curve(name)
+            curve = self.player_curve(name)
             before = self.sums(name)
             curve.merge(before, other._curves[name], before.hands + other.sums(name).hands)
             self._answers[name].merge(other._answers[name])
         for theirs in other._games.values():
-            self._game(theirs.game).merge(theirs)
+            self.game_counts(theirs.game).merge(theirs)
         for pot in other._pots:
-            self._keep(pot._replace(order=pot.order - self.hands))
+            self.keep(pot._replace(order=pot.order - self.hands))
         self.hands += other.hands
 
     # ---- what was counted
@@ -388,11 +336,6 @@ class HandCounts:
     def games(self) -> tuple[Game, ...]:
         """The games, in the order in which they came."""
         return tuple([counts.game for counts in self._games.values()])
-
-    def settle(self) -> None:
-        """Complete the counters of all games; see `GameCounts.settle`."""
-        for game in self._games.values():
-            game.settle()
 
     def by_game(self, name: str) -> Iterator[tuple[GameCounts, PlayerCounts]]:
         """A player's counters in each game."""
@@ -424,14 +367,17 @@ class HandCounts:
 
     # ---- while counting
 
-    def _game(self, game: Game) -> GameCounts:
+    def game_counts(self, game: Game) -> GameCounts:
+        """The counters of a game, whatever its stacks, new ones where there are none yet."""
         without_stacks = replace(game, stacks=(DEFAULT_STACK,) * game.num_players)
         found = self._games.get(without_stacks)
         if found is None:
             found = self._games[without_stacks] = GameCounts(game)
+        found.bounds = widest([found.bounds, score_bounds(game)])
         return found
 
-    def _curve(self, name: str) -> PlayerCurve:
+    def player_curve(self, name: str) -> PlayerCurve:
+        """What keeps the curve of a player, a new one where there is none yet."""
         found = self._curves.get(name)
         if found is None:
             found = self._curves[name] = PlayerCurve(name)
@@ -450,11 +396,11 @@ class HandCounts:
         for comment in record.comments:
             self._answers[record.names_by_seat[comment.seat]].comments += 1
 
-    def _keep(self, pot: BigPot) -> None:
+    def keep(self, pot: BigPot) -> None:
         """Keep a hand if its pot is among the biggest."""
         if len(self._pots) < self._most_pots:
             heapq.heappush(self._pots, pot)
         elif self._pots and pot[:2] > self._pots[0][:2]:
             heapq.heapreplace(self._pots, pot)
         if len(self._pots) == self._most_pots and self._pots:
-            self._least_pot = self._pots[0].blinds
+            self.least_pot = self._pots[0].blinds

@@ -11,6 +11,7 @@ a script that asks for them needs its ``if __name__ == "__main__":``.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ from typing import Final, NamedTuple
 
 from logs.acpc_log.parts import LogPart, cut_logs, only_score
 from logs.acpc_log.state_lines import is_same_score, wrong_score
-from logs.errors import LogError, LogProblem, ProblemKind
+from logs.errors import LogError, LogProblem, ProblemKind, UncleanLogError
 from logs.files import is_plain
 from logs.hand_source import HandSource, side_by_side
 from logs.record import HandRecord
@@ -29,6 +30,8 @@ from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
 
 _LEAST_BYTES: Final = 8_000_000
 """In all, before a second process is worth its start (half a second, and two to compile what all-in hands need)."""
+_LEAST_CLEAN_BYTES: Final = 400_000
+"""In all, before counting in columns is worth loading numpy."""
 _PART_BYTES: Final = 4_000_000
 """No part of a group of files is smaller."""
 _PROGRESS_HANDS: Final = 10_000
@@ -42,12 +45,14 @@ class _Job(NamedTuple):
         parts: of each file; empty for whole files.
         is_last: whether no other part of the files follows.
         big_pots: how many are kept.
+        in_columns: whether the hands are counted in columns, if the files are clean.
     """
 
     source: HandSource
     parts: Sequence[LogPart]
     is_last: bool
     big_pots: int
+    in_columns: bool
 
 
 class _Counted(NamedTuple):
@@ -89,30 +94,60 @@ def count_hands(
     source = source.without_copies()
     if processes > 1 and _bytes_of(source) >= _LEAST_BYTES:
         sent = replace(source, on_problem=None, has_others=source.has_others and source.on_problem is not None)
-        jobs = [job for group in sent.groups() for job in _jobs(group, big_pots)]
+        jobs = [job for group in sent.groups() for job in _jobs(group, processes, big_pots)]
         return _merge(jobs, processes, source, on_progress)
     counts = HandCounts(big_pots=big_pots)
-    for record in source.by_deal():
-        counts.add(record)
-        if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
-            on_progress(counts.hands)
+    for group in source.groups():
+        counts = _count_group(group, counts, big_pots, on_progress)
     return counts
+
+
+def _count_group(
+    group: HandSource, counts: HandCounts, big_pots: int, on_progress: Callable[[int], None] | None
+) -> HandCounts:
+    """Count the hands of files with the same cards after others; returns all counts."""
+    before = counts.hands
+    try:
+        if not _may_be_clean(group):
+            raise UncleanLogError
+        more = HandCounts(big_pots=big_pots)
+        from logs.tracker.columns import count_columns  # imports numpy
+
+        for _ in count_columns([file.path for file in group.files], (), group.game, more):
+            if on_progress is not None:
+                on_progress(before + more.hands)
+    except UncleanLogError:
+        for record in side_by_side([group.read(file) for file in group.files]):
+            counts.add(record)
+            if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
+                on_progress(counts.hands)
+        return counts
+    if not before:
+        return more
+    counts.merge(more)
+    return counts
+
+
+def _may_be_clean(group: HandSource) -> bool:
+    """Whether to try to count the hands in columns."""
+    is_plain_reading = not group.times and group.transcript is None and all(file.format is None for file in group.files)
+    return is_plain_reading and _bytes_of(group) >= _LEAST_CLEAN_BYTES
 
 
 def _bytes_of(source: HandSource) -> int:
     return sum(os.path.getsize(file.path) for file in source.files)
 
 
-def _jobs(group: HandSource, big_pots: int) -> Iterator[_Job]:
+def _jobs(group: HandSource, processes: int, big_pots: int) -> Iterator[_Job]:
     is_whole = group.times or group.transcript is not None
-    wanted = 1 if is_whole else _bytes_of(group) // _PART_BYTES
+    wanted = 1 if is_whole else min(_bytes_of(group) // _PART_BYTES, processes)
     parts: list[Sequence[LogPart]] = [()]
     if wanted > 1 and all(file.format is None and is_plain(file.path) for file in group.files):
         parts = list(zip(*cut_logs([file.path for file in group.files], wanted), strict=True))
         if len(parts) == 1:
             parts = [()]
     for part in parts:
-        yield _Job(group, part, part is parts[-1], big_pots)
+        yield _Job(group, part, part is parts[-1], big_pots, _may_be_clean(group))
 
 
 def _merge(
@@ -154,6 +189,13 @@ def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
 
 
 def _count(job: _Job) -> _Counted:
+    if job.in_columns:
+        from logs.tracker.columns import count_columns
+
+        clean, paths = HandCounts(big_pots=job.big_pots), [file.path for file in job.source.files]
+        with contextlib.suppress(UncleanLogError):
+            *_, net = count_columns(paths, job.parts, job.source.game, clean)
+            return _Counted(clean, net if job.parts else [], [], None)
     problems: list[LogProblem] = []
     counted = _Counted(HandCounts(big_pots=job.big_pots), [{} for _ in job.parts], problems, None)
     source = replace(job.source, on_problem=problems.append)

@@ -270,7 +270,6 @@ class Statistics(_Frozen):
 
 def statistics_of(counts: HandCounts) -> Statistics:
     """The statistics of all that was counted; counting may go on afterwards."""
-    counts.settle()
     bots = [_bot(counts, name) for name in counts.names]
     bots.sort(key=lambda bot: -(bot.mbb_per_game.value or 0.0))
     return Statistics(hands=counts.hands, bots=bots)

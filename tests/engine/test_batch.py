@@ -8,7 +8,7 @@ import pytest
 from engine.batch import rank_hands
 from engine.evaluator import rank_hand
 from engine.kernels import evaluation
-from engine.kernels.cards import BITS, KEYS, OFFSETS, RANK_KEYS, ROW_BITS, START, VALUES
+from engine.kernels.cards import BITS, KEYS, OFFSETS, RANK_KEYS, ROW_BITS, START, VALUES, rank_sevens
 
 FIVE_CARD_HANDS = [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
 SEVEN_CARD_HANDS = [23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 3473184, 224848, 41584]
@@ -47,6 +47,8 @@ def test_ranks_are_those_of_rank_hand(cards, count):
     ranks = rank_hands(hands)
     assert ranks.dtype == np.uint16
     assert ranks.tolist() == [rank_hand(hand) for hand in hands.tolist()]
+    if cards == 7:
+        assert rank_sevens(hands).tolist() == ranks.tolist()
 
 
 @pytest.mark.parametrize("cards", range(1, 11))

@@ -41,6 +41,11 @@ def test_the_first_tables(arena_here: Arena, run: Path) -> None:
     assert "By street" not in brief.out
 
 
+def test_the_number_of_workers_changes_no_figure(arena_here: Arena, run: Path) -> None:
+    assert arena_here("stats", str(run), "--workers", "2", "--json").out == arena_here("stats", str(run), "--json").out
+    assert arena_here("stats", str(run), "--workers", "0").code == 2
+
+
 def test_the_sums_are_those_of_the_result(arena_here: Arena, run: Path) -> None:
     statistics = Statistics.model_validate_json(arena_here("stats", "run", "--json", "--times").out)
     result = json.loads((run / "result.json").read_text("utf-8"))

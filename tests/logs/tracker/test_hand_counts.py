@@ -532,7 +532,6 @@ def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch, h
     records = random_hands("limit", hands) + random_hands("nolimit3", hands)
     expected = statistics_of(HandCounts().add_all(records))
     monkeypatch.setattr(hand_counts, "_MOST_BETTINGS", 40)
-    monkeypatch.setattr(hand_counts, "_FEW_BETTINGS", 3)
     assert close(statistics_of(HandCounts().add_all(records)), expected)
 
 

@@ -88,7 +88,7 @@ def test_several_processes_count_what_one_counts(tmp_path: Path) -> None:
     counts = count_hands(find(paths, on_problem=problems.append), processes=2, on_progress=heard.append)
     assert problems == []
     assert heard[-1] == counts.hands == 700 + 3 * 100 + 60 + 40
-    assert len(heard) >= 7
+    assert len(heard) >= 3
     alone = count_hands(find(paths))
     assert figures(counts) == figures(alone)
     assert [big[:2] for big in counts.big_pots()] == [big[:2] for big in alone.big_pots()]

@@ -1,0 +1,157 @@
+"""Counting in columns gives what counting hand by hand gives, and leaves to that what is not clean."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logs import HandRecord
+from logs.errors import LogProblem, UncleanLogError
+from logs.hand_source import find
+from logs.tracker import HandCounts, count_hands, many_files, statistics_of
+from logs.tracker.columns import count_columns
+from protocol import find_game
+from tests.logs.hands import NAMES, log_lines, random_hands
+
+MATCHES = {"limit": 500, "nolimit": 250, "limit3": 200, "nolimit6": 60, "limit10": 40}
+
+
+def write(folder: Path, matches: list[list[HandRecord]], game: str) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    paths = []
+    for letter, records in zip("abcdefghij", matches, strict=False):
+        paths.append(folder / f"match.{letter}.log")
+        paths[-1].write_text("".join(log_lines(records, f"{find_game(game)[0]}.game")), newline="")
+    return paths
+
+
+def rotations(game: str, hands: int) -> list[list[HandRecord]]:
+    players = find_game(game)[1].num_players
+    names = NAMES[:players]
+    return [random_hands(game, hands, 7, names=(*names[turn:], *names[:turn])) for turn in range(min(players, 3))]
+
+
+def close(one: Any, other: Any) -> bool:
+    """Equal but for the last digits of numbers; hands that are equally good come in any order."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(close(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple):
+        if one and isinstance(one[0], dict) and "hand" in one[0]:
+            one, other = (sorted(rows, key=lambda row: str(row["hand"])) for rows in (one, other))
+        return len(one) == len(other) and all(map(close, one, other))
+    return bool(one == (pytest.approx(other, rel=1e-9, abs=1e-4) if isinstance(one, float) else other))
+
+
+def counted(paths: list[Path], in_columns: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, list[LogProblem]]:
+    """The statistics, with curves, the biggest pots, and the problems."""
+    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0 if in_columns else 1 << 60)
+    problems: list[LogProblem] = []
+    counts = count_hands(find(paths, on_problem=problems.append))
+    return statistics_of(counts).model_dump(), counts.big_pots(), problems
+
+
+@pytest.mark.parametrize("game", MATCHES)
+@pytest.mark.parametrize("hands_at_a_time", [64, 1 << 13])
+def test_the_counts_are_those_of_single_hands(
+    game: str, hands_at_a_time: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("logs.tracker.columns._HANDS", hands_at_a_time)
+    paths = write(tmp_path / "run", rotations(game, MATCHES[game]), game)
+    statistics, pots, problems = counted(paths, True, monkeypatch)
+    expected, expected_pots, _ = counted(paths, False, monkeypatch)
+    assert close(statistics, expected)
+    assert pots == expected_pots
+    assert problems == []
+    # It was not hand by hand after all.
+    *_, net = count_columns([str(path) for path in paths], (), None, HandCounts())
+    won = {bot["name"]: bot["net_chips"] for bot in statistics["bots"]}
+    assert {name: sum(of[name] for of in net) for name in won} == pytest.approx(won)
+
+
+def test_a_bound_of_what_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("logs.tracker.columns._HANDS", 50)
+    monkeypatch.setattr("logs.tracker.columns._MOST_WAYS", 20)
+    paths = write(tmp_path / "run", rotations("limit", 300), "limit")
+    assert close(counted(paths, True, monkeypatch)[0], counted(paths, False, monkeypatch)[0])
+
+
+@pytest.mark.parametrize("game", ["limit", "nolimit3"])
+@pytest.mark.parametrize("trial", range(5))
+def test_damage_is_counted_and_reported_as_hand_by_hand(
+    game: str, trial: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any byte of a log is changed, a line taken away, doubled or moved, the end cut off."""
+    chance = random.Random(f"{game} {trial}")
+    paths = write(tmp_path / "run", rotations(game, 60), game)
+    for _ in range(8):
+        path = chance.choice(paths)
+        whole = path.read_text()
+        lines = whole.splitlines(keepends=True)
+        at = chance.randrange(len(lines))
+        match chance.randrange(6):
+            case 0:
+                del lines[at]
+            case 1:
+                lines.insert(at, lines[at])
+            case 2:
+                lines.insert(chance.randrange(len(lines)), lines.pop(at))
+            case 3:
+                lines[-1] = lines[-1][: chance.randrange(len(lines[-1]))]
+            case _:
+                column = chance.randrange(len(lines[at]) - 1)
+                changed = chance.choice("0159|:/cfrAKhs\t\u00e9 -.")
+                lines[at] = lines[at][:column] + changed + lines[at][column + 1 :]
+        path.write_text("".join(lines), newline="")
+        statistics, pots, problems = counted(paths, True, monkeypatch)
+        expected, expected_pots, expected_problems = counted(paths, False, monkeypatch)
+        assert close(statistics, expected)
+        assert (pots, problems) == (expected_pots, expected_problems)
+        path.write_text(whole, newline="")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("STATE:5:", "STATE:6:"),  # a hand is missing
+        ("STATE:5:", "STATE:05:"),
+        ("SCORE:", "SCORE:1"),
+        ("Ann|Bob\nSTATE:6:", "Ann|Ann\nSTATE:6:"),
+        ("STATE:5:", "# a comment\n# name/game/hands/seed m holdem.limit.2p.reverse_blinds.game 9 9\nSTATE:5:"),
+        ("SCORE:", "STATE:"),
+        ("STATE:5:", "\0STATE:5:"),
+    ],
+)
+def test_what_is_not_clean(old: str, new: str, tmp_path: Path) -> None:
+    (path,) = write(tmp_path / "run", [random_hands("limit", 60, names=("Ann", "Bob"))], "limit")
+    text = path.read_text()
+    assert old in text or old.startswith("Ann")
+    path.write_text(text.replace(old, new, 1) if old in text else text.replace("Bob|Ann\nSTATE:6", "Bob|Bob\nSTATE:6"))
+    with pytest.raises(UncleanLogError):
+        list(count_columns([str(path)], (), None, HandCounts()))
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc"])
+def test_other_games_are_counted_hand_by_hand(game: str, tmp_path: Path) -> None:
+    paths = write(tmp_path / "run", [random_hands(game, 60)], game)
+    with pytest.raises(UncleanLogError):
+        list(count_columns([str(path) for path in paths], (), None, HandCounts()))
+
+
+def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = write(tmp_path / "run", rotations("limit", 700), "limit")
+    expected, expected_pots, _ = counted(paths, False, monkeypatch)
+    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0)
+    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(many_files, "_PART_BYTES", 20_000)
+    problems: list[LogProblem] = []
+    counts = count_hands(find(paths, on_problem=problems.append), processes=2)
+    found = statistics_of(counts).model_dump()
+    for bots in (found["bots"], expected["bots"]):
+        for bot in bots:
+            del bot["curve"]  # its points depend on where parts begin
+    assert close(found, expected)
+    assert counts.big_pots() == expected_pots
+    assert problems == []
