@@ -142,7 +142,7 @@ def write_file(path: str | os.PathLike[str], content: bytes | str, error: type[B
     # A bot that only plays needs neither.
     from pathlib import Path
 
-    from logs.files import write_whole
+    from logs.whole_file import write_whole
 
     try:
         write_whole(Path(path), content)
@@ -207,7 +207,7 @@ def locked_run(folder: Path, name: str) -> Iterator[None]:
     Raises:
         CheckpointError: another process has the run, or the folder cannot be written.
     """
-    from logs.files import FileLock
+    from logs.whole_file import FileLock
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from bots.errors import CheckpointError
-from logs.files import FileLock, LineFile
+from logs.whole_file import FileLock, LineFile
 
 
 class Journal:

@@ -38,8 +38,8 @@ from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from engine import Seed
 from logs.estimation import FixedHands
-from logs.files import write_whole
 from logs.formats import ExportWarning
+from logs.whole_file import write_whole
 
 _PROGRESS_S = 0.2
 OnProgress: TypeAlias = Callable[[Progress], None]

@@ -24,13 +24,13 @@ from engine import Game
 from engine.errors import quoted
 from engine.text import count_of
 from logs.errors import ExportError, LogsError, UnsupportedGameError
-from logs.files import LineFile
 from logs.formats import ExportFormat, ExportOptions, MatchWriter, amount_text
 from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS
 from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord
+from logs.whole_file import LineFile
 
 FORMATS: Final = {format_.name: format_ for format_ in (POKERSTARS, PHH, OHH)}
 """Every format, by its name."""

@@ -1,4 +1,5 @@
-"""What a format of hand histories is, which games card rooms hold, and how money and hand numbers are written.
+"""What a format of hand histories is, which games card rooms hold, and what formats need of a hand: money, its number,
+its steps, the winners of each pot, the order of showing.
 
 A format is a value (`ExportFormat`): its name, and the functions that check whether it has a game, write a match and
 read a file. Adding one takes a module that makes such a value and a line in `logs.export.FORMATS`.
@@ -49,11 +50,13 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
-from engine import Game
+from engine import ActionKind, BettingState, Game, Move, Position, rank_hand
+from engine.betting import Step, betting_steps
 from engine.game import DEFAULT_STACK
+from engine.hand import Pot, uncalled
 from engine.holdem import Blinds, card_room_difference, holdem_blinds
 from logs.acpc_log.writer import format_state_line
-from logs.errors import LogError, LogProblem, ProblemReporter, UnsupportedGameError
+from logs.errors import LogError, LogProblem, LogsError, ProblemReporter, UnsupportedGameError
 from logs.files import lines_of, opened
 from logs.record import HandRecord
 
@@ -453,3 +456,92 @@ def file_stem(match_name: str) -> str:
     """A match's name as a file name on any system: ASCII, no separators."""
     kept = "".join(char if char.isascii() and (char.isalnum() or char in "._- ") else "_" for char in match_name)
     return kept.strip(" .") or "match"
+
+
+_TOLERANCE_CHIPS: Final = 1e-3
+
+
+def street_actions(betting: BettingState) -> list[Step]:
+    """The steps of a hand, in order.
+
+    Raises:
+        LogsError: a short stack's raise lowered the bet, which only limit games of the ACPC allow.
+    """
+    steps = betting_steps(betting)
+    for step in steps if betting.game.is_limit else ():
+        if step.action.kind == ActionKind.RAISE and step.raised_by <= 0:
+            before = step.before
+            raise LogsError(
+                f"position {step.position} raises to {before.spent[step.position] + step.added} where "
+                f"{before.max_spent} is bet already, as a short stack of a limit game may: only an ACPC log can "
+                "express that"
+            )
+    return steps
+
+
+def hand_ranks(record: HandRecord) -> list[int | None]:
+    """The rank of each hand at the end, higher is better; None for players who folded.
+
+    Where hole cards are not known, the values show who won; that is enough as long as all play for the same pot.
+
+    Raises:
+        LogsError: hole cards are missing that side pots were decided by.
+    """
+    betting, holes = record.betting, record.deal.hole_cards
+    in_pot = betting.in_pot
+    ranks: list[int | None] = [None] * len(holes)
+    if len(in_pot) > 1 and not all(holes[position] for position in in_pot):
+        if len({betting.spent[position] for position in in_pot}) > 1:
+            raise LogsError(f"hand {record.hand_number}: hole cards are missing that decided its side pots")
+        best = max(record.values[position] for position in in_pot)
+        for position in in_pot:
+            ranks[position] = int(record.values[position] == best)
+        return ranks
+    board = record.deal.board[: betting.game.board_cards_by_round[betting.round]]
+    for position in in_pot:
+        ranks[position] = rank_hand(holes[position] + board) if len(in_pot) > 1 else 0
+    return ranks
+
+
+def check_values(record: HandRecord, pots: Sequence[Pot], winners: Sequence[Sequence[Position]]) -> None:
+    """Do nothing if the values of a hand are what its pots pay to their winners.
+
+    Raises:
+        LogsError: they are not: its cards or its values are those of another hand.
+    """
+    spent = record.betting.spent
+    returned_to, returned = uncalled(spent)
+    won = [float(-chips) for chips in spent]
+    won[returned_to] += returned
+    for pot, sharing in zip(pots, winners, strict=True):
+        for position in sharing:
+            won[position] += pot.amount / len(sharing)
+    if tuple(won) != record.values and any(
+        abs(one - other) > _TOLERANCE_CHIPS for one, other in zip(won, record.values, strict=True)
+    ):
+        raise LogsError(f"hand {record.hand_number}: its values are not those of its cards and its betting")
+
+
+def showdown_order(record: HandRecord, actions: Sequence[Step]) -> list[Position]:
+    """Who shows, in order; nobody if all but one folded.
+
+    The last to bet or raise in the last round that had actions begins; if nobody did, who acted first there.
+    """
+    last = [action for action in actions if action.round == actions[-1].round]
+    return order_of_showing(record.betting, first_to_show(last) if last else Position(0))
+
+
+def first_to_show(actions: Sequence[Step]) -> Position:
+    """Who shows first, given the actions of the last round that had any: the last to raise, or who acted first."""
+    for action in reversed(actions):
+        if action.move >= Move.BET:
+            return action.position
+    return actions[0].position
+
+
+def order_of_showing(betting: BettingState, first: Position) -> list[Position]:
+    """Who shows, in order from a position on; nobody if all but one folded."""
+    if not betting.is_showdown:
+        return []
+    in_pot = betting.in_pot
+    return [p for p in in_pot if p >= first] + [p for p in in_pot if p < first]

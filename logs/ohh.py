@@ -31,14 +31,18 @@ from logs.formats import (
     HandNumbers,
     MatchWriter,
     Scale,
+    check_values,
     file_stem,
     follows,
+    hand_ranks,
     shares,
+    showdown_order,
     shown_stacks,
     split,
+    street_actions,
     usual_blinds,
 )
-from logs.record import HandRecord, check_values, hand_ranks, showdown_order, street_actions
+from logs.record import HandRecord
 
 _LABEL: Final = "Open Hand History"
 _SPEC_VERSION: Final = "1.4.7"

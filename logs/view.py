@@ -20,8 +20,9 @@ from engine.betting import BettingState
 from engine.holdem import holdem_blinds, is_holdem
 from engine.text import shown
 from logs.estimation.mean import largest_loss
+from logs.formats import showdown_order
 from logs.pokerstars.names import name_hand
-from logs.record import HandRecord, Times, showdown_order
+from logs.record import HandRecord, Times
 from logs.tracker.positions import position_names, round_names
 
 _LEAST_CHIPS = 1e-6

@@ -79,7 +79,7 @@ DEALER = {
     "dealer.table.loop",
     "logs.acpc_log.writer",
     "logs.transaction_log",
-    "logs.files",
+    "logs.whole_file",
     "logs.record",
 }
 HEAVY = {

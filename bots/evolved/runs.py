@@ -29,7 +29,7 @@ from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, wr
 from bots.evolved.training import GENOME, OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
-from logs.files import write_whole
+from logs.whole_file import write_whole
 
 _VERSION: Final = 1
 

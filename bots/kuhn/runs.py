@@ -30,7 +30,7 @@ from bots.kuhn.values import best_answer, expected_value
 from bots.solving.equilibria import LinearProgram
 from bots.workers import Workers
 from engine.errors import quoted
-from logs.files import write_whole
+from logs.whole_file import write_whole
 
 _DIGITS: Final = 6
 

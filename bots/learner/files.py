@@ -25,7 +25,7 @@ from bots.errors import LearnerFileError
 from bots.learner.memory import NOTHING, Cell, Constants, Memory, Results, Row
 from engine import Game
 from engine.errors import quoted
-from logs.files import FileLock
+from logs.whole_file import FileLock
 from protocol import find_game
 
 _KIND: Final = Kind(

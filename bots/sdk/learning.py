@@ -19,7 +19,7 @@ from pathlib import Path
 from bots.errors import LearnerFileError
 from bots.sdk.bot import Bot
 from engine import Game
-from logs.files import FileLock, LineFile
+from logs.whole_file import FileLock, LineFile
 
 LOCK_PATIENCE_S = 10.0
 """How long a journal is waited for: the workers of a run that was killed end a moment later than the run itself."""

@@ -21,7 +21,7 @@ from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from dealer.watching import LiveTables
-from logs.files import LineFile
+from logs.whole_file import LineFile
 from protocol import find_game
 
 

@@ -32,8 +32,8 @@ from dealer.cli.tables import table_view
 from dealer.errors import ConfigError, FolderTakenError
 from dealer.run.settings import problem_in_words
 from engine.errors import PortableError, quoted
-from logs.files import write_whole
 from logs.page.table import TableView
+from logs.whole_file import write_whole
 
 _WIDTH_OF_FILES = 400
 """In files and pipes, tables need not fit a window."""

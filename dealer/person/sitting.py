@@ -32,8 +32,8 @@ from dealer.table.loop import Changes
 from engine import Action, Game
 from logs import HandRecord
 from logs.errors import LogError
-from logs.files import write_whole
 from logs.hand_source import find
+from logs.whole_file import write_whole
 
 _RECEIVE_BYTES: Final = 1 << 16
 _MOST_NOTES: Final = 20

@@ -25,8 +25,8 @@ from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import Game, GameError
 from logs import format_header, format_score_line, parse_transactions
-from logs.files import LineFile
 from logs.transaction_log import Transaction
+from logs.whole_file import LineFile
 from protocol import parse_game_definition
 from protocol.framing import LineReader
 

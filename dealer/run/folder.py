@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
-from logs.files import FileLock
+from logs.whole_file import FileLock
 
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"

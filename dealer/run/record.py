@@ -26,8 +26,8 @@ from engine import Seat, logged_seed
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
 from logs.export import Exporter
-from logs.files import LineFile
 from logs.formats import ExportFormat, ExportOptions
+from logs.whole_file import LineFile
 from protocol import format_game_definition
 
 

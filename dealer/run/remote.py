@@ -37,7 +37,7 @@ from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind, game_refusal, parse_player
 from engine import Seat
 from logs.estimation import Monitor
-from logs.files import write_whole
+from logs.whole_file import write_whole
 
 _WORD_S: Final = 1.0
 """A machine says this often how far it is, and asks whether it is to go on."""

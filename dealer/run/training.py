@@ -27,7 +27,7 @@ from dealer.run.plan import ContestPlan
 from dealer.run.schedule import Slot
 from dealer.table.players import Lesson, learning_bot
 from engine import Seat
-from logs.files import FileLock, write_whole
+from logs.whole_file import FileLock, write_whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from engine import Action, Seat
 from engine.errors import quoted
 from logs import format_score_line, format_transaction
-from logs.files import LineFile
 from logs.transaction_log import format_comment
+from logs.whole_file import LineFile
 from protocol.actions import format_action, scan_action
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from typing import Any
 from dealer.run.folder import RESULT_NAME
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerSettings
-from logs.files import write_whole
+from logs.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
 _REMOVED_NAME = "logs-removed"

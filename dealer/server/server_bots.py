@@ -19,7 +19,7 @@ from dealer.run.settings import BotSettings, RunConfig, read_config, validated
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
 from engine import Seed
-from logs.files import write_whole
+from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import ContestTerms
 

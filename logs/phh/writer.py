@@ -23,8 +23,18 @@ from engine.holdem import NO_CAP
 from engine.text import clean
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
-from logs.formats import ExportOptions, ExportWarning, MatchWriter, Scale, check_holdem, file_stem, shown_stacks
-from logs.record import HandRecord, showdown_order, street_actions
+from logs.formats import (
+    ExportOptions,
+    ExportWarning,
+    MatchWriter,
+    Scale,
+    check_holdem,
+    file_stem,
+    showdown_order,
+    shown_stacks,
+    street_actions,
+)
+from logs.record import HandRecord
 
 FORMAT_NAME: Final = "PHH"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -20,9 +20,9 @@ from engine.betting_rules import Move
 from engine.hand import Pot, side_pots, uncalled
 from engine.holdem import Blinds
 from logs.errors import LogsError
-from logs.formats import RakeFunction, shares, shown_stacks, split
+from logs.formats import RakeFunction, first_to_show, order_of_showing, shares, shown_stacks, split, street_actions
 from logs.pokerstars.stakes import Money
-from logs.record import HandRecord, first_to_show, order_of_showing, street_actions
+from logs.record import HandRecord
 
 _STREETS: Final = (
     "",

@@ -52,9 +52,9 @@ from engine.betting_rules import raise_to
 from engine.hand import Pot, hand_values, side_pots, uncalled
 from engine.holdem import NO_CAP, holdem_game
 from logs.errors import HandError, LogError, LogsError, ProblemKind, ProblemReporter
-from logs.formats import HandReader, Scale
+from logs.formats import HandReader, Scale, check_values
 from logs.pokerstars.writer import eastern_us
-from logs.record import HandRecord, check_values
+from logs.record import HandRecord
 
 _NUMBER: Final = r"([0-9][0-9,]*(?:\.[0-9]{1,2})?)"
 _AMOUNT: Final = rf"[^\w\s(]?{_NUMBER}"

@@ -43,11 +43,11 @@ from typing import Final, TypeAlias
 from engine import CARD_TEXTS, Card, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
-from logs.formats import ExportOptions, HandNumbers, MatchWriter, follows, usual_blinds
+from logs.formats import ExportOptions, HandNumbers, MatchWriter, check_values, follows, hand_ranks, usual_blinds
 from logs.pokerstars.names import HandName, name_ending, name_hand, screen_names, table_name
 from logs.pokerstars.plans import Ending, Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
-from logs.record import HandRecord, check_values, hand_ranks
+from logs.record import HandRecord
 
 _DAY_S: Final = 86_400
 _STANDARD_S: Final = -5 * 3600

@@ -105,7 +105,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     def refuse(fd: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("logs.files.sync_to_disk", refuse)
+    monkeypatch.setattr("logs.whole_file.sync_to_disk", refuse)
     with pytest.raises(CheckpointError, match="x: it cannot be written: No space left on device"):
         write_file(tmp_path / "x", "text", CheckpointError)
     assert (tmp_path / "x").read_bytes() == before

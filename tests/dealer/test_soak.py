@@ -22,7 +22,7 @@ from dealer.table.connections import Connections
 from engine import Hand, deal_hand
 from logs import format_score_line
 from logs.acpc_log import format_value
-from logs.files import LineFile
+from logs.whole_file import LineFile
 from protocol import ReceivedState, format_action
 from protocol.match_state import betting_after
 from tests.dealer.helpers import (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from logs.files import LineFile, sync_to_disk
+from logs.whole_file import LineFile, sync_to_disk
 
 REAL_WRITE = os.write
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from logs.files import FileLock, write_whole
+from logs.whole_file import FileLock, write_whole
 
 
 def test_a_file_that_somebody_reads_is_replaced_once_it_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,8 +30,8 @@ def test_a_file_that_somebody_reads_is_replaced_once_it_may_be(tmp_path: Path, m
         write_whole(path, "new")
     assert path.read_text() == "old"
     tries.clear()
-    monkeypatch.setattr("logs.files.IS_WINDOWS", True)
-    monkeypatch.setattr("logs.files.PAUSES_S", (0.0,) * 3)
+    monkeypatch.setattr("logs.whole_file.IS_WINDOWS", True)
+    monkeypatch.setattr("logs.whole_file.PAUSES_S", (0.0,) * 3)
     write_whole(path, "new")
     assert (path.read_text(), len(tries)) == ("new", 3)
     assert os.listdir(tmp_path) == ["result.json"]
@@ -39,7 +39,7 @@ def test_a_file_that_somebody_reads_is_replaced_once_it_may_be(tmp_path: Path, m
 
 def test_the_file_and_then_its_folder_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[bool] = []
-    monkeypatch.setattr("logs.files.sync_to_disk", lambda fd: synced.append(stat.S_ISDIR(os.fstat(fd).st_mode)))
+    monkeypatch.setattr("logs.whole_file.sync_to_disk", lambda fd: synced.append(stat.S_ISDIR(os.fstat(fd).st_mode)))
     write_whole(tmp_path / "x", "text")
     assert synced == ([False] if os.name == "nt" else [False, True])
     synced.clear()
@@ -77,7 +77,7 @@ def test_a_lock_has_one_holder_and_leaves_no_file(tmp_path: Path) -> None:
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
-    take = "import os, sys; from logs.files import FileLock; from pathlib import Path; "
+    take = "import os, sys; from logs.whole_file import FileLock; from pathlib import Path; "
     take += "lock = FileLock(Path(sys.argv[1])); os._exit(7)"
     assert subprocess.run([sys.executable, "-c", take, path], check=False).returncode == 7
     assert path.exists()

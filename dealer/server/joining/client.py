@@ -29,7 +29,7 @@ from dealer.server.joining.connection import (
     ServerLine,
 )
 from dealer.server.joining.seat import PlayedSeat
-from logs.files import write_whole
+from logs.whole_file import write_whole
 from protocol import GameDefinitionError, find_game
 from protocol.joining import (
     Again,

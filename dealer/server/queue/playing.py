@@ -40,7 +40,7 @@ from dealer.server.server_bots import listener_host, run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, player_name
 from engine import Seat
 from logs.estimation import Rate
-from logs.files import write_whole
+from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import RunStands
 

@@ -375,7 +375,7 @@ class TestCheckpoints:
         def fail(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("logs.files.sync_to_disk", fail)
+        monkeypatch.setattr("logs.whole_file.sync_to_disk", fail)
         with pytest.raises(CheckpointError, match=r"x\.checkpoint: it cannot be written: No space left on device"):
             save_checkpoint(tmp_path / "x.checkpoint", evolution.state, {})
         assert same(load_checkpoint(tmp_path / "x.checkpoint")[0], old)

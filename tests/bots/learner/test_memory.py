@@ -325,7 +325,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     def refuse(fd: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("logs.files.sync_to_disk", refuse)
+    monkeypatch.setattr("logs.whole_file.sync_to_disk", refuse)
     with pytest.raises(LearnerFileError, match="No space left"):
         write_memory(path, Memory(CONSTANTS))
     assert path.read_bytes() == before

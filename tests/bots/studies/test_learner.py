@@ -19,7 +19,7 @@ from bots.sdk.registry import make_bot
 from bots.studies import learner as experiments
 from bots.studies.learner import MIXED, Experiments, Outcome, ReportSettings, Rival, learner_report, play_all
 from bots.studies.report import LineChart, format_report
-from logs.files import FileLock
+from logs.whole_file import FileLock
 
 _STAGES = (10, 20, 40)
 

@@ -16,7 +16,7 @@ from bots.evolution.evolution import Generation, StopRule, load_checkpoint
 from bots.evolved.chromosome import read_chromosome
 from bots.evolved.runs import EvolutionProgress, read_checks, run_names
 from dealer.cli.evolve import progress_line
-from logs.files import FileLock
+from logs.whole_file import FileLock
 from tests.bots.evolved.test_finished import write_runs
 from tests.clusters import local_cluster
 from tests.dealer.cli.conftest import Arena

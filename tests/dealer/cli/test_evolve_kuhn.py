@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from logs.files import FileLock
+from logs.whole_file import FileLock
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 

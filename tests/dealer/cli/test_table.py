@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 from dealer import play
 from dealer.cli import commands_for
 from dealer.cli.app import application
-from logs.files import write_whole
 from logs.hand_source import find
+from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena, Ran
 from tests.dealer.helpers import (
     ARENA,

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dealer.results.schema import ContestResult, TournamentResult
-from logs.files import write_whole
+from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena
 
 BOTS = ("calling", "raising", "Rnd=random")

@@ -22,7 +22,7 @@ from dealer.match.faults import StrayProblem
 from dealer.run.writers import LogWriter, TransactionWriter
 from engine import Seat
 from logs import format_transaction
-from logs.files import LineFile
+from logs.whole_file import LineFile
 from tests.dealer.helpers import Board, FullDisk, Recorder, drawn_by_state, game, setup_of
 
 PLAYERS = [drawn_by_state(1), drawn_by_state(2)]

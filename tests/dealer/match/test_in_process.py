@@ -34,7 +34,7 @@ from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord
-from logs.files import LineFile
+from logs.whole_file import LineFile
 from protocol import parse_game_definition
 from tests.dealer.helpers import ALL_IN_BLINDS, PATIENCE_S, ROOT, Clock, FullDisk, Recorder, game, limits, setup_of
 

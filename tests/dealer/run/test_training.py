@@ -25,7 +25,7 @@ from dealer.run.contest import MatchEvent
 from dealer.run.settings import validated
 from dealer.table.loop import new_event_loop
 from dealer.table.players import learning_bot, parse_player
-from logs.files import FileLock
+from logs.whole_file import FileLock
 from tests.dealer.helpers import enter_program_env
 
 HANDS = 8
@@ -280,7 +280,7 @@ def test_a_learner_of_the_interrupted_run_that_still_plays_is_waited_for(
         waits.append(seconds)
         lock.close()
 
-    monkeypatch.setattr("logs.files.time.sleep", end_meanwhile)
+    monkeypatch.setattr("logs.whole_file.time.sleep", end_meanwhile)
     assert resume(out).outcome.is_complete
     assert waits
 

@@ -14,7 +14,7 @@ from dealer.run.writers import CommentWriter, FaultWriter, LogWriter, Transactio
 from engine import CALL, RAISE, Seat, raise_to
 from logs import format_header
 from logs.acpc_log.reader import read_log
-from logs.files import LineFile
+from logs.whole_file import LineFile
 from protocol import format_game_definition
 from tests.dealer.helpers import Board, drawn_by_state, game, setup_of
 

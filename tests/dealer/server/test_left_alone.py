@@ -22,7 +22,7 @@ from dealer.server.queue.playing import Watchers
 from dealer.server.resources import Disk, has_too_few, raise_limit, without_flood
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerSettings, WebSettings, default_settings
-from logs.files import LineFile
+from logs.whole_file import LineFile
 from tests.bench.filled import fill
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import KUHN, House, conversation, reference_settings, tickets

@@ -10,7 +10,7 @@ from engine import ActionKind, BettingState, Card, Deal, Position, betting_start
 from engine.betting import Step
 from engine.cards import starting_hand_name
 from logs import HandRecord
-from logs.record import street_actions
+from logs.formats import street_actions
 from logs.tracker.positions import position_names
 
 steps_of = cache(street_actions)
