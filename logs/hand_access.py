@@ -27,6 +27,7 @@ from functools import cached_property
 from typing import IO, Final, NamedTuple
 
 from engine import Game
+from engine.text import clean
 from logs.acpc_log.companions import notes_of_hand
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.seating import Seating
@@ -35,7 +36,6 @@ from logs.errors import LogError, LogProblem, NoSuchHandError
 from logs.files import is_plain, stem
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
-from logs.text import clean
 from protocol import FormatError
 
 _APART: Final = 64
@@ -58,7 +58,6 @@ class HandSummary(NamedTuple):
     """What lists of hands are made of.
 
     Attributes:
-        number: of the hand.
         names: the players by position; none where the hand's line is damaged.
         values: net chips by position.
         most_pot: chips that its pot does not exceed.
@@ -74,7 +73,6 @@ class MatchHands:
     """The hands of one match, in the order of their numbers.
 
     Attributes:
-        name: of the match.
         game: of its first hand.
         seed: of its cards, or the fingerprint of their key; None where that is not known.
     """
@@ -125,7 +123,6 @@ class HandFileAccess:
     """The matches of one file, in its order.
 
     Attributes:
-        path: of the file.
         problems: what was met in it and left out; of logs only what is asked for is read, and what it says.
     """
 
@@ -154,7 +151,6 @@ def open_hands(file: HandFile, game: Game | None = None) -> HandFileAccess:
     """Pass through a file.
 
     Args:
-        file: of any format.
         game: of a log that does not name its game.
 
     Raises:
@@ -167,7 +163,6 @@ def open_hands(file: HandFile, game: Game | None = None) -> HandFileAccess:
 
 
 def _is_of_today(path: str) -> bool:
-    """Whether the hands of a log are lines that begin with ``STATE:``."""
     with open(path, "rb") as log:
         while line := log.readline(_MOST_BYTES):
             if line.startswith(b"STATE:"):
@@ -181,8 +176,6 @@ def _is_of_today(path: str) -> bool:
 
 
 class _LogMatch(MatchHands):
-    """A match in a log: hands whose numbers rise."""
-
     def __init__(self, path: str, game: Game, name: str, lines: StateLines) -> None:
         self.name = name
         self.game = game
@@ -205,7 +198,6 @@ class _LogMatch(MatchHands):
         return self._count
 
     def add(self, number: int, place: int, line: bytes) -> None:
-        """Take in the line of a hand."""
         if not self._count % _APART:
             self.places.append(place)
             self.numbers.append(number)
@@ -217,7 +209,6 @@ class _LogMatch(MatchHands):
                 self._collected += 1
 
     def conclude(self) -> None:
-        """Decide who has which seat with what has come."""
         if not self._is_seated:
             self._seating.conclude()
 
@@ -232,16 +223,16 @@ class _LogMatch(MatchHands):
             raise LogError(self._path, f"the line of hand {number} is damaged: {error}") from None
         times, comments = notes_of_hand(self._path, number, read.betting)
         return HandRecord(
-            read.betting.game,
-            self.name,
-            number,
-            self.names,
-            seats,
-            read.deal,
-            read.betting,
-            read.values,
-            times,
-            comments,
+            game=read.betting.game,
+            match_name=self.name,
+            hand_number=number,
+            names_by_seat=self.names,
+            seats=seats,
+            deal=read.deal,
+            betting=read.betting,
+            values=read.values,
+            times=times,
+            comments=comments,
         )
 
     def around(self, number: int) -> tuple[int | None, int | None]:
@@ -352,7 +343,6 @@ def _rest_of_line(log: IO[bytes]) -> int:
 
 
 def _number_of(line: bytes) -> int | None:
-    """The number of the hand of a line; None for lines that are none of a hand's."""
     if not line.startswith(b"STATE:"):
         return None
     number = line[6:24].partition(b":")[0]
@@ -397,8 +387,6 @@ def _pot_bound(game: Game) -> Callable[[bytes], int]:
 
 
 class _AsideMatch(MatchHands):
-    """A match whose hands were put aside."""
-
     def __init__(self, first: HandRecord, file: IO[bytes], lock: threading.Lock) -> None:
         self.name = first.match_name
         self.game = first.game
@@ -445,8 +433,6 @@ class _AsideMatch(MatchHands):
 
 
 class _AsideAccess(HandFileAccess):
-    """A file of any format, read once."""
-
     def __init__(self, file: HandFile, game: Game | None) -> None:
         self.path = file.path
         self.problems = problems = list[LogProblem]()

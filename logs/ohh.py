@@ -10,7 +10,7 @@ are easy to get wrong:
   coins: the first winner left of the button gets the odd ones.
 - With a hero, only its cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
   and every hole card is shown that is known.
-- `game_number` is the hand's number in every format and every export (`logs.hand_numbers`): trackers drop a hand whose
+- `game_number` is the hand's number in every format and every export (`logs.formats`): trackers drop a hand whose
   number they know.
 """
 
@@ -23,13 +23,26 @@ from typing import Any, Final
 
 from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
 from engine.holdem import Blinds
+from engine.text import clean
 from logs.errors import LogsError
-from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem, shown_stacks, usual_blinds
-from logs.hand_numbers import HandNumbers, follows
-from logs.money import Scale, shares, split
+from logs.formats import (
+    ExportFormat,
+    ExportOptions,
+    HandNumbers,
+    MatchWriter,
+    Scale,
+    check_values,
+    file_stem,
+    follows,
+    hand_ranks,
+    shares,
+    showdown_order,
+    shown_stacks,
+    split,
+    street_actions,
+    usual_blinds,
+)
 from logs.record import HandRecord
-from logs.steps import check_values, hand_ranks, showdown_order, street_actions
-from logs.text import clean
 
 _LABEL: Final = "Open Hand History"
 _SPEC_VERSION: Final = "1.4.7"

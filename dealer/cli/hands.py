@@ -8,9 +8,9 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
+from logs.contest_scores import worst_hands
 from logs.record import HandRecord
 from logs.view import replayed
-from logs.worst_hands import worst_hands
 
 
 def hands(

@@ -10,7 +10,7 @@ from dealer.results.crosstable import crosstable_rows, crosstable_title, ranking
 from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
 from dealer.results.sentences import three_digits
 from dealer.run.ending import Outcome
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 
 
 def exit_code(outcome: Outcome) -> int:

@@ -16,8 +16,8 @@ from dealer.results.leaks import tables_in_short
 from dealer.results.page import report_of_results
 from dealer.results.reading import read_result
 from dealer.results.schema import ContestResult, TournamentResult
-from dealer.results.sentences import count_of
 from dealer.run.folder import RESULT_NAME
+from engine.text import count_of
 from logs.hand_source import HandSource
 from logs.page.table import TableView
 from logs.report import format_report

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from dealer.results.schema import GameStandings, Rank
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dealer.results.sentences import count_of
+from engine.text import count_of
 from logs.page.table import TableView
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from dealer.results.contest import contest_result
 from dealer.results.schema import ContestResult, CrosstableCell, GameStandings, Rank, TournamentResult
-from dealer.results.sentences import count_of, listed
+from dealer.results.sentences import listed
 from dealer.run.ending import INTERRUPTED, Outcome
 from dealer.run.tournament import Tournament
+from engine.text import count_of
 from logs.estimation import FEWEST_UNITS, Bounds, MeanOfContests, RankedContest, Ranking, ranking
 
 

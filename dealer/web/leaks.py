@@ -30,9 +30,9 @@ from dealer.web.site import Site
 from dealer.web.views import open_run
 from dealer.web.visitor import visitor_of
 from engine.holdem import is_holdem
+from engine.text import shown
 from logs.errors import LeaksRefused, LogsError
 from logs.hand_source import find
-from logs.text import shown
 
 if TYPE_CHECKING:
     from logs.leaks import Leaks

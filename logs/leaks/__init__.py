@@ -16,8 +16,7 @@ player parts from another one in it, what it made of these cards beyond what tha
 stands to the account of the decision. What it won in each position beyond the others with the same cards stands beside.
 
 - `divergences`: the decision in which two hands of a deal part, and its situation in words
-- `simultaneous`: intervals of many means that hold all together
-- `search`: files in, leaks as values out
+- `search`: files in, leaks as values with intervals that hold all together out
 """
 
 from logs.errors import LeaksRefused

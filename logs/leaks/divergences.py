@@ -77,7 +77,6 @@ def _is_draw(hole: Sequence[Card], board: Sequence[Card]) -> bool:
 
 
 def _has_straight(ranks: set[int]) -> bool:
-    """Whether five ranks follow one another; the ace may be low."""
     low = {rank + 1 for rank in ranks} | ({0} if _ACE in ranks else set())
     return any(set(range(at, at + _STRAIGHT_CARDS)) <= low for at in range(10))
 
@@ -99,7 +98,6 @@ def bets_class(round_: int, raises: int, checks: int) -> str:
     Args:
         round_: the betting round, 0-based.
         raises: bets and raises in it.
-        checks: checks in it.
     """
     if round_ == 0:
         return ("before any raise", "facing a raise", "facing a reraise")[min(raises, 2)]
@@ -146,15 +144,11 @@ class Parting:
     """A decision in which two players with the same cards, after the same betting, did different things.
 
     Attributes:
-        hand_number: of the deal.
         position: where the decision fell, by name.
         street: the betting round, by name.
-        bets: the bets before it in that round.
         did: what the player did: ``fold``, ``check``, ``call``, ``bet``, ``raise``; of two sizes ``bet less`` or
             ``bet more``.
         others: what the other player did.
-        cards: hole cards of the seat.
-        cards_on_board: the board at the decision.
         starting: group of the starting hand.
         hand: what the cards made on that street.
         board: texture of the board.
@@ -221,9 +215,7 @@ def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | N
     """Where a player parts from another one, in two hands of a deal with different seatings.
 
     Args:
-        mine: one of the hands.
         theirs: the other one; the order does not matter.
-        player: whose leaks are looked for.
 
     Returns:
         None where all was played alike, or where others parted before.
@@ -245,7 +237,6 @@ def parting_at(mine: HandRecord, at: int, other: Step) -> Parting:
     """A decision of a hand beside another action in its place.
 
     Args:
-        mine: the hand.
         at: which decision of it, counted from 0.
         other: what another player did there.
 
@@ -266,18 +257,18 @@ def parting_at(mine: HandRecord, at: int, other: Step) -> Parting:
         is_less = step.added < other.added
         did, others = (did + _LESS, others + _MORE) if is_less else (did + _MORE, others + _LESS)
     return Parting(
-        mine.hand_number,
-        position_names(game)[position],
-        round_names(game)[step.round],
-        bets_class(step.round, raises, checks),
-        did,
-        others,
-        format_cards(hole),
-        format_cards(board),
-        starting_class(hole),
-        hand_class(hole, board),
-        board_class(board),
-        price_class(step.to_call, sum(step.before.spent)),
-        mine.values[position],
-        mine.values[position],
+        hand_number=mine.hand_number,
+        position=position_names(game)[position],
+        street=round_names(game)[step.round],
+        bets=bets_class(step.round, raises, checks),
+        did=did,
+        others=others,
+        cards=format_cards(hole),
+        cards_on_board=format_cards(board),
+        starting=starting_class(hole),
+        hand=hand_class(hole, board),
+        board=board_class(board),
+        price=price_class(step.to_call, sum(step.before.spent)),
+        chips=mine.values[position],
+        others_chips=mine.values[position],
     )

@@ -15,16 +15,14 @@ from operator import eq, itemgetter
 from typing import Final, NamedTuple
 
 from engine import BettingState, Game, Position, Seat
-from engine.actions import Move
 from engine.betting import RoundActions, Step
+from engine.betting_rules import Move
+from engine.hand import Pot, side_pots, uncalled
 from engine.holdem import Blinds
-from engine.showdown import Pot, side_pots, uncalled
 from logs.errors import LogsError
-from logs.formats import shown_stacks
-from logs.money import RakeFunction, shares, split
+from logs.formats import RakeFunction, order_of_showing, shares, shown_stacks, split, street_actions
 from logs.pokerstars.stakes import Money
 from logs.record import HandRecord
-from logs.steps import order_of_showing, street_actions
 
 _STREETS: Final = (
     "",
@@ -164,7 +162,9 @@ class Planner:
             parts.append(f"Uncalled bet ({amount}) returned to {table.names[returned_to]}{self._line_end}")
         parts += self._headings[max(1, len(streets)) : betting.round + 1]
         showing = order_of_showing(betting, streets[-1].shows_first if streets else Position(0))
-        return Plan(betting, "".join(parts), pots, rake_cents, showing, table.by_seat, folded_texts)
+        return Plan(
+            betting, "".join(parts), pots, rake_cents, showing=showing, by_seat=table.by_seat, folded_texts=folded_texts
+        )
 
     def ending(
         self,

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from logs.hand_numbers import hand_number, match_base
+from logs.formats import hand_number, match_base
 from protocol import find_game
 from tests.logs.hands import as_seen, random_hands
 from tests.logs.pokerstars.made_hands import made_hand

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.money import Scale, shares, split
+from logs.formats import Scale, shares, split
 
 CHIP_VALUES = st.one_of(
     st.integers(1, 1000),

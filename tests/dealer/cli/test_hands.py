@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from logs.contest_scores import worst_hands
 from logs.hand_source import find
-from logs.worst_hands import worst_hands
 from tests.dealer.cli.conftest import Arena
 
 PLAY = ("play", "leduc", "random", "calling", "-n", "60", "--seed", "3", "--in-process", "--quiet")
