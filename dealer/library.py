@@ -23,17 +23,15 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpa
 
 from bots.workers import Workers
 from dealer.errors import ConfigError, DealerError, LaunchError, ResultError, SettingProblem
-from dealer.results.contest import contest_result
-from dealer.results.reading import read_result
-from dealer.results.schema import ContestResult, TournamentResult
-from dealer.results.tournament import tournament_result
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, is_busy, new_folder
 from dealer.run.plan import RunPlan, plan_run
 from dealer.run.resolve import keep_games, repeatable, settle
+from dealer.run.results import ContestResult, TournamentResult, read_result
 from dealer.run.resume import extend_log
 from dealer.run.settings import Command, RunConfig, Score, read_config, validated
+from dealer.run.summary import contest_result, tournament_result
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from engine import Seed

@@ -21,12 +21,11 @@ from typing import NamedTuple, TypeAlias
 
 from dealer.errors import DealerError, ResultError
 from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
-from dealer.results.reading import read_result
-from dealer.results.schema import ContestResult, TournamentResult
 from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.plan import plan_run
 from dealer.run.resolve import settle
+from dealer.run.results import ContestResult, TournamentResult, read_result
 from dealer.run.settings import read_config, validated
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState

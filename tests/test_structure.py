@@ -46,7 +46,7 @@ CROWDED = ("logs",)
 
 MOST_POSITIONAL = 6
 WORDY = ("engine.kernels", "bots", "logs", "dealer.bench", "dealer.cli.export", "dealer.match")
-WORDY += ("dealer.results", "dealer.run", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
+WORDY += ("dealer.run", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 

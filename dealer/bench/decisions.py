@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bots.sdk.selfplay import decision_times
 from dealer.bench.rows import Row
-from dealer.results.sentences import count_of
+from dealer.run.sentences import count_of
 from engine import Game
 
 _SEED = 20_241

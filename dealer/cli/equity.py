@@ -13,7 +13,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.working import working
 from dealer.person.styles import ink_of
-from dealer.results.sentences import count_of
+from dealer.run.sentences import count_of
 from engine import STARTING_HANDS, Card, CardError, parse_cards
 from engine.cards import RANKS, format_cards
 from engine.chances import ANY_HOLDING, DEFAULT_TRIALS, MOST_PLAYERS, Chances, Holding, chances

@@ -13,10 +13,9 @@ from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.reading import Problems
 from dealer.cli.working import working
 from dealer.errors import ResultError
-from dealer.results.reading import read_contest, read_result
-from dealer.results.schema import ContestResult, PlayerResult
-from dealer.results.sentences import count_of
 from dealer.run.folder import RESULT_NAME
+from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
+from dealer.run.sentences import count_of
 from engine import Game
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from rich.text import Text
 from dealer.cli.console import Terminal
 from dealer.cli.working import duration
 from dealer.match.sentences import stray_sentence
-from dealer.results.sentences import count_of, expectation, rounded_up
 from dealer.run.plan import RunPlan
+from dealer.run.sentences import count_of, expectation, rounded_up
 from dealer.run.tournament import AwaitedPlayer, Progress
 
 _PLAIN_EVERY_S = 10.0

@@ -15,7 +15,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED
-from dealer.results.sentences import count_of
+from dealer.run.sentences import count_of
 from engine import Game
 from logs.errors import DamagedLogError, ExportError, LogProblem, LogsError, UnknownGameError
 from logs.money import MOST_DECIMALS, Scale

@@ -20,9 +20,9 @@ from dealer.cli.outcome import exit_code, show_contest, show_tournament
 from dealer.cli.streams import EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import AnyResult, Run, new_play, new_tournament
-from dealer.results.junit import junit_report
-from dealer.results.schema import ContestResult
 from dealer.run.contest import Watch
+from dealer.run.gate import junit_report
+from dealer.run.results import ContestResult
 from dealer.run.settings import Command, RunConfig, read_config, validated
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop

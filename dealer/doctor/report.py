@@ -18,7 +18,7 @@ from rich.text import Text
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import Situation
-from dealer.results.junit import Case, Suite, junit_text
+from dealer.run.gate import Case, Suite, junit_text
 
 SCHEMA_VERSION: Final = 1
 Result: TypeAlias = Literal["sound", "faulty", "interrupted"]

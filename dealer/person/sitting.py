@@ -23,10 +23,10 @@ from dealer.errors import DealerError
 from dealer.library import Run
 from dealer.match.events import FaultSeen, HandFinished
 from dealer.person.settings import SEAT
-from dealer.results.schema import ContestResult
-from dealer.results.sentences import fault_phrase
 from dealer.run.contest import MatchEvent
 from dealer.run.match_run import REACHABLE
+from dealer.run.results import ContestResult
+from dealer.run.sentences import fault_phrase
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.loop import Changes
 from engine import Action, Game

@@ -46,11 +46,11 @@ from dealer.person.sentences import game_sentence
 from dealer.person.settings import SEAT
 from dealer.person.sitting import KEPT_HANDS, EarlierHands, earlier_hands
 from dealer.person.styles import Ink, ink_of
-from dealer.results.schema import ContestResult
-from dealer.results.sentences import fault_phrase, listed
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import Outcome
 from dealer.run.match_run import REACHABLE
+from dealer.run.results import ContestResult
+from dealer.run.sentences import fault_phrase, listed
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.loop import new_event_loop
 from engine import Action

@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.library import Run
 from dealer.person.sitting import Sitting
-from dealer.results.schema import ContestResult
+from dealer.run.results import ContestResult
 from dealer.server.db.tables import TableRow
 from dealer.server.settings import WebSettings
 from dealer.table.loop import new_event_loop

@@ -15,7 +15,7 @@ from typing import Any
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, reopen
 from dealer.person.sitting import Sitting
-from dealer.results.reading import read_result
+from dealer.run.results import read_result
 from dealer.run.settings import BotSettings
 from dealer.server.db import records
 from dealer.server.db.records import RunState

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, new_table, reopen
 from dealer.person.sitting import Sitting
-from dealer.results.schema import ContestResult
+from dealer.run.results import ContestResult
 from dealer.run.settings import RunConfig
 from dealer.server.db.tables import TableRow
 from engine import Seed

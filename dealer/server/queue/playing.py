@@ -21,12 +21,12 @@ from typing import Any
 from dealer.errors import DealerError
 from dealer.library import AnyResult, Run, new_play, reopen
 from dealer.match.faults import Fault
-from dealer.results.schema import ContestResult
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.match_run import REACHABLE
 from dealer.run.plan import ContestPlan
+from dealer.run.results import ContestResult
 from dealer.run.settings import read_config, validated
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.run.writers import parse_fault

@@ -13,16 +13,15 @@ from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultPolicy
-from dealer.results.contest import contest_result
-from dealer.results.schema import ContestResult
-from dealer.results.sentences import expectation
-from dealer.results.tournament import tournament_result
 from dealer.run.contest import Contest, MatchEvent
 from dealer.run.plan import ContestPlan, RunPlan
 from dealer.run.record import RecordPlan
 from dealer.run.resolve import settle
+from dealer.run.results import ContestResult
 from dealer.run.schedule import Seating
+from dealer.run.sentences import expectation
 from dealer.run.settings import Score, validated
+from dealer.run.summary import contest_result, tournament_result
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player

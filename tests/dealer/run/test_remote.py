@@ -20,8 +20,8 @@ import pytest
 
 from bots.workers import Workers
 from dealer.library import new_tournament, reopen
-from dealer.results.schema import TournamentResult
 from dealer.run import remote
+from dealer.run.results import TournamentResult
 from dealer.run.settings import validated
 from dealer.table.loop import new_event_loop
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, without_times, write_program

@@ -19,9 +19,9 @@ from dealer import play, resume, tournament
 from dealer.errors import ConfigError
 from dealer.library import new_play, reopen
 from dealer.match.events import HandFinished
-from dealer.results.gate import GateVerdict, judge
-from dealer.results.schema import ContestResult, Interval
 from dealer.run.contest import MatchEvent
+from dealer.run.gate import GateVerdict, judge
+from dealer.run.results import ContestResult, Interval
 from dealer.run.settings import validated
 from dealer.table.loop import new_event_loop
 from dealer.table.players import learning_bot, parse_player

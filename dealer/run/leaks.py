@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dealer.results.sentences import count_of
+from dealer.run.sentences import count_of
 from logs.page.table import TableView
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 10
 """Leaks that are listed."""
-
 _BY: Final = (
     ("street", "By street"),
     ("position", "By position"),

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from dealer.match.faults import QUOTED_BYTES, Fault
-from dealer.results.schema import ContestResult, Interval, TrainingReport
 from dealer.run.ending import Outcome
 from dealer.run.plan import ContestPlan
+from dealer.run.results import ContestResult, Interval, TrainingReport
 from dealer.run.settings import Score
 from dealer.run.writers import remedy_text
 from engine import Game
@@ -16,12 +16,9 @@ from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bo
 
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
-
 _CORRECTED = "without the luck of the cards"
-
 _MANY_DEALS = 10_000
 """It is said why a width needs at least as many."""
-
 _SPREAD_OF_ONE_SEATING = 0.7
 _SPREAD_OF_ALL_SEATINGS = 0.25
 
