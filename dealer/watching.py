@@ -23,8 +23,7 @@ from dealer.errors import DealerError, ResultError
 from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
 from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
-from dealer.run.plan import plan_run
-from dealer.run.resolve import settle
+from dealer.run.plan import planned_contests, settle
 from dealer.run.results import ContestResult, TournamentResult, read_result
 from dealer.run.settings import read_config, validated
 from engine import Deal, Game, Seat, betting_start
@@ -214,12 +213,12 @@ class WatchedRun:
         if not path.is_file():
             return {}
         try:
-            planned = plan_run(settle(validated(read_config(path), str(path))), self.path)
+            planned = planned_contests(settle(validated(read_config(path), str(path))), self.path)
         except (DealerError, LogsError, GameDefinitionError, OSError, ValueError):
             # A run of another version, or with bots that are not here: what its files show is enough.
             return {}
         found = {}
-        for contest in planned.contests:
+        for contest in planned:
             slices: dict[int, list[str]] = {}
             for slot in contest.slots:
                 slices.setdefault(slot.first_hand, []).append(slot.name)

@@ -62,10 +62,10 @@ class Sitting:
             decision_s: of a new table: how long a decision may take.
         """
         self.run = run
-        contest = run.plan.contests[0]
+        contest = run.planned[0]
         self.game: Game = contest.game
         self.names: tuple[str, ...] = tuple(contest.names)
-        self.hands: int = contest.hands
+        self.hands: int = contest.run.hands
         kept = read_saved_seat(run.folder)
         earlier = earlier_hands(run)
         self.moments = Moments(kept.played)

@@ -159,14 +159,14 @@ class _Sitting:
         dealing: Dealing,
         earlier: EarlierHands,
     ) -> None:
-        contest = run.plan.contests[0]
+        contest = run.planned[0]
         self._console = console
         self._face = face
         self._entries = entries
         self._dealing = dealing
         self._game = contest.game
         self._names = contest.names
-        self._hands = contest.hands
+        self._hands = contest.run.hands
         self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
         self._hand_number: int | None = None
         self._last_hand = max((number for number, _ in earlier.values), default=-1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from dealer.match.faults import FaultKind
 from dealer.run.contest import Contest
@@ -47,17 +48,17 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     hands = scores.hands_played - contest.hands_before
     result = ContestResult(
         game=plan.record.game_name,
-        seed=logged_seed(plan.seed),
-        seating=plan.seating,
+        seed=logged_seed(plan.run.seed),
+        seating=plan.run.seating,
         seatings=plan.seatings,
-        hands_asked=plan.hands,
+        hands_asked=plan.run.hands,
         duplicates=duplicates,
         hands_counted=duplicates * plan.seatings,
         hands_played=scores.hands_played,
         outcome=ending.outcome,
         reason=ending.reason,
-        stop=str(plan.stop),
-        score=Score.CORRECTED if plan.score is Score.CORRECTED else Score.RAW,
+        stop=str(plan.run.stop),
+        score=Score.CORRECTED if plan.run.settings.score is Score.CORRECTED else Score.RAW,
         verdict=None if contest.monitor is None else contest.monitor.verdict,
         interval=_interval(plan),
         seconds=contest.seconds,
@@ -97,7 +98,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
 def _corrected_means(contest: Contest) -> list[RunningMean]:
     """The players' means without the luck of the cards; none where they are not counted."""
     plan = contest.plan
-    if plan.score is Score.CORRECTED:
+    if plan.run.settings.score is Score.CORRECTED:
         deals: Iterable[Sequence[float]] = contest.judged.in_order()
     else:
         fitted = contest.deals_without_luck()
@@ -172,16 +173,17 @@ def _dealer_report(contest: Contest) -> DealerReport:
     )
 
 
-def tournament_result(tournament: Tournament, *, resume: str | None) -> TournamentResult:
+def tournament_result(tournament: Tournament, folder: Path, *, resume: str | None) -> TournamentResult:
     """The result of a tournament that has ended or was interrupted.
 
     Args:
         tournament: after `Tournament.play`.
+        folder: of the run.
         resume: the command that resumes it, if it is not complete.
     """
     plan = tournament.plan
     results = [contest_result(contest, resume=None) for contest in tournament.contests]
-    standings = [_standings(tournament, results, named.name) for named in plan.settled.games]
+    standings = [_standings(tournament, results, named.name) for named in plan.games]
     outcome = tournament.outcome
     incomplete = sum(not result.outcome.is_complete for result in results)
     interrupted = [one.reason for one in results if one.outcome is Outcome.INTERRUPTED]
@@ -192,14 +194,14 @@ def tournament_result(tournament: Tournament, *, resume: str | None) -> Tourname
     }
     reason = reasons.get(outcome, "all contests were played.")
     return TournamentResult(
-        format=plan.settled.format,
+        format=plan.settings.format,
         outcome=outcome,
         reason=reason,
-        players=list(plan.settled.names),
+        players=list(plan.names),
         contests=results,
         standings=standings,
         seconds=tournament.seconds,
-        folder=str(plan.folder),
+        folder=str(folder),
         resume=None if outcome.is_complete else resume,
         sentence=" ".join([*map(first_places, standings), reason[:1].upper() + reason[1:]]),
     )
@@ -211,29 +213,27 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
 
     plan = tournament.plan
     played = [
-        (contest, entrants)
-        for contest, entrants, result in zip(tournament.contests, plan.entrants, results, strict=True)
+        contest
+        for contest, result in zip(tournament.contests, results, strict=True)
         if contest.plan.record.game_name == game and result.duplicates
     ]
-    contests = [
-        RankedContest(entrants, np.array(list(contest.scores.in_order()), np.float64)) for contest, entrants in played
-    ]
-    fitted = [(contest.deals_without_luck(), entrants) for contest, entrants in played]
+    contests = [RankedContest(one.plan.entrants, np.array(list(one.scores.in_order()), np.float64)) for one in played]
+    fitted = [(one.deals_without_luck(), one.plan.entrants) for one in played]
     corrected = [RankedContest(entrants, deals) for deals, entrants in fitted if deals is not None]
     if not played:
         return GameStandings(
             game=game, mbb_per_game={}, half_width_95={}, crosstable=[], total_bankroll=[], instant_runoff=[]
         )
-    first = played[0][0].plan
+    first = played[0].plan
     return standings_of(
         game,
         contests,
-        plan.settled.names,
+        plan.names,
         first.bounds,
         corrected=corrected if len(corrected) == len(played) else (),
         is_sequential=first.is_sequential,
         seatings=first.seatings,
-        seed=seed if isinstance(seed := plan.settled.seed, int) else seed.number(),
+        seed=seed if isinstance(seed := plan.seed, int) else seed.number(),
     )
 
 

@@ -121,7 +121,7 @@ class TableGuests:
     def seat(self, table: TableRow, sitting: Sitting) -> None:
         """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
         game = self._parts.settings.game(table.game)
-        contest = sitting.run.plan.contests[0]
+        contest = sitting.run.planned[0]
         keys = [player.key for player in contest.players[1:] if player.key]
         run = None if table.run is None else records.run(self._parts.store, table.run)
         if game is None or run is None or not keys:

@@ -155,7 +155,7 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
         cancelled: why it was ended before its time; empty if nobody wanted that.
     """
     assert isinstance(result, ContestResult)
-    (plan,) = run.plan.contests
+    (plan,) = run.planned
     faults = tuple(
         # By player, who has another seat in every seating.
         (slot.name, fault._replace(seat=Seat(slot.players[fault.seat])))
@@ -262,7 +262,7 @@ def seat_notifier(
         versions: by seat, of the players that have one; a bot that is there in another version is not called.
         client: gives who brings the own agents.
     """
-    seats = {name: seat for seat, name in enumerate(run.plan.contests[0].names)}
+    seats = {name: seat for seat, name in enumerate(run.planned[0].names)}
     names = sorted(game.users_bots(players))
     reached_before: frozenset[AwaitedPlayer] = frozenset()
 
