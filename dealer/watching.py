@@ -403,8 +403,9 @@ class LiveTables:
             old = self._moments.get(key)
             if old is not None and old.hand_number == event.hand_number:
                 version, number, names, seats, deal, _, _, used_us = old
-                now = LiveMoment(version + 1, number, names, seats, deal, event.betting, event, used_us)
-                self._moments[key] = now
+                self._moments[key] = LiveMoment(
+                    version + 1, number, names, seats, deal, event.betting, played=event, used_us=used_us
+                )
             else:
                 self._starts[key] = betting_start(event.betting.game)
                 self._begin(key, players, event)
@@ -442,7 +443,7 @@ class LiveTables:
         names = tuple([players[seat] for seat in hand.seats])
         before = start if played is None else played.betting
         self._moments[key] = LiveMoment(
-            version, hand.hand_number, names, hand.seats, hand.deal, before, played, used_us
+            version, hand.hand_number, names, hand.seats, hand.deal, before, played=played, used_us=used_us
         )
 
     def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:

@@ -45,8 +45,16 @@ CROWDED = ("logs",)
 """Folders that hold more, still."""
 
 MOST_POSITIONAL = 6
-WORDY = ("engine.kernels", "bots", "logs", "dealer.bench", "dealer.cli.export", "dealer.match")
-WORDY += ("dealer.run", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
+WORDY = (
+    "engine.kernels",
+    "bots.cfr.walk",
+    "bots.kuhn.kernel",
+    "bots.learner.kernel",
+    "logs",
+    "dealer.bench",
+    "dealer.cli.export",
+)
+WORDY += ("dealer.server", "dealer.web")
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 

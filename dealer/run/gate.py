@@ -102,7 +102,16 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
         else:
             why = f": the interval contains {bound}; more hands are needed."
         sentence += why
-    return Judgement(player, result.opponent_of(player), min_mbb, verdict, sentence, rate, error, result.duplicates)
+    return Judgement(
+        player,
+        result.opponent_of(player),
+        min_mbb,
+        verdict=verdict,
+        sentence=sentence,
+        rate=rate,
+        standard_error=error,
+        deals=result.duplicates,
+    )
 
 
 _FATAL = {kind.value for kind in (FaultKind.TIMEOUT, FaultKind.DISCONNECT, FaultKind.CRASH, FaultKind.FLOOD)}

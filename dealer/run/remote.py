@@ -295,10 +295,10 @@ def _report_of(contest: Contest, folder: Path) -> _Report:
         )
     return _Report(
         ending,
-        contest.seconds,
-        contest.hands_before,
-        contest.lost_hands,
-        contest.monitor,
-        tuple(matches),
-        {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()},
+        seconds=contest.seconds,
+        hands_before=contest.hands_before,
+        lost_hands=contest.lost_hands,
+        monitor=contest.monitor,
+        matches=tuple(matches),
+        files={path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()},
     )

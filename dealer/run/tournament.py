@@ -163,22 +163,24 @@ def progress_of(tournament: Tournament) -> Progress:
     begun = [contest.begun_s for contest in contests if contest.begun_s is not None]
     awaited, left_s = _awaited(tournament)
     return Progress(
-        len(contests),
-        sum(contest.ending is not None for contest in contests),
-        hands,
-        sum(contest.hands_to_play for contest in contests),
-        new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
-        None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
-        () if only is None else (only.plan.names[0], only.plan.opponent),
-        only is not None and only.monitor is not None,
-        None if only is None else _hands_needed(only),
-        sum(run.tally.fault_count for run in runs),
-        awaited,
-        left_s,
-        tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
-        sum(run.tally.strays for run in runs),
-        tuple((run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays),
-        frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
+        contests=len(contests),
+        contests_ended=sum(contest.ending is not None for contest in contests),
+        hands=hands,
+        hands_planned=sum(contest.hands_to_play for contest in contests),
+        hands_per_second=new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
+        rate=None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
+        players=() if only is None else (only.plan.names[0], only.plan.opponent),
+        has_stop_rule=only is not None and only.monitor is not None,
+        hands_needed=None if only is None else _hands_needed(only),
+        faults=sum(run.tally.fault_count for run in runs),
+        awaited=awaited,
+        start_time_left_s=left_s,
+        waits=tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
+        strays=sum(run.tally.strays for run in runs),
+        latest_strays=tuple(
+            (run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays
+        ),
+        other_versions=frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
     )
 
 
