@@ -49,9 +49,8 @@ WORDY += (
     "bots.learner.kernel",
     "dealer.bench",
     "dealer.cli.export",
-    "dealer.match",
 )
-WORDY += ("dealer.results", "dealer.run", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
+WORDY += ("dealer.server", "dealer.web")
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 
