@@ -6,6 +6,10 @@ are bytes of any kind, or arrays one after another, whose types and shapes the f
 
 Files are read without numpy, for the bots that play without it, unless they hold arrays. A file is written whole or not
 at all; one that is cut, damaged, foreign or of another version is refused in one sentence.
+
+A `Journal` keeps the results of a long computation as they are found: a stopped computation does not repeat them. The
+first line of the file holds the settings, every other line one result. A last line without an end, which a stop in the
+middle of writing leaves, is dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +20,8 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from bots.errors import BotFileError, CheckpointError
 from engine.errors import quoted
@@ -37,7 +42,6 @@ class Kind(NamedTuple):
 
     Attributes:
         what: it is, as its first line says it.
-        version: of the layout that is written and read.
         error: what a file that cannot be used raises.
         remedy: what its reader can do about such a file.
     """
@@ -49,14 +53,7 @@ class Kind(NamedTuple):
 
 
 class Artifact(NamedTuple):
-    """A file that was read.
-
-    Attributes:
-        kind: of the file.
-        path: of the file.
-        header: what its first line holds.
-        contents: what follows.
-    """
+    """A file that was read."""
 
     kind: Kind
     path: str
@@ -115,9 +112,7 @@ def artifact_bytes(kind: Kind, header: Mapping[str, Any], contents: bytes) -> by
     """A file as bytes; the same header and contents always give the same ones.
 
     Args:
-        kind: of the file.
         header: what its first line says besides; JSON must be able to say it.
-        contents: what follows.
     """
     line = json.dumps({**header, "what": kind.what, "version": kind.version}, sort_keys=True).encode("ascii")
     whole = line + b"\n" + contents
@@ -154,8 +149,6 @@ def read_artifact(path: str | os.PathLike[str], kind: Kind, *, is_mapped: bool =
     """Read a file, and check that it is whole.
 
     Args:
-        path: of the file.
-        kind: that it must be of.
         is_mapped: map the file into memory, which processes then share; nobody may write the file meanwhile.
 
     Raises:
@@ -220,3 +213,82 @@ def locked_run(folder: Path, name: str) -> Iterator[None]:
         raise CheckpointError(str(folder), f"the folder cannot be written: {error.strerror or error}") from error
     with closing(lock):
         yield
+
+
+class Journal:
+    """The results in a file, which no other process writes meanwhile.
+
+    Attributes:
+        rows: the results, as JSON gives them, in the order in which they were added.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, object]) -> None:
+        """Read what is there; the file and its folder are made if they are not.
+
+        Raises:
+            CheckpointError: the file cannot be read or written, holds something else, or was made with other settings,
+                or another process writes it.
+        """
+        from logs.whole_file import FileLock, LineFile
+
+        self.path = path
+        about: Mapping[str, Any] = json.loads(json.dumps(settings))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(path.with_name(f"{path.name}.lock"))
+        except BlockingIOError:
+            raise CheckpointError(str(path), "another process is writing it") from None
+        except OSError as error:
+            raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
+        try:
+            self.rows = self._read(about)
+            self._file = LineFile(path, append=True)
+            if not path.stat().st_size:
+                self._file.write(json.dumps(about) + "\n")
+        except OSError as error:
+            self._lock.close()
+            raise CheckpointError(str(path), f"it cannot be read or written: {error.strerror or error}") from error
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others write the file."""
+        self._file.close()
+        self._lock.close()
+
+    def add(self, row: object) -> None:
+        """Keep a result that JSON can hold."""
+        self._file.write(json.dumps(row) + "\n")
+        self.rows.append(row)
+
+    def _read(self, about: Mapping[str, Any]) -> list[Any]:
+        if not self.path.exists():
+            return []
+        text = self.path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        if len(whole) < len(text):
+            os.truncate(self.path, len(whole))
+        try:
+            first, *rows = [json.loads(line) for line in whole.splitlines()] or [about]
+        except (ValueError, RecursionError) as error:
+            raise self.damaged() from error
+        if not isinstance(first, dict):
+            raise self.damaged()
+        if differing := [name for name, value in about.items() if first.get(name) != value]:
+            theirs = ", ".join(f"{name} {first.get(name)}" for name in differing)
+            ours = ", ".join(f"{name} {about[name]}" for name in differing)
+            raise CheckpointError(str(self.path), f"it was made with {theirs}, not {ours}: take another folder")
+        return rows
+
+    def damaged(self) -> CheckpointError:
+        """What to raise for rows that are no results of this computation."""
+        return CheckpointError(str(self.path), "it holds other things than these results, or is damaged")

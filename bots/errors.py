@@ -43,11 +43,7 @@ class BotsError(PortableError):
 
 
 class SpecError(BotsError, ValueError):
-    """A text like ``random?fold=0.1`` names no bot, or options that the bot does not take.
-
-    Attributes:
-        spec: the text.
-    """
+    """A text like ``random?fold=0.1`` names no bot, or options that the bot does not take."""
 
     def __init__(self, spec: str, problem: str) -> None:
         self.spec = spec
@@ -83,7 +79,6 @@ class IllegalReply(BotsError):
 
     Attributes:
         rule: the rule that refuses it; None for an answer that is no action, or one that cannot be written down.
-        hand_number: the hand it was given in.
         state: the match state it was given to, as text.
     """
 
@@ -126,11 +121,7 @@ class EvolutionError(BotsError, ValueError):
 
 
 class BotFileError(BotsError):
-    """A file that a bot, or its training, keeps cannot be written or read.
-
-    Attributes:
-        path: of the file.
-    """
+    """A file that a bot, or its training, keeps cannot be written or read."""
 
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
@@ -165,7 +156,6 @@ class RemoteBotError(BotsError):
     """A bot that is a separate program can no longer be played with.
 
     Attributes:
-        command: the program and its arguments.
         last_lines: the last lines it wrote to its output streams.
     """
 
@@ -190,11 +180,7 @@ class BotExited(RemoteBotError):
 
 
 class BotTimeout(RemoteBotError):
-    """The program did not connect, or answer, in time.
-
-    Attributes:
-        timeout_s: how long it was waited for, in seconds.
-    """
+    """The program did not connect, or answer, in time."""
 
     def __init__(self, what: str, timeout_s: float, command: Sequence[str], last_lines: Sequence[str]) -> None:
         self.timeout_s = timeout_s

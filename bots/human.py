@@ -59,7 +59,6 @@ class Score:
     Attributes:
         hands: finished hands.
         chips: net chips by seat over them.
-        seat: the person's.
         rate: the person's winnings per hand with their interval, which needs many hands; None without any.
     """
 
@@ -118,11 +117,8 @@ class Scene:
 
     Attributes:
         names: the players, by position in this hand.
-        position: the person's.
         hand_number: 0-based number of the hand in the match.
         all_hole_cards: by position; empty where the person has not been shown them.
-        board: the cards on the table.
-        betting: so far.
         score: over all finished hands, this one included once it is over.
     """
 
@@ -228,7 +224,6 @@ def in_words(event: HandEvent, scene: Scene, cards_text: Callable[[Sequence[Card
     Args:
         event: one of `Scene.history`.
         scene: where it has happened.
-        cards_text: writes cards.
     """
     if isinstance(event, Dealt):
         name = round_names(scene.game)[event.round].capitalize()
@@ -364,7 +359,6 @@ class HandProgress:
     """How far a person has come in a hand.
 
     Attributes:
-        hand_number: which hand.
         betting: as the protocol writes it, after the person's last action.
     """
 
@@ -488,9 +482,7 @@ class HumanSeat:
         """Sit down.
 
         Args:
-            game: what is played.
             names: the players, by seat.
-            seat: the person's.
             earlier: numbers of hands that were played before, each with its net chips by seat; those that are played
                 again do not count.
             key: the line that the dealer wants to hear first; None for none.
@@ -555,13 +547,13 @@ class HumanSeat:
                     self._count(values)
             self._earlier = []
         scene = Scene(
-            tuple(self._names[seat] for seat in seats),
-            Position(state.position),
-            state.hand_number,
-            state.hole_cards,
-            tuple(card for cards in state.board for card in cards),
-            betting,
-            self.score,
+            names=tuple(self._names[seat] for seat in seats),
+            position=Position(state.position),
+            hand_number=state.hand_number,
+            all_hole_cards=state.hole_cards,
+            board=tuple(card for cards in state.board for card in cards),
+            betting=betting,
+            score=self.score,
         )
         if scene.values is None:
             return scene
@@ -586,9 +578,6 @@ class SeatConnection:
         """Connect.
 
         Args:
-            seat: the seat.
-            host: name or address of the dealer.
-            port: of the seat.
             connect_timeout_s: how long to go on trying while nobody listens there.
 
         Raises:

@@ -110,8 +110,6 @@ class Workers:
         """A future of the function's result; cancelled, the task is no longer wanted.
 
         Args:
-            function: to be called.
-            arguments: of the function.
             hear: called, in a thread of any kind, with what the task tells.
         """
         promise: Future[_Result] = Future()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bots.kuhn.games import KuhnGame, Variant, model
-from bots.kuhn.values import best_answer
+from bots.kuhn.runs import best_answer
 from bots.studies.kuhn_runs import BEST
 from tests.scripts import script
 

@@ -7,8 +7,7 @@ from dataclasses import asdict
 
 import pytest
 
-from bots.learner.files import SHIPPED, shipped_memory
-from bots.learner.memory import Constants
+from bots.learner.memory import SHIPPED, Constants, shipped_memory
 from bots.sdk.registry import make_bot
 from protocol import find_game
 from tests.scripts import script

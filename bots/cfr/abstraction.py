@@ -174,7 +174,6 @@ def card_abstraction(strengths: Strengths, flop: int, turn: int, river: int) -> 
     """Cut the hands of each round into buckets.
 
     Args:
-        strengths: of all hands.
         flop: how many buckets there are on the flop.
         turn: and on the turn.
         river: and on the river; at most `bots.cfr.settings.MOST_BUCKETS` each.

@@ -15,8 +15,8 @@ from protocol import find_game, format_action
 
 if TYPE_CHECKING:
     from bots.cfr.files import StrategyFile
+    from bots.cfr.lookup import Reading
     from bots.cfr.rivers import River, Rivers
-    from bots.cfr.tree_positions import Reading
     from bots.sdk.holdings import HoldingChances
     from engine import Card
 
@@ -27,7 +27,7 @@ SHIPPED: Final[Mapping[str, str]] = {
 """The strategies that ship, by the short name of their game; the first line of each has its training."""
 RIVER_ITERATIONS: Final = {True: 50, False: 200}
 """By which a river is solved: in limit games, and in no-limit games, whose rivers have more nodes and larger bets."""
-MOST_RIVER_ITERATIONS: Final = 100_000
+_MOST_RIVER_ITERATIONS: Final = 100_000
 _RIVER: Final = 3
 
 
@@ -47,7 +47,7 @@ class CfrBot(Bot):
     No-limit: the tree of bettings has few sizes, fractions of the pot and all-in. Raises of other sizes are read as
         those beside them, by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays by all
         readings at once, each weighted with how likely it is after everything it did itself
-        (`bots.cfr.tree_positions`). Its own raises are fractions of the pot as it really is.
+        (`bots.cfr.lookup`). Its own raises are fractions of the pot as it really is.
 
     Rivers: when the last card is dealt it solves what is left anew, with all holdings of both players and the pot that
         is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.rivers`).
@@ -76,8 +76,8 @@ class CfrBot(Bot):
         Raises:
             ValueError: the file is no strategy, or the number of iterations is out of range.
         """
-        if rivers is not None and not 0 <= rivers <= MOST_RIVER_ITERATIONS:
-            raise ValueError(f"a river is solved by 0 to {MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
+        if rivers is not None and not 0 <= rivers <= _MOST_RIVER_ITERATIONS:
+            raise ValueError(f"a river is solved by 0 to {_MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
         self._path = strategy
         self._iterations = rivers
         self._explains = explain
@@ -112,7 +112,7 @@ class CfrBot(Bot):
         """
         strategy = self._for(game)
         if is_dealt_as_holdem(game):
-            from bots.cfr.hands import bucket_of
+            from bots.cfr.lookup import bucket_of
 
             for board in ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20)):
                 bucket_of(strategy, (48, 49), board)
@@ -158,15 +158,14 @@ class CfrBot(Bot):
         if (found := self._river(strategy, view)) is not None:
             river, node = found
             return {action: chances for action, chances in river.policy(node).items() if chances.any()}
-        from bots.cfr.hands import all_buckets
-        from bots.cfr.tree_positions import play
+        from bots.cfr.lookup import all_buckets, play
 
         return play(strategy, view.betting, view.board, lambda board: all_buckets(strategy, board)).policy
 
     def _decide(self, view: View) -> _Decided:
         import numpy as np
 
-        from bots.cfr.tree_positions import play
+        from bots.cfr.lookup import play
 
         strategy = self._for(view.game)
         if (found := self._river(strategy, view)) is not None:
@@ -200,7 +199,7 @@ class CfrBot(Bot):
 
     def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
         if is_dealt_as_holdem(view.game):
-            from bots.cfr.hands import bucket_of
+            from bots.cfr.lookup import bucket_of
 
             return bucket_of(strategy, view.hole_cards, board)
         from bots.cfr.deals import AllBoards

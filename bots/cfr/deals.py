@@ -31,7 +31,6 @@ class TreeArrays(NamedTuple):
     Attributes:
         kinds: 0 decision, 1 ended by a fold, 2 showdown.
         players: who acts, or who folded.
-        rounds: the betting round.
         parents: the node before.
         taken: which action of it leads here.
         depths: how many actions lead here.
@@ -43,7 +42,6 @@ class TreeArrays(NamedTuple):
         early: the nodes before the last round and the first nodes of last rounds in preorder; ``~node`` where
             everything below a decision has been visited.
         buckets: by round.
-        last_round: the last round.
     """
 
     kinds: NDArray[np.int8]
@@ -124,8 +122,7 @@ class Work(NamedTuple):
     total: Vector
 
 
-def lanes_of(buckets: int) -> int:
-    """Buckets, and what makes them a multiple of what a processor adds at once."""
+def _lanes_of(buckets: int) -> int:
     return -(-buckets // 16) * 16
 
 
@@ -133,7 +130,7 @@ def new_work(tree: TreeArrays, holdings: int) -> Work:
     """Arrays large enough for any walk of a tree."""
     kind = tree.chips.dtype
     buckets = int(tree.buckets[tree.last_round])
-    lanes = lanes_of(buckets)
+    lanes = _lanes_of(buckets)
     is_first = tree.early[(tree.early >= 0)]
     firsts = [node for node in is_first if tree.rounds[node] == tree.last_round]
     nodes = max(int(tree.ends[node]) - int(node) for node in firsts)
@@ -142,22 +139,22 @@ def new_work(tree: TreeArrays, holdings: int) -> Work:
         return np.zeros(shape, kind)
 
     return Work(
-        zeros(int(tree.slots.max()) + 1, holdings),
-        zeros(int(tree.depths.max()) + 1, holdings),
-        zeros(holdings),
-        zeros(buckets),
-        zeros(buckets, CARD_LANES),
-        zeros(buckets, lanes),
-        zeros(buckets, lanes),
-        zeros(nodes, buckets),
-        zeros(nodes, buckets),
-        zeros(nodes, lanes),
-        zeros(buckets),
-        zeros(buckets, CARD_LANES),
-        zeros(buckets),
-        zeros(buckets),
-        zeros(CARD_LANES),
-        zeros(CARD_LANES),
+        reach=zeros(int(tree.slots.max()) + 1, holdings),
+        values=zeros(int(tree.depths.max()) + 1, holdings),
+        within=zeros(holdings),
+        sums=zeros(buckets),
+        by_card=zeros(buckets, CARD_LANES),
+        against=zeros(buckets, lanes),
+        standing=zeros(buckets, lanes),
+        theirs=zeros(nodes, buckets),
+        ours=zeros(nodes, buckets),
+        won=zeros(nodes, lanes),
+        plain=zeros(buckets),
+        less=zeros(buckets, CARD_LANES),
+        of_within=zeros(buckets),
+        of_reach=zeros(buckets),
+        run=zeros(CARD_LANES),
+        total=zeros(CARD_LANES),
     )
 
 
@@ -225,12 +222,12 @@ class DrawnBoards:
             np.array(flop_suits, np.uint8),
             found.turns[np.searchsorted(canonical_boards(4).keys, turn_key)],
             np.array(turn_suits, np.uint8),
-            found.river_cuts,
-            ones,
-            others,
-            ties,
-            early,
-            parts,
+            cuts=found.river_cuts,
+            ones=ones,
+            others=others,
+            ties=ties,
+            early=early,
+            parts=parts,
         )
         return _deal(ones, others, ties, early, parts, self.float_type)
 
@@ -297,10 +294,10 @@ def _deal(
     kind: FloatType,
 ) -> Deal:
     buckets = len(parts) - 1
-    in_bucket: Vector = np.zeros(lanes_of(buckets), kind)
+    in_bucket: Vector = np.zeros(_lanes_of(buckets), kind)
     in_bucket[:buckets] = np.diff(parts)
     of_holding = np.repeat(np.arange(buckets), np.diff(parts))
-    with_card: Vector = np.zeros((CARD_LANES, lanes_of(buckets)), kind)
+    with_card: Vector = np.zeros((CARD_LANES, _lanes_of(buckets)), kind)
     np.add.at(with_card, (ones, of_holding), 1)
     np.add.at(with_card, (others, of_holding), 1)
-    return Deal(ones, others, ties, early, parts, in_bucket, with_card)
+    return Deal(ones=ones, others=others, ties=ties, early=early, parts=parts, in_bucket=in_bucket, with_card=with_card)

@@ -43,15 +43,12 @@ class StrategyFile:
     """A strategy.
 
     Attributes:
-        path: of the file.
-        game: it plays.
         buckets: by round.
         turn_cuts: see `bots.cfr.abstraction.CardAbstraction`; empty outside hold'em.
         river_cuts: the same.
         record: of the training, as JSON has it.
         nodes: what can be done at each node of the betting in preorder: 1 for a fold, 2 for a call, 4 for each raise; 0
             at an end.
-        rounds: of each node.
         totals: of each node of a no-limit game, the hand total of the raise that leads there; 0 where none does. Empty
             in limit games.
         flop_keys: the canonical flops, ascending.
@@ -160,9 +157,6 @@ def write_strategy(
     """Write a file.
 
     Args:
-        path: of the file.
-        tree: the betting.
-        buckets: by round.
         abstraction: of hold'em; None for games whose buckets are ranks.
         strategy: probabilities node by node, action by action, bucket by bucket.
         record: of the training; JSON must be able to say it.
@@ -233,17 +227,17 @@ def read_strategy(path: str) -> StrategyFile:
         game = parse_game_definition(header["game"])
         empty = np.zeros(0, np.int64)
         return StrategyFile(
-            path,
-            game,
-            tuple(header["buckets"]),
-            arrays.get("turn_cuts", empty),
-            arrays.get("river_cuts", empty),
-            header["training"],
-            arrays["nodes"],
-            arrays["rounds"],
-            np.zeros(0, np.int32) if game.is_limit else arrays["totals"],
-            arrays.get("flop_keys", empty),
-            arrays.get("flop_starts", empty),
-            arrays.get("flops", np.zeros(0, np.uint8)),
-            arrays["probabilities"],
+            path=path,
+            game=game,
+            buckets=tuple(header["buckets"]),
+            turn_cuts=arrays.get("turn_cuts", empty),
+            river_cuts=arrays.get("river_cuts", empty),
+            record=header["training"],
+            nodes=arrays["nodes"],
+            rounds=arrays["rounds"],
+            totals=np.zeros(0, np.int32) if game.is_limit else arrays["totals"],
+            flop_keys=arrays.get("flop_keys", empty),
+            flop_starts=arrays.get("flop_starts", empty),
+            flops=arrays.get("flops", np.zeros(0, np.uint8)),
+            probabilities=arrays["probabilities"],
         )

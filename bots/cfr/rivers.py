@@ -8,7 +8,7 @@ their ranks.
 
 A strategy knows hands by buckets, and pots as they are in its tree. When the last card is dealt, what is left is a
 small game, which can be solved without either: its betting has some ten to sixty nodes, and each player brings what it
-would have come with by the strategy (`bots.cfr.tree_positions.ranges`). The solution is an equilibrium of that game, up
+would have come with by the strategy (`bots.cfr.lookup.ranges`). The solution is an equilibrium of that game, up
 to what some hundred iterations leave (S. Ganzfried & T. Sandholm 2015, "Endgame solving in large imperfect-information
 games").
 
@@ -35,9 +35,8 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT
 from bots.cfr.deals import CARD_LANES, Vector
 from bots.cfr.files import StrategyFile
-from bots.cfr.hands import all_buckets, ranks_on
+from bots.cfr.lookup import Chances, all_buckets, narrowed, ranges, ranks_on
 from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
-from bots.cfr.tree_positions import Chances, narrowed, ranges
 from bots.cfr.walk import fold
 from engine import Action, BettingState, Card, Position, betting_start
 from engine.kernels.jit import njit
@@ -47,7 +46,7 @@ _DECISION = 0
 _FOLDED = 1
 
 
-class RiverArrays(NamedTuple):
+class _RiverArrays(NamedTuple):
     """The betting of a river in preorder, by node unless said otherwise.
 
     Attributes:
@@ -73,7 +72,7 @@ class RiverArrays(NamedTuple):
     since: NDArray[np.int32]
 
 
-class RiverHoldings(NamedTuple):
+class _RiverHoldings(NamedTuple):
     """The holdings that a board leaves, weakest first.
 
     Attributes:
@@ -89,7 +88,7 @@ class RiverHoldings(NamedTuple):
     weights: Vector
 
 
-class RiverWork(NamedTuple):
+class _RiverWork(NamedTuple):
     """Arrays that a walk writes; nothing in them lasts.
 
     Attributes:
@@ -106,10 +105,10 @@ class RiverWork(NamedTuple):
 
 
 @njit
-def learn_river(
-    tree: RiverArrays,
-    holdings: RiverHoldings,
-    work: RiverWork,
+def _learn_river(
+    tree: _RiverArrays,
+    holdings: _RiverHoldings,
+    work: _RiverWork,
     regrets: Vector,
     strategy: Vector,
     averages: Vector,
@@ -118,19 +117,17 @@ def learn_river(
     """Iterate.
 
     Args:
-        tree: the betting.
-        holdings: of the board.
-        work: see there.
         regrets: shape (actions, holdings), changed; 0 to begin with.
         strategy: the same shape, the probability of each action; even to begin with.
         averages: the same shape, added to: how likely each action is taken, by its player alone.
-        iterations: how many.
     """
     for iteration in range(1, iterations + 1):
         power = (iteration - 1) ** 1.5
         kept = np.float32(power / (power + 1))
         for player in range(2):
-            _come_here(tree, holdings, work, strategy, player, averages, np.float32(iteration * iteration))
+            _come_here(
+                tree, holdings, work, strategy, player, averages=averages, weight=np.float32(iteration * iteration)
+            )
             for node in range(len(tree.kinds) - 1, -1, -1):
                 if tree.kinds[node] != _DECISION:
                     _end(tree, holdings, work, node, player)
@@ -142,19 +139,15 @@ def learn_river(
 
 @njit
 def answer(
-    tree: RiverArrays, holdings: RiverHoldings, work: RiverWork, strategy: Vector, player: int, is_best: bool
+    tree: _RiverArrays, holdings: _RiverHoldings, work: _RiverWork, strategy: Vector, player: int, is_best: bool
 ) -> float:
     """What a player wins where its opponent plays a strategy, summed over all pairs of holdings by their weights.
 
     Args:
-        tree: the betting.
-        holdings: of the board.
-        work: see there.
         strategy: probabilities of both players.
-        player: 0 or 1.
         is_best: whether the player takes the best action with each holding, in place of its own part of the strategy.
     """
-    _come_here(tree, holdings, work, strategy, player, work.reach, np.float32(0))
+    _come_here(tree, holdings, work, strategy, player, averages=work.reach, weight=np.float32(0))
     for node in range(len(tree.kinds) - 1, -1, -1):
         if tree.kinds[node] != _DECISION:
             _end(tree, holdings, work, node, player)
@@ -178,9 +171,9 @@ def answer(
 
 @njit
 def _come_here(
-    tree: RiverArrays,
-    holdings: RiverHoldings,
-    work: RiverWork,
+    tree: _RiverArrays,
+    holdings: _RiverHoldings,
+    work: _RiverWork,
     strategy: Vector,
     player: int,
     averages: Vector,
@@ -204,7 +197,7 @@ def _come_here(
 
 
 @njit
-def _end(tree: RiverArrays, holdings: RiverHoldings, work: RiverWork, node: int, player: int) -> None:
+def _end(tree: _RiverArrays, holdings: _RiverHoldings, work: _RiverWork, node: int, player: int) -> None:
     reach, values = work.reach[tree.since[player, node]], work.values[node]
     if tree.kinds[node] == _FOLDED:
         chips = tree.chips[node] if tree.players[node] != player else -tree.chips[node]
@@ -214,7 +207,7 @@ def _end(tree: RiverArrays, holdings: RiverHoldings, work: RiverWork, node: int,
 
 
 @njit
-def _show_down(holdings: RiverHoldings, reach: Vector, by_card: Vector, chips: np.float32, values: Vector) -> None:
+def _show_down(holdings: _RiverHoldings, reach: Vector, by_card: Vector, chips: np.float32, values: Vector) -> None:
     """Write what each holding wins at a showdown.
 
     With B what is weaker and U what is weaker or equal, all of it wins B - (total - U). `bots.cfr.walk.show_down` finds
@@ -240,7 +233,7 @@ def _show_down(holdings: RiverHoldings, reach: Vector, by_card: Vector, chips: n
 
 
 @njit
-def _add_up(tree: RiverArrays, work: RiverWork, node: int) -> None:
+def _add_up(tree: _RiverArrays, work: _RiverWork, node: int) -> None:
     values = work.values[node]
     values[:] = np.float32(0)
     for action in range(tree.counts[node]):
@@ -250,7 +243,9 @@ def _add_up(tree: RiverArrays, work: RiverWork, node: int) -> None:
 
 
 @njit
-def _regret(tree: RiverArrays, work: RiverWork, regrets: Vector, strategy: Vector, node: int, kept: np.float32) -> None:
+def _regret(
+    tree: _RiverArrays, work: _RiverWork, regrets: Vector, strategy: Vector, node: int, kept: np.float32
+) -> None:
     """Write what the holdings of a player win at its own decision, and change what it plays there."""
     values, sums, nothing, half = work.values[node], work.sums, np.float32(0), np.float32(0.5)
     first, last = tree.rows[node], tree.rows[node] + tree.counts[node]
@@ -312,11 +307,8 @@ class River:
 
     Attributes:
         start: the decision at which it begins.
-        board: five cards.
         weights: shape (2, 1326), how likely each position comes with each holding, up to a factor; 0 with a card of the
             board.
-        tree: the betting from there.
-        iterations: by which it is solved.
     """
 
     def __init__(
@@ -360,7 +352,7 @@ class River:
         in_order = ranks[order]
         weights = self.weights[:, order] / self.weights[:, order].sum(axis=1, keepdims=True)
         cards = HOLDING_CARDS[order]
-        holdings = RiverHoldings(
+        holdings = _RiverHoldings(
             cards[:, 0].copy(),
             cards[:, 1].copy(),
             np.searchsorted(in_order, in_order, "right").astype(np.uint16),
@@ -385,12 +377,7 @@ class Rivers:
     """The rivers of a strategy; the last few are remembered."""
 
     def __init__(self, strategy: StrategyFile, iterations: int) -> None:
-        """Nothing is solved yet.
-
-        Args:
-            strategy: of hold'em for two.
-            iterations: how many each river is solved by.
-        """
+        """Nothing is solved yet."""
         self._strategy, self._iterations = strategy, iterations
         game = strategy.game
         self._sizes = None if game.is_limit else read_sizes(RIVER_SIZES, game.num_rounds)
@@ -401,7 +388,6 @@ class Rivers:
 
         Args:
             betting: a decision on the river.
-            board: five cards.
         """
         state, node, player = _beginning(betting), 0, betting.acting_position
         river = self._river(state, None, board, player, partial(self._brought, betting, board, player))
@@ -475,7 +461,7 @@ def _beginning(betting: BettingState) -> BettingState:
     return state
 
 
-def _arrays(tree: BettingTree) -> RiverArrays:
+def _arrays(tree: BettingTree) -> _RiverArrays:
     nodes, counts = len(tree.kinds), tree.number_of_actions().astype(np.int32)
     rows = (counts.cumsum() - counts).astype(np.int32)
     led_by, leads_to = np.full(nodes, -1, np.int32), np.zeros(int(counts.sum()), np.int32)
@@ -486,30 +472,30 @@ def _arrays(tree: BettingTree) -> RiverArrays:
         leads_to[led_by[node]] = node
         for player in range(2):
             since[player, node] = node if tree.players[parent] != player else since[player, parent]
-    return RiverArrays(
-        tree.kinds,
-        tree.players,
-        tree.parents,
-        tree.chips.astype(np.float32),
-        counts,
-        rows,
-        led_by,
-        leads_to,
-        since,
+    return _RiverArrays(
+        kinds=tree.kinds,
+        players=tree.players,
+        parents=tree.parents,
+        chips=tree.chips.astype(np.float32),
+        counts=counts,
+        rows=rows,
+        led_by=led_by,
+        leads_to=leads_to,
+        since=since,
     )
 
 
-def _solve(tree: RiverArrays, holdings: RiverHoldings, iterations: int) -> tuple[Vector, RiverWork]:
+def _solve(tree: _RiverArrays, holdings: _RiverHoldings, iterations: int) -> tuple[Vector, _RiverWork]:
     """The probabilities of all actions by holding of the board, and arrays to go on working with."""
     nodes, actions, size = len(tree.kinds), len(tree.leads_to), len(holdings.ones)
 
     def zeros(*shape: int) -> Vector:
         return np.zeros(shape, np.float32)
 
-    work = RiverWork(zeros(nodes, size), zeros(nodes, size), zeros(size), zeros(CARD_LANES))
+    work = _RiverWork(zeros(nodes, size), zeros(nodes, size), zeros(size), zeros(CARD_LANES))
     averages, even = zeros(actions, size), np.repeat(1 / tree.counts[tree.counts > 0], tree.counts[tree.counts > 0])
     strategy = np.tile(even.astype(np.float32)[:, None], size)
-    learn_river(tree, holdings, work, zeros(actions, size), strategy, averages, iterations)
+    _learn_river(tree, holdings, work, zeros(actions, size), strategy, averages=averages, iterations=iterations)
     firsts = tree.rows[tree.counts > 0]
     totals = np.repeat(np.add.reduceat(averages, firsts), tree.counts[tree.counts > 0], axis=0)
     np.divide(averages, totals, out=strategy, where=totals > 0)
@@ -519,7 +505,7 @@ def _solve(tree: RiverArrays, holdings: RiverHoldings, iterations: int) -> tuple
     return strategy, work
 
 
-def _pairs(holdings: RiverHoldings) -> float:
+def _pairs(holdings: _RiverHoldings) -> float:
     """The weight of all pairs of holdings without a common card."""
     first, second = holdings.weights.astype(np.float64)
     by_card = np.zeros((2, CARD_LANES))

@@ -65,13 +65,7 @@ class Discounts(NamedTuple):
 
 
 def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> TreeArrays:
-    """A tree with the places of its information sets.
-
-    Args:
-        tree: the tree.
-        buckets: by round.
-        kind: of the vectors.
-    """
+    """A tree with the places of its information sets."""
     nodes = len(tree.kinds)
     counts = tree.number_of_actions()
     of_round = np.array(buckets, np.int64)
@@ -100,20 +94,20 @@ def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> T
             node = int(ends[node])
     early += [~left for left in reversed(open_)]
     return TreeArrays(
-        tree.kinds,
-        tree.players,
-        tree.rounds,
-        tree.parents,
-        tree.taken,
-        tree.depths,
-        tree.chips.astype(kind),
-        ends.astype(np.int32),
-        counts.astype(np.int32),
-        sizes.cumsum() - sizes,
-        slots,
-        np.array(early, np.int32),
-        of_round,
-        last_round,
+        kinds=tree.kinds,
+        players=tree.players,
+        rounds=tree.rounds,
+        parents=tree.parents,
+        taken=tree.taken,
+        depths=tree.depths,
+        chips=tree.chips.astype(kind),
+        ends=ends.astype(np.int32),
+        counts=counts.astype(np.int32),
+        offsets=sizes.cumsum() - sizes,
+        slots=slots,
+        early=np.array(early, np.int32),
+        buckets=of_round,
+        last_round=last_round,
     )
 
 
@@ -127,12 +121,8 @@ class Solver:
     """The regrets and averages of both players, and how they are brought further.
 
     Attributes:
-        tree: the tree.
-        boards: where boards come from.
         iteration: how many have been done.
-        regrets: of each action.
         averages: how likely its player came to each information set and took each action, over all iterations.
-        strategy: what is played now.
     """
 
     def __init__(
@@ -147,8 +137,6 @@ class Solver:
         """Begin with even chances.
 
         Args:
-            tree: the tree.
-            boards: where boards come from.
             per_iteration: how many are drawn in each; where all boards are known, all are taken.
             discounts: of what was learned early.
             copies: how many solvers draw from these boards, each its own (`bots.cfr.solver`).
@@ -192,7 +180,17 @@ class Solver:
                 walk(self.tree, deals[at], self._works[at], self.strategy, self._found[at], player)
 
             list(over(explore, numbers))
-            learn(self.tree, self._found, self.regrets, self.averages, self.strategy, player, above, below, average)
+            learn(
+                self.tree,
+                self._found,
+                self.regrets,
+                self.averages,
+                self.strategy,
+                player=player,
+                above=above,
+                below=below,
+                average=average,
+            )
 
     def average_strategy(self) -> Strategy:
         """What converges: how often each action was taken over all iterations; even chances where nobody came."""
@@ -240,7 +238,6 @@ def learn(
     """Add what a player's walks have found to its regrets, and to the averages of its opponent.
 
     Args:
-        tree: the tree.
         found: shape (boards, numbers of a strategy), as `walk` leaves it.
         regrets: changed at the player's decisions.
         averages: changed at its opponent's.
@@ -280,12 +277,7 @@ MESSAGE_BYTES: Final = 32
 
 
 class Copy(NamedTuple):
-    """Where a copy stands.
-
-    Attributes:
-        regrets: see `bots.cfr.solver.Solver`.
-        averages: see there.
-    """
+    """Where a copy stands."""
 
     regrets: Strategy
     averages: Strategy
@@ -339,18 +331,15 @@ def exploitability(
     """What each player wins by answering the other's part of a strategy.
 
     Args:
-        tree: the tree.
-        boards: where boards come from.
         strategy: probabilities of both players.
         count: how many boards are drawn for each answer, and again to judge it; of no meaning where all are known.
-        pool: whose threads walk.
     """
     count = boards.count or count
     played = strategy.astype(boards.float_type)
     values = np.zeros((2, count))
     for player in range(2):
         answer = (_exact_answer if boards.count else _learned_answer)(tree, boards, played, player, count, pool)
-        values[player] = _walks(tree, boards, answer, player, _JUDGE_STREAM, count, pool)[0]
+        values[player] = _walks(tree, boards, answer, player, _JUDGE_STREAM, count=count, pool=pool)[0]
     values /= boards.pairs
     mean = values.mean(axis=0)
     error = 0.0 if boards.count else float(mean.std(ddof=1) / np.sqrt(count))
@@ -363,7 +352,7 @@ def expected_value(
 ) -> float:
     """What player 0 wins where each player plays its part of a strategy, in chips per hand."""
     count = boards.count or count
-    values, _ = _walks(tree, boards, strategy.astype(boards.float_type), 0, _JUDGE_STREAM, count, pool)
+    values, _ = _walks(tree, boards, strategy.astype(boards.float_type), 0, _JUDGE_STREAM, count=count, pool=pool)
     return float(values.mean() / boards.pairs)
 
 
@@ -373,7 +362,9 @@ def _exact_answer(
     """The best response, by policy iteration: each round is right for one more decision from the end."""
     answer = played
     while True:
-        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count, pool)[1].sum(axis=0, dtype=np.float64)
+        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count=count, pool=pool)[1].sum(
+            axis=0, dtype=np.float64
+        )
         better = _best(tree, found, answer, player)
         if np.array_equal(better, answer):
             return answer
@@ -386,8 +377,8 @@ def _learned_answer(
     answer = played.copy()
     regrets, squares = np.zeros(len(played)), np.zeros(len(played))
     for block in range(-(-count // _BLOCK)):
-        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, _BLOCK, pool, first=block * _BLOCK)[1]
-        _answer(tree, found, regrets, squares, played, answer, player, block / (block + 1))
+        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count=_BLOCK, pool=pool, first=block * _BLOCK)[1]
+        _answer(tree, found, regrets, squares, played, answer=answer, player=player, before=block / (block + 1))
     return answer
 
 
@@ -405,14 +396,8 @@ def _answer(
     """Add what walks have found to the regrets of an answer, and follow those that are surely above 0.
 
     Args:
-        tree: the tree.
-        found: shape (boards, numbers of a strategy), as `walk` leaves it.
-        regrets: changed at the player's decisions.
         squares: of what has been added to them; changed.
         played: what the answer does where no regret is surely above 0.
-        answer: what the player walked with; then what it does next.
-        player: who walked.
-        before: what regrets are multiplied by first.
     """
     for node in range(len(tree.kinds)):
         counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]

@@ -21,7 +21,7 @@ from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
 
-ON_RIVER: Final = 1081
+_ON_RIVER: Final = 1081
 """Holdings that a full board leaves."""
 MOST_STANDING: Final = 2162
 RIVERS: Final = 46
@@ -44,11 +44,10 @@ _OTHER = HOLDING_CARDS[:, 1].copy()
 
 
 @njit
-def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
+def _order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
     """Put the holdings of a full board in order, the weakest first, equal ones by their numbers.
 
     Args:
-        board: five cards.
         order: shape (1081,), for the holdings.
         ranks: shape (1081,), for their ranks, in the same order.
     """
@@ -56,7 +55,7 @@ def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: ND
     for card in board:
         key += KEYS[card]
         cards |= BITS[card]
-    found, their_ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
+    found, their_ranks = np.empty(_ON_RIVER, np.uint16), np.empty(_ON_RIVER, np.uint16)
     low, high = np.zeros(257, np.uint16), np.zeros(257, np.uint16)
     size = 0
     for holding in range(HOLDING_COUNT):
@@ -73,12 +72,12 @@ def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: ND
     for byte in range(256):
         low[byte + 1] += low[byte]
         high[byte + 1] += high[byte]
-    halfway = np.empty(ON_RIVER, np.uint16)
-    for at in range(ON_RIVER):
+    halfway = np.empty(_ON_RIVER, np.uint16)
+    for at in range(_ON_RIVER):
         place = np.uint64(their_ranks[at] & _LOW_BYTE)
         halfway[low[place]] = at
         low[place] += _STEP
-    for step in range(ON_RIVER):
+    for step in range(_ON_RIVER):
         at = halfway[step]
         place = np.uint64(their_ranks[at] >> _BYTE)
         order[high[place]], ranks[high[place]] = found[at], their_ranks[at]
@@ -90,19 +89,18 @@ def river_strengths(board: NDArray[np.uint8], strengths: NDArray[np.uint16], sta
     """Write the strength of each holding, shape (1326,), on a full board; `NO_STRENGTH` where they share a card.
 
     Args:
-        board: five cards.
         strengths: written to.
         standings: shape (2163,), how many holdings have each standing; added to.
     """
-    order, ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
-    order_by_rank(board, order, ranks)
+    order, ranks = np.empty(_ON_RIVER, np.uint16), np.empty(_ON_RIVER, np.uint16)
+    _order_by_rank(board, order, ranks)
     strengths[:] = NO_STRENGTH
     of_card = np.zeros(52, np.int64)
     below, start = 0, 0
-    while start < ON_RIVER:
+    while start < _ON_RIVER:
         end = start
         # A holding that is weaker counts twice, and a tied one once: added in two halves.
-        while end < ON_RIVER and ranks[end] == ranks[start]:
+        while end < _ON_RIVER and ranks[end] == ranks[start]:
             of_card[_ONE[order[end]]] += 1
             of_card[_OTHER[order[end]]] += 1
             end += 1
@@ -235,13 +233,13 @@ def deal_board(
         early: shape (3, 1081), the buckets before the river.
         parts: shape (len(cuts) + 2,), where each bucket of the river begins.
     """
-    order, ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
-    order_by_rank(board, order, ranks)
+    order, ranks = np.empty(_ON_RIVER, np.uint16), np.empty(_ON_RIVER, np.uint16)
+    _order_by_rank(board, order, ranks)
     bucket, start = 0, 0
     parts[0] = 0
-    while start < ON_RIVER:
+    while start < _ON_RIVER:
         end = start
-        while end < ON_RIVER and ranks[end] == ranks[start]:
+        while end < _ON_RIVER and ranks[end] == ranks[start]:
             end += 1
         while bucket < len(cuts) and start + end >= cuts[bucket]:
             bucket += 1
@@ -256,14 +254,13 @@ def deal_board(
         start = end
     while bucket < len(parts) - 1:
         bucket += 1
-        parts[bucket] = ON_RIVER
+        parts[bucket] = _ON_RIVER
 
 
 def all_strengths(threads: int = 1, progress: Callable[[float], None] | None = None) -> Strengths:
     """Count every showdown of every hand: about 800,000 boards, some 15 seconds of one core.
 
     Args:
-        threads: how many count.
         progress: called now and then with the part of the work that is done, 0 to 1.
     """
     boards = canonical_boards(4)

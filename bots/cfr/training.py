@@ -58,11 +58,6 @@ class Checkpoint(NamedTuple):
 
     Attributes:
         settings: it was begun with; JSON can say them.
-        iteration: how many have been done.
-        seconds: how long they took.
-        history: what was measured on the way, as JSON has it.
-        regrets: of each action.
-        averages: of each action.
     """
 
     settings: Mapping[str, Any]
@@ -141,10 +136,7 @@ class Plan(NamedTuple):
 
     Attributes:
         settings: of it, with the sizes of a no-limit game.
-        tree: the betting.
         arrays: the same for the solver; without cards.
-        buckets: by round.
-        is_drawn: whether boards are drawn.
     """
 
     settings: TrainingSettings
@@ -185,7 +177,6 @@ class Progress(NamedTuple):
     """How a training stands.
 
     Attributes:
-        iteration: how many have been done.
         part: which part of the extent is done, 0 to 1.
         seconds: of iterating so far.
         nodes_per_s: nodes of the betting visited in a second, each for all holdings of a board at once.
@@ -205,8 +196,6 @@ class Trained(NamedTuple):
     """What a training has come to.
 
     Attributes:
-        path: of the strategy file.
-        iteration: how many were done.
         seconds: of iterating.
         history: what was measured, in order; gains and exploitability are chips per hand.
     """
@@ -253,16 +242,12 @@ def train(
     """Train, or go on with a training.
 
     Args:
-        plan: of it.
         folder: of its files; made if it is not there.
-        extent: how long.
         threads: that walk boards; nothing depends on how many.
-        save_every_s: seconds between checkpoints.
         check_boards: boards drawn for the exploitability, which is measured now and then; 0 never measures it where
             boards are drawn.
         workers: who computes copies, of which there must be several; threads of this process by default.
         prepare: called with the part that is done of counting the strengths of all hands.
-        show: called after each iteration.
 
     Raises:
         CheckpointError: the folder holds a training with other settings, is in use, or cannot be written.

@@ -40,10 +40,8 @@ class BettingTree:
     """All bettings of a game, shape (nodes,) each unless said otherwise.
 
     Attributes:
-        game: the game.
         kinds: `DECISION`, `FOLDED` or `SHOWDOWN`.
         players: who acts at a decision; who folded at an end by a fold; -1 at a showdown.
-        rounds: the betting round.
         parents: the node before; -1 for the first.
         taken: which of the parent's actions leads here.
         depths: how many actions lead here.
@@ -124,16 +122,16 @@ def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | N
     for row, found_children in zip(padded, children, strict=True):
         row[: len(found_children)] = found_children
     return BettingTree(
-        game,
-        np.array(kinds, np.int8),
-        np.array(players, np.int8),
-        np.array(rounds, np.int8),
-        np.array(parents, np.int32),
-        np.array(taken, np.int8),
-        np.array(depths, np.int32),
-        np.array(chips, np.float64),
-        padded,
-        tuple(actions),
+        game=game,
+        kinds=np.array(kinds, np.int8),
+        players=np.array(players, np.int8),
+        rounds=np.array(rounds, np.int8),
+        parents=np.array(parents, np.int32),
+        taken=np.array(taken, np.int8),
+        depths=np.array(depths, np.int32),
+        chips=np.array(chips, np.float64),
+        children=padded,
+        actions=tuple(actions),
     )
 
 
@@ -177,10 +175,6 @@ class BetSizes:
 
 def read_sizes(text: str, rounds: int) -> BetSizes:
     """The sizes of a text; see the head of this module.
-
-    Args:
-        text: the sizes.
-        rounds: of the game.
 
     Raises:
         SolvingError: the text cannot be read, or is for another number of rounds.

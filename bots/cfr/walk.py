@@ -111,9 +111,7 @@ def walk(
     """Walk the tree on one board for one player.
 
     Args:
-        tree: the tree.
         deal: the board.
-        work: see there.
         strategy: the probability of each action, by `TreeArrays.offsets`.
         found: of the same shape, added to: at the player's own decisions what each action wins, summed over its
             holdings of a bucket, each weighted with how likely the opponent comes here; at the opponent's decisions

@@ -50,7 +50,6 @@ class ChosenAction:
 
     Attributes:
         did: ``fold``, ``check``, ``call``, ``bet`` or ``raise``.
-        times: how often.
         chance: with which the equilibrium does it.
         cost: of doing it once, in chips.
     """
@@ -86,10 +85,7 @@ class Deviations:
     """What a player gave away.
 
     Attributes:
-        player: who.
-        hands: of the player.
         deals: of the same cards; the units of the intervals.
-        decisions: how many it made.
         unmet: of these, how many an equilibrium never lets come up, which have no cost.
         per_100_hands: chips given away, per hundred hands.
         half_width: of the interval of that, which is one of the intervals that hold together.
@@ -269,14 +265,14 @@ class _Count:
             situations.append(Situation(name, len(of_deals), total, half, tuple(choices)))
         situations.sort(key=lambda one: (-one.per_100_hands, one.name))
         return Deviations(
-            self.player,
-            self._hands,
-            self._deals,
-            self._decisions,
-            self._unmet,
-            scale * sum(everything.values()),
-            scale * width * self._spread(everything),
-            tuple(situations),
+            player=self.player,
+            hands=self._hands,
+            deals=self._deals,
+            decisions=self._decisions,
+            unmet=self._unmet,
+            per_100_hands=scale * sum(everything.values()),
+            half_width=scale * width * self._spread(everything),
+            situations=tuple(situations),
         )
 
     def _spread(self, of_deals: Mapping[int, float]) -> float:

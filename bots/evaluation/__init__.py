@@ -1,9 +1,7 @@
 """What bots are worth, told from their policies.
 
-- `policies`: a policy of a bot, of a file, or of a program that is asked
+- `policies`: a policy of a bot, of a file, or of a program that is asked; what departing from one costs
 - `hypothetical_hands`: AIVAT, with the cards that players of a known policy had, or might have had
-- `policy_comparison`: where a player departs from a policy, and what that costs
 - `local_best_response`: the range of a player whose policy is known, the best answer for one action, and the bot `lbr`
-- `exploiting`: what local best response wins from a policy, without the luck of cards and draws (`luck`)
-- `exploit_run`: the same over workers, in a folder that is gone on with
+- `exploiting`: what local best response wins from a policy, without the luck of cards and draws
 """

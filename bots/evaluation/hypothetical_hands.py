@@ -57,8 +57,7 @@ def chips_of(betting: BettingState, action: Action) -> int:
     return hand_total - betting.spent[betting.acting_position]
 
 
-def no_chance(record: HandRecord, position: Position, action: Action) -> str:
-    """Why a hand cannot have been played by a policy, as a sentence."""
+def _no_chance(record: HandRecord, position: Position, action: Action) -> str:
     return (
         f"{record.name_at(position)} plays {format_action(action)} in hand {record.hand_number} of "
         f"{record.match_name}, to which its policy gives no chance: these hands were played by another policy, or a "
@@ -195,7 +194,7 @@ class _Walk:
         expected = self._mean(leaves * (pot * folds)[:, np.newaxis] + stays * pots[:, np.newaxis] - np.outer(puts, own))
         self._weights = self._weights * plays
         if not self._weights.any():
-            raise PolicyError(no_chance(self._record, position, action))
+            raise PolicyError(_no_chance(self._record, position, action))
         if action.kind == ActionKind.FOLD:
             return expected - pot * self._mean(leaves)
         chips = chips_of(betting, action)
@@ -293,7 +292,6 @@ class ActionTerms:
 
         Args:
             game: the game; stacks do not matter.
-            policies: by name of the player.
             doubts: by name of the player, why its policy may not be that of all its hands, in words.
             imagined: of some of the players, which average over their holdings, too.
         """
@@ -337,7 +335,7 @@ class ActionTerms:
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from error
         if chances is not None and not chances.get(action) and not _is_certain(chances, action):
-            raise PolicyError(no_chance(record, position, action))
+            raise PolicyError(_no_chance(record, position, action))
         return chances
 
 

@@ -164,7 +164,6 @@ class ActionSets:
 
     Attributes:
         text: as people write it: ``fcpa``, or ``c/c/fcpa/fcpa``.
-        is_limit: of what kind of game.
     """
 
     text: str
@@ -221,7 +220,6 @@ class StatePolicy:
     """What a policy does in a state.
 
     Attributes:
-        betting: the state.
         chances: the probability of each action, a number or by holding.
     """
 
@@ -286,7 +284,6 @@ class RangeOfPolicy:
 
         Args:
             game: hold'em of two players, or a game of two in which every deal can be counted.
-            policy: that of the opponent.
             name: what errors call it.
 
         Raises:
@@ -367,8 +364,6 @@ class RangeOfPolicy:
         Args:
             betting: the betting so far; it may have ended.
             position: of the player who looks.
-            hole: its cards.
-            board: the cards on the table.
         """
         found = self.holdings.are_free((*hole, *board)).astype(np.float64)
         state = betting_start(self.game)
@@ -388,14 +383,7 @@ class RangeOfPolicy:
     # ---- the answer
 
     def choose(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], sets: ActionSets) -> Action:
-        """What local best response plays for the player in turn; of several equal actions the first, a fold before all.
-
-        Args:
-            betting: the state.
-            hole: the player's cards.
-            board: the cards on the table.
-            sets: the actions to try.
-        """
+        """Its action for the player in turn; of several equal actions the first, a fold before all."""
         actions = sets.of(betting)
         if len(actions) == 1:
             return actions[0]

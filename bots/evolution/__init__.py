@@ -2,7 +2,7 @@
 
     >>> from bots.evolution.breeding import Breeding
     >>> from bots.evolution.evolution import Evolution, StopRule
-    >>> from bots.evolution.genome import Evaluation, Genome
+    >>> from bots.evolution.breeding import Evaluation, Genome
     >>> def evaluate(chromosomes, seeds, opponents):
     ...     return Evaluation(-((chromosomes[:, :, 0] - 0.3) ** 2).sum(axis=1))
     >>> evolution = Evolution(Genome.alike(3, 0, 1), evaluate, Breeding(elite=1), population=50, seed=1)

@@ -1,14 +1,19 @@
 """The run of an evolution: generation after generation, until a rule stops it.
 
 An `Opposition` is whom the individuals are measured against, and how those change. A checkpoint is one file
-(`bots.artifact`), whole after any accident.
+(`bots.artifact`), whole after any accident. It is saved while the evolution runs, and resumed only with the settings it
+was begun with.
 """
 
 from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Iterator
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -17,8 +22,18 @@ import numpy as np
 
 from bots.artifact import Kind, as_arrays, read_artifact, write_artifact
 from bots.errors import CheckpointError, EvolutionError
-from bots.evolution.breeding import Breeding, best_first
-from bots.evolution.genome import Chromosomes, Evaluation, Evaluator, Floats, Genome, Map, evaluate_in_parts, joined
+from bots.evolution.breeding import (
+    Breeding,
+    Chromosomes,
+    Evaluation,
+    Evaluator,
+    Floats,
+    Genome,
+    Map,
+    best_first,
+    evaluate_in_parts,
+    joined,
+)
 
 
 class Opposition(Protocol):
@@ -29,8 +44,6 @@ class Opposition(Protocol):
 
         Args:
             opponents: those of this generation, shape (opponents, genes, values).
-            population: the individuals.
-            evaluation: of the individuals against these opponents.
         """
 
 
@@ -192,8 +205,6 @@ class Generation:
 
     Attributes:
         number: 0 for the first population.
-        best: the highest fitness.
-        mean: of all individuals.
         best_opponent: what the best opponent got against the best individual; None without opponents.
         used_share: the part of their genes that the individuals used, on average.
         diversity: the standard deviation of a gene's values over the population as a part of that of values spread
@@ -221,7 +232,6 @@ class State:
     """All that an evolution has to remember between two generations.
 
     Attributes:
-        seed: of everything that is drawn.
         population: shape (individuals, genes, values).
         evaluation: of the population, against the opponents of its generation.
         opponents: those of the next generation, shape (opponents, genes, values); None without any. Rivals come
@@ -252,13 +262,9 @@ class Evolution:
     the number of processes changes a result.
 
     Args:
-        genome: what a chromosome is.
-        evaluator: measures them.
-        breeding: how a population renews itself.
         population: how many individuals, 2 or more; or the first population itself.
         seed: 0 or more.
         opponents: chromosomes to play against; None for an evaluator that needs none.
-        opposition: how the opponents change.
         is_noisy: the evaluation has luck in it, so that parents who live on are evaluated again in every generation.
         state: of an evolution that goes on, instead of `population`, `seed` and `opponents`.
         over: spreads the evaluation; by default it happens here.
@@ -444,7 +450,15 @@ class Evolution:
             rivals_best=None if rivals is None else float(rivals.max()),
             rivals_mean=None if rivals is None else float(rivals.mean()),
         )
-        return State(self._seed, population, evaluation, opponents, champions, numbers, (*history, generation))
+        return State(
+            seed=self._seed,
+            population=population,
+            evaluation=evaluation,
+            opponents=opponents,
+            champions=champions,
+            champion_generations=numbers,
+            history=(*history, generation),
+        )
 
 
 _KIND: Final = Kind(
@@ -456,8 +470,6 @@ def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> No
     """Write a state in place of the file; the old file stands until the new one is on the disk.
 
     Args:
-        path: of the file.
-        state: what to write.
         about: what else has to be known to go on, such as settings; JSON must be able to say it.
 
     Raises:
@@ -504,3 +516,85 @@ def load_checkpoint(path: str | Path) -> tuple[State, dict[str, Any]]:
         )
         about: dict[str, Any] = facts["about"]
     return state, about
+
+
+_SAVE_EVERY_S: Final = 10.0
+
+
+@contextmanager
+def saved(evolution: Evolution, path: str | Path, about: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], None]]:
+    """Write the state of a running evolution when it ends, for whatever reason, and every ten seconds before.
+
+    Args:
+        evolution: a new state is written only if it has one.
+        about: gives what is written with the state.
+
+    Yields:
+        a function to call after each generation.
+
+    Raises:
+        CheckpointError: the file cannot be written.
+    """
+    written_s, begun_with = time.monotonic(), evolution.state
+
+    def save() -> None:
+        nonlocal written_s
+        if time.monotonic() - written_s >= _SAVE_EVERY_S and evolution.state is not None:
+            save_checkpoint(path, evolution.state, about())
+            written_s = time.monotonic()
+
+    try:
+        yield save
+    finally:
+        if evolution.state is not None and evolution.state is not begun_with:
+            with _undisturbed():
+                save_checkpoint(path, evolution.state, about())
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ignore a second Ctrl-C while the first one is served."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Pace:
+    """How long a generation takes; the first one waits for compiled code and workers, and does not count."""
+
+    def __init__(self) -> None:
+        self._first, self._began_s = -1, 0.0
+
+    def seconds(self, generation: Generation) -> float | None:
+        """Seconds per generation since the first call, by the clock; None at the first call."""
+        if self._first < 0:
+            self._first, self._began_s = generation.number, time.monotonic()
+            return None
+        return (time.monotonic() - self._began_s) / (generation.number - self._first)
+
+
+def require_same_settings(path: str | Path, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """Check that a file was made with the settings that are asked for.
+
+    Raises:
+        CheckpointError: a setting differs; both values are named.
+    """
+    names = [name for name, value in wanted.items() if found.get(name) != value]
+    if names:
+        raise CheckpointError(
+            str(path),
+            f"it was made with {_in_words(names, found)}, not {_in_words(names, wanted)}: "
+            "take another folder, or the same settings to go on",
+        )
+
+
+def _in_words(names: list[str], settings: Mapping[str, Any]) -> str:
+    def text(value: Any) -> str:
+        return " ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)
+
+    return ", ".join(f"{name} {text(settings.get(name))}" for name in names)

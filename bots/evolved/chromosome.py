@@ -124,8 +124,6 @@ def decision(raise_above: int, call_above: int, weight: float, to_call: float, p
     """What a gene decides: 0 fold, 1 call, 2 raise.
 
     Args:
-        raise_above: the first threshold.
-        call_above: the second.
         weight: the chance not to lose against those who have not folded, 0 to 1.
         to_call: the price, in any unit.
         pot: everything that has been put in, in the same unit.
@@ -164,7 +162,6 @@ def write_chromosome(path: str, thresholds: bytes, record: Mapping[str, Any]) ->
     """Write a file.
 
     Args:
-        path: of the file.
         thresholds: a signed byte each, see above.
         record: of the training; JSON must be able to say it.
 

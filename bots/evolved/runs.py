@@ -22,9 +22,18 @@ import numpy as np
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
-from bots.evolution.evolution import Evolution, Generation, State, StopReason, StopRule, load_checkpoint
-from bots.evolution.genome import Chromosomes, Map
-from bots.evolution.running import Pace, require_same_settings, saved
+from bots.evolution.breeding import Chromosomes, Map
+from bots.evolution.evolution import (
+    Evolution,
+    Generation,
+    Pace,
+    State,
+    StopReason,
+    StopRule,
+    load_checkpoint,
+    require_same_settings,
+    saved,
+)
 from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
 from bots.evolved.training import GENOME, OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
@@ -65,7 +74,6 @@ class Check:
     """What the best individual of a generation won, in dollars over all hands.
 
     Attributes:
-        generation: its number.
         renewals: in how many generations so far the opponents were renewed.
         random: against nine random trainers.
         best_random: what the best of these won there.
@@ -87,7 +95,6 @@ class Checks:
 
     Attributes:
         deals: of each, each deal played a hundred times.
-        checks: in the order of their generations.
     """
 
     deals: int
@@ -95,23 +102,12 @@ class Checks:
 
 
 class Checker:
-    """Checks a run as it goes on, and keeps the file.
-
-    Attributes:
-        checks: so far.
-    """
+    """Checks a run as it goes on, and keeps the file."""
 
     def __init__(
         self, folder: Path, name: str, settings: TrainingSettings, asked: CheckSettings, over: Map | None = None
     ) -> None:
         """Prepare.
-
-        Args:
-            folder: of the run.
-            name: of the run.
-            settings: of its training.
-            asked: when and how long to check.
-            over: see `Evolution`.
 
         Raises:
             CheckpointError: the checks of a run that is resumed cannot be read, or had other deals.
@@ -200,7 +196,6 @@ class EvolutionProgress:
         name: of the run, such as ``trainer-3``.
         number: of the run among those of the command, from 1.
         runs: of the command.
-        generation: the last one.
         left: the most generations that can follow; None where their number has no bound.
         is_exact: whether so many will follow, or fewer may.
         seconds: that a generation takes, by the clock; None after the command's first.
@@ -227,10 +222,7 @@ class Run:
     """A finished run.
 
     Attributes:
-        name: of the run.
         path: of its chromosome.
-        reason: why it ended.
-        last: its last generation.
     """
 
     name: str
@@ -257,13 +249,8 @@ def evolve_trainers(
     """Evolve trainers one after another, each with deals, population and draws of its own.
 
     Args:
-        folder: of the runs; made if it is not there.
         settings: the seed is that of the first; each of the others has the next.
-        rule: when one is finished.
-        count: how many.
         checks: when they meet opponents from whom they learn nothing.
-        workers: who evaluates; this process by default.
-        show: called after each generation.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
@@ -277,7 +264,8 @@ def evolve_trainers(
         def make(state: State | None, own: TrainingSettings = own, **over: Any) -> Evolution:
             return trainer_evolution(own, state=state, **over)
 
-        runs.append(_run(folder, name, (number + 1, count), own, {}, make, rule, checks, workers, show))
+        place = (number + 1, count)
+        runs.append(_run(folder / name, place, own, {}, make, rule=rule, checks=checks, workers=workers, show=show))
     return runs
 
 
@@ -309,21 +297,23 @@ def evolve_player(
     def make(state: State | None, **over: Any) -> Evolution:
         return player_evolution(settings, trainers, state=state, **over)
 
-    return _run(folder, "player", (1, 1), settings, about, make, rule, checks, workers, show)
+    path = folder / "player"
+    return _run(path, (1, 1), settings, about, make, rule=rule, checks=checks, workers=workers, show=show)
 
 
 def _run(
-    folder: Path,
-    name: str,
+    start: Path,
     place: tuple[int, int],
     settings: TrainingSettings,
     about: dict[str, Any],
     make: Callable[..., Evolution],
+    *,
     rule: StopRule,
     checks: CheckSettings,
     workers: Workers | None,
     show: Callable[[EvolutionProgress], None],
 ) -> Run:
+    folder, name = start.parent, start.name
     about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
     checkpoint = folder / f"{name}.checkpoint"
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
@@ -341,7 +331,11 @@ def _run(
         with saved(evolution, checkpoint, lambda: about) as save:
             for generation in evolution.generations(rule):
                 left, is_exact = rule.most_left(generation), rule.patience is None and rule.opponents is None
-                show(EvolutionProgress(name, *place, generation, left, is_exact, pace.seconds(generation), hands))
+                show(
+                    EvolutionProgress(
+                        name, *place, generation, left, is_exact, seconds=pace.seconds(generation), hands=hands
+                    )
+                )
                 save()
                 assert evolution.state is not None
                 checker.check(evolution.state, is_last=rule.reason(generation) is not None)
@@ -377,11 +371,8 @@ class FinishedRun:
     """A finished run.
 
     Attributes:
-        name: such as ``trainer-3``.
-        settings: it was made with.
         state: after its last generation.
         chromosome: that it left, shape (5040, 2).
-        record: of its training, as the chromosome's file has it.
         checks: made along it; None where there were none.
     """
 
@@ -406,7 +397,6 @@ class FinishedRuns:
     """The runs of a folder.
 
     Attributes:
-        folder: where they are.
         player: the last run.
         trainers: the nine others, the player's opponents.
     """
@@ -456,7 +446,7 @@ def _read_run(folder: Path, name: str) -> FinishedRun:
     settings = recorded_settings(about)
     if settings is None:
         raise CheckpointError(str(checkpoint), "it does not tell settings that this program knows")
-    return FinishedRun(name, settings, state, as_array(found), json.loads(found.record), read_checks(folder, name))
+    return FinishedRun(name, settings, state, _as_array(found), json.loads(found.record), read_checks(folder, name))
 
 
 def recorded_settings(record: Mapping[str, Any]) -> TrainingSettings | None:
@@ -471,6 +461,6 @@ def recorded_settings(record: Mapping[str, Any]) -> TrainingSettings | None:
         return None
 
 
-def as_array(chromosome: Chromosome) -> Chromosomes:
+def _as_array(chromosome: Chromosome) -> Chromosomes:
     """The thresholds of a file, shape (5040, 2)."""
     return np.array(chromosome.thresholds, np.int16).reshape(GENES, 2)

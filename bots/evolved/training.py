@@ -5,6 +5,7 @@ Source: chapters 3.3 and 5.1 of the work.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -14,17 +15,22 @@ from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 from bots.evolution.breeding import (
+    Bools,
     Breeding,
+    Chromosomes,
+    Evaluation,
+    Genome,
     HalfOfUsedGenes,
+    Map,
     OneOf,
     OnePoint,
     RandomGenes,
+    Seeds,
     Shift,
     Tournament,
     UsedGenes,
 )
 from bots.evolution.evolution import Challengers, Evolution, Fixed, State, StopRule
-from bots.evolution.genome import Chromosomes, Evaluation, Genome, Map, Seeds
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from engine import rank_hand
 from engine.splitmix import MASK_64, mixed
@@ -55,6 +61,35 @@ class DealSet:
     def hands(self) -> int:
         """How many hands are played with them."""
         return 100 * len(self.cards)
+
+    def play(
+        self,
+        table: Chromosomes,
+        odds: Sequence[Odds],
+        rake: bool,
+        *,
+        used: Bools,
+        won: NDArray[np.float64],
+        log: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Play all hands; see `bots.evolved.kernel.play_table` for what is written."""
+        from bots.evolved.kernel import LOGGED, play_table
+
+        by_price = np.array([one is Odds.PRICE for one in odds])
+        log = np.empty((0, LOGGED)) if log is None else log
+        play_table(
+            table,
+            by_price,
+            rake,
+            self.flops,
+            self.spent,
+            categories=self.categories,
+            ranks=self.ranks,
+            weights=self.weights,
+            used=used,
+            won=won,
+            log=log,
+        )
 
 
 def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:
@@ -159,9 +194,6 @@ class TableEvaluator:
 
     Attributes:
         deals: how many, each played a hundred times.
-        seed: of the deals.
-        trials: see `make_deals`.
-        odds: how genes decide.
         rake: whether a part of each pot is taken.
     """
 
@@ -181,30 +213,14 @@ class TableEvaluator:
             raise EvolutionError(
                 f"a table needs {OPPONENTS} opponents, not {0 if opponents is None else len(opponents)}"
             )
-        from bots.evolved.kernel import LOGGED, play_table
-
-        deals = self.deal_set()
+        deals, odds = self.deal_set(), (self.odds,) * (OPPONENTS + 1)
         table = np.empty((OPPONENTS + 1, *chromosomes.shape[1:]), np.int16)
         table[1:] = opponents
         used = np.zeros(chromosomes.shape[:2], bool)
         won = np.zeros((len(chromosomes), OPPONENTS + 1))
-        by_price = np.full(OPPONENTS + 1, self.odds is Odds.PRICE)
-        log = np.empty((0, LOGGED))
         for number, chromosome in enumerate(chromosomes):
             table[0] = chromosome
-            play_table(
-                table,
-                by_price,
-                self.rake,
-                deals.flops,
-                deals.spent,
-                deals.categories,
-                deals.ranks,
-                deals.weights,
-                used[number],
-                won[number],
-                log,
-            )
+            deals.play(table, odds, self.rake, used=used[number], won=won[number])
         return Evaluation(won[:, 0], used, won[:, 1:])
 
     def deal_set(self) -> DealSet:
@@ -223,7 +239,6 @@ def trainer_evolution(
     """The co-evolution of one trainer: nine random opponents, which better individuals replace one by one.
 
     Args:
-        settings: of the run.
         state: of an interrupted run.
         over: see `Evolution`.
         parts: see `Evolution`.

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evolution.genome import Bools, Chromosomes
+from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.chromosome import GENES, Odds
 from bots.evolved.training import DealSet
 from engine.cards import starting_hand_table
@@ -49,7 +49,6 @@ class Watched:
     rotation of the players.
 
     Attributes:
-        deals: how many deals.
         deal: of each hand.
         position: of player 0, 0 for the small blind.
         hand: its starting hand, an index of `engine.cards.STARTING_HANDS`.
@@ -86,7 +85,6 @@ def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Seq
     """Play all hands of some deals, and watch player 0.
 
     Args:
-        deals: what is played.
         player: its chromosome, shape (5040, 2).
         opponents: of the nine others, shape (9, 5040, 2).
         odds: by which each of the ten decides, the player first.
@@ -96,7 +94,7 @@ def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Seq
 
     log = np.empty((_PLAYERS * len(deals.flops), LOGGED))
     used = np.zeros(GENES, bool)
-    _play(deals, player, opponents, odds, rake, used, np.zeros(_PLAYERS), log)
+    deals.play(_at_table(player, opponents), odds, rake, used=used, won=np.zeros(_PLAYERS), log=log)
     turn = np.tile(np.arange(_PLAYERS), len(deals.flops))
     number, rotation = (np.repeat(deals.flops[:, column], _PLAYERS) for column in (0, 1))
     position = (_PLAYERS - turn) % _PLAYERS
@@ -122,52 +120,20 @@ def winnings_of(
     deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Sequence[Odds], rake: bool
 ) -> tuple[NDArray[np.float64], Bools]:
     """What each of ten players wins in all hands of some deals, in dollars, and the genes that the first one used."""
-    from bots.evolved.kernel import LOGGED
-
     used, won = np.zeros(GENES, bool), np.zeros(_PLAYERS)
-    _play(deals, player, opponents, odds, rake, used, won, np.empty((0, LOGGED)))
+    deals.play(_at_table(player, opponents), odds, rake, used=used, won=won)
     return won, used
 
 
-def _play(
-    deals: DealSet,
-    player: Chromosomes,
-    opponents: Chromosomes,
-    odds: Sequence[Odds],
-    rake: bool,
-    used: Bools,
-    won: NDArray[np.float64],
-    log: NDArray[np.float64],
-) -> None:
-    from bots.evolved.kernel import play_table
-
-    table = np.concatenate([player[None], opponents]).astype(np.int16)
-    by_price = np.array([one is Odds.PRICE for one in odds])
-    play_table(
-        table,
-        by_price,
-        rake,
-        deals.flops,
-        deals.spent,
-        deals.categories,
-        deals.ranks,
-        deals.weights,
-        used,
-        won,
-        log,
-    )
+def _at_table(player: Chromosomes, opponents: Chromosomes) -> Chromosomes:
+    return np.concatenate([player[None], opponents]).astype(np.int16)
 
 
 # ---- figures over deals
 
 
 def total(watched: Watched, values: NDArray[Any]) -> Estimate:
-    """The sum of a number of each hand.
-
-    Args:
-        watched: the hands.
-        values: of each hand.
-    """
+    """The sum of a number of each hand."""
     by_deal = _by_deal(watched, values)
     return Estimate(float(values.sum()), _half_width(by_deal, watched.deals))
 

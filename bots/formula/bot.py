@@ -35,13 +35,7 @@ _LARGEST_K: Final = 1e6
 
 
 class _Verdict(NamedTuple):
-    """The result of the formula in a state.
-
-    Attributes:
-        seen: the quantities observed.
-        reason: the formula's value in words.
-        decision: the decision.
-    """
+    """The result of the formula in a state."""
 
     seen: Observation
     reason: str

@@ -153,12 +153,7 @@ class Observation:
 
 
 def observe(view: View, chance_percent: float | None = None) -> Observation:
-    """The quantities that the player to act sees.
-
-    Args:
-        view: the state.
-        chance_percent: CHANCE, if needed.
-    """
+    """The quantities that the player to act sees."""
     own_chips = view.hand_committed[view.position]
     return Observation(
         chance_percent=chance_percent,

@@ -20,18 +20,23 @@ from numpy.typing import NDArray
 from bots.errors import EvolutionError
 from bots.evolution.breeding import (
     Breeding,
+    Chromosomes,
     Crossover,
+    Evaluation,
+    Evaluator,
+    Floats,
+    Genome,
     NewValues,
     OnePoint,
     Rank,
     Roulette,
+    Seeds,
     Selection,
     SignedRoulette,
     Tournament,
     Uniform,
 )
 from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
-from bots.evolution.genome import Chromosomes, Evaluation, Evaluator, Floats, Genome, Seeds
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
 
 _LISTED_FLOOR: Final = -1.0
@@ -209,7 +214,6 @@ def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evo
     """The evolution of a run.
 
     Args:
-        settings: of the run.
         state: of an interrupted run.
 
     Raises:
@@ -237,7 +241,6 @@ class OfModel:
     of the hands.
 
     Attributes:
-        game: which.
         seat: of those who evolve, 0 or 1.
         model: the strategy in the other seat.
         games: how many hands each plays; None takes the exact value.
@@ -271,7 +274,6 @@ class OfRivals:
     """Each first player plays one hand against every second player; both get what it gives.
 
     Attributes:
-        game: which.
         is_exact: they get what it gives on average.
     """
 
@@ -282,7 +284,7 @@ class OfRivals:
         """See `bots.evolution.Evaluator`."""
         own, other = _both(self.game, chromosomes, opponents)
         if self.is_exact:
-            values = own.reshape(-1, len(chromosomes)).T @ value_matrix(self.game, other)
+            values = own.reshape(-1, len(chromosomes)).T @ _value_matrix(self.game, other)
             return Evaluation(values.mean(axis=1), totals=-values.sum(axis=0))
         from bots.kuhn.kernel import play_population
 
@@ -296,7 +298,6 @@ class Mixed:
     """First players play against every second player and against a model; second players against first ones only.
 
     Attributes:
-        game: which.
         model: a second player; half of a first player's fitness is what it wins from it.
         games: how many hands each first player plays against the model; None takes exact values of everything.
         is_halving: as in the listing of the work: after every hand against a second player and one against the model
@@ -327,7 +328,9 @@ class Mixed:
         model = contributions(self.game, 1, np.array(self.model)[None])
         model = np.ascontiguousarray(np.broadcast_to(model[:-1], other[:-1].shape))
         won, lost = np.zeros(len(chromosomes)), np.zeros(other.shape[2])
-        play_halving(own[:-1], other[:-1], model, *payments(self.game), seeds, model_seeds, won, lost)
+        high, low = payments(self.game)
+        drawn = {"seeds": seeds, "model_seeds": model_seeds}
+        play_halving(own[:-1], other[:-1], model, high, low, **drawn, won=won, lost=lost)
         return Evaluation(won / len(lost), totals=-lost * len(won) / len(lost))
 
 
@@ -346,7 +349,7 @@ DEALS: Final = tuple(permutations(range(len(CARDS)), 2))
 """The cards of both seats, all equally likely."""
 
 
-class Payments(NamedTuple):
+class _Payments(NamedTuple):
     """What each end pays the first player, in chips.
 
     Attributes:
@@ -358,7 +361,7 @@ class Payments(NamedTuple):
     low: NDArray[np.int64]
 
 
-class PayoffChances(NamedTuple):
+class _PayoffChances(NamedTuple):
     """What a seat may win against one strategy.
 
     Attributes:
@@ -371,11 +374,11 @@ class PayoffChances(NamedTuple):
 
 
 @lru_cache
-def payments(game: KuhnGame) -> Payments:
+def payments(game: KuhnGame) -> _Payments:
     """What the ends pay, in the order of `KuhnGame.lines`."""
     lines = game.lines()
     low = [-line.chips if line.is_showdown else line.chips for line in lines]
-    return Payments(np.array([line.chips for line in lines], np.int64), np.array(low, np.int64))
+    return _Payments(np.array([line.chips for line in lines], np.int64), np.array(low, np.int64))
 
 
 @lru_cache
@@ -400,7 +403,7 @@ def contributions(game: KuhnGame, seat: int, chromosomes: Chromosomes) -> Floats
 
 
 @lru_cache(maxsize=16)
-def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> PayoffChances:
+def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> _PayoffChances:
     """What the seat 0 or 1 may win against a strategy in the other seat."""
     other = contributions(game, 1 - seat, np.array(opponent)[None])[:, :, 0]
     pays = payments(game)
@@ -410,14 +413,13 @@ def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> Pa
     for deal in DEALS:
         won = sign * (pays.high if deal[0] > deal[1] else pays.low)
         chances[range(len(won)), deal[seat], np.searchsorted(payoffs, won)] += other[:, deal[1 - seat]] / len(DEALS)
-    return PayoffChances(payoffs.astype(float), chances.reshape(-1, len(payoffs)))
+    return _PayoffChances(payoffs.astype(float), chances.reshape(-1, len(payoffs)))
 
 
-def value_matrix(game: KuhnGame, others: Floats) -> Floats:
+def _value_matrix(game: KuhnGame, others: Floats) -> Floats:
     """What the first player wins on average, by what it contributes and by opponent.
 
     Args:
-        game: which.
         others: what second players contribute, shape (ends, cards, players).
 
     Returns:

@@ -82,7 +82,6 @@ class KuhnGame:
     """One of the four games.
 
     Attributes:
-        variant: which.
         tens_as_twos: with sizes and without a raise: whether the second player answers a bet of 10, as it answers one
             of 2, by the row C2. No rule says so; what the work prints of that game can only have come about like this.
 

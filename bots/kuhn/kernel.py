@@ -198,7 +198,6 @@ def binomial(trials: int, chance: float, point: float, log_factorials: NDArray[n
     """How many of some trials succeed, by inversion that starts at the likeliest number.
 
     Args:
-        trials: how many.
         chance: of each to succeed, 0 to 1.
         point: drawn from 0 up to 1; each number of successes owns an interval as long as it is likely.
         log_factorials: of 0, 1, ... trials.
@@ -247,7 +246,6 @@ def sample_means(
 
     Args:
         chances: of each payoff, shape (players, payoffs).
-        payoffs: what they are.
         games: how many each player plays.
         seeds: of each player.
         log_factorials: of 0, 1, ... games.

@@ -2,35 +2,172 @@
 
 A folder holds ``seed-1.checkpoint`` and ``seed-1.json``, and so on. An existing run is resumed, never begun again:
 with the same settings the end is the same to the bit, whatever happened in between.
+
+What strategies are worth is computed exactly, in chips per hand: no hand is played for any of it.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import permutations
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import locked_run
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
-from bots.evolution.evolution import Evolution, Generation, StopRule, load_checkpoint
-from bots.evolution.genome import Floats
-from bots.evolution.running import Pace, require_same_settings, saved
+from bots.evolution.breeding import Floats
+from bots.evolution.evolution import (
+    Evolution,
+    Generation,
+    Pace,
+    StopRule,
+    load_checkpoint,
+    require_same_settings,
+    saved,
+)
 from bots.kuhn.evolution import KuhnSettings, OfRivals, OppositionKind, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
-from bots.kuhn.values import best_answer, expected_value
+from bots.solving import sequence_form as of_plans
 from bots.solving.equilibria import LinearProgram
+from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
 from bots.workers import Workers
 from engine.errors import quoted
 from logs.whole_file import write_whole
+
+
+class BestAnswer(NamedTuple):
+    """The best that a seat can do against a strategy.
+
+    Attributes:
+        value: what it wins on average, in chips per hand.
+        genes: how: 0 or 1 each, 0 where both are as good.
+        gaps: for each gene, what yes wins more than no, in chips times the probability that the cards and the opponent
+            lead there, with the best play after it; None where they never do.
+    """
+
+    value: float
+    genes: Genes
+    gaps: tuple[float | None, ...]
+
+    def symbols(self) -> str:
+        """A symbol for each gene: 0, 1, ``~`` where both are as good, ``.`` where the opponent never lets it decide."""
+        return "".join("." if gap is None else "~" if abs(gap) < _TIE else "01"[gap > 0] for gap in self.gaps)
+
+
+_TIE: Final = 1e-9
+
+
+def plan_of_genes(game: KuhnGame, seat: int, genes: Sequence[float]) -> Plan:
+    """A strategy as a plan of the seat 0 or 1.
+
+    Raises:
+        EvolutionError: there are too few or too many genes, or one is no probability.
+    """
+    yes = np.array(game.require_genes(genes)).reshape(-1, len(CARDS))
+    rows = game.rows
+
+    def chances(choice: Choice) -> Chances:
+        chance = yes[rows.index(choice.name)]
+        return np.stack([1 - chance, chance])
+
+    return plan_of(sequence_form_of(game), seat, chances)
+
+
+def expected_value(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
+    """What the first player wins on average.
+
+    Raises:
+        EvolutionError: as `plan_of_genes`.
+    """
+    plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
+    return of_plans.expected_value(sequence_form_of(game), plans)
+
+
+def exploitability(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
+    """What both lose on average to their best answers; 0 in an equilibrium.
+
+    Raises:
+        EvolutionError: as `plan_of_genes`.
+    """
+    plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
+    return of_plans.exploitability(sequence_form_of(game), plans)
+
+
+def best_answer(game: KuhnGame, seat: int, opponent: Sequence[float]) -> BestAnswer:
+    """The best that the seat 0 or 1 can do against a strategy in the other seat.
+
+    Raises:
+        EvolutionError: as `plan_of_genes`.
+    """
+    form = sequence_form_of(game)
+    other = plan_of_genes(game, 1 - seat, opponent)
+    values = of_plans.sequence_values(form, seat, other)
+    reached = _reached(game, seat, opponent)
+    rows = game.rows
+    genes = np.zeros((len(rows), len(CARDS)))
+    gaps: list[list[float | None]] = [[None] * len(CARDS) for _ in rows]
+    for choice in reversed(form.choices[seat]):
+        no, yes = values[choice.sequences]
+        row = rows.index(choice.name)
+        genes[row] = yes > no
+        gaps[row] = [float(gap) if there else None for gap, there in zip(yes - no, reached[row], strict=True)]
+        values[choice.parent] += np.maximum(no, yes)
+    return BestAnswer(float(values[0].sum()), tuple(genes.ravel().tolist()), tuple(gap for row in gaps for gap in row))
+
+
+def _reached(game: KuhnGame, seat: int, opponent: Sequence[float]) -> Sequence[Sequence[bool]]:
+    reached = [[False] * len(CARDS) for _ in game.rows]
+    for own, other in permutations(range(len(CARDS)), 2):
+        for line in game.lines():
+            if _chance(opponent, line.answers[1 - seat], other):
+                for row, _ in line.answers[seat]:
+                    reached[row][own] = True
+    return reached
+
+
+def _chance(genes: Sequence[float], answers: Sequence[tuple[int, bool]], card: int) -> float:
+    chances = [genes[row * len(CARDS) + card] for row, _ in answers]
+    return math.prod(chance if yes else 1 - chance for chance, (_, yes) in zip(chances, answers, strict=True))
+
+
+def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> Mapping[int, float]:
+    """The probability of everything that the first player can win in a hand, in chips, by amount.
+
+    Raises:
+        EvolutionError: as `plan_of_genes`.
+    """
+    first, second = game.require_genes(first), game.require_genes(second)
+    found: dict[int, float] = {}
+    deals = list(permutations(range(len(CARDS)), 2))
+    for _, answers, chips, is_showdown in game.lines():
+        for one, other in deals:
+            chance = _chance(first, answers[0], one) * _chance(second, answers[1], other) / len(deals)
+            won = -chips if is_showdown and one < other else chips
+            if chance:
+                found[won] = found.get(won, 0.0) + chance
+    return dict(sorted(found.items()))
+
+
+def spread(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
+    """The standard deviation of what the first player wins in a hand.
+
+    Raises:
+        EvolutionError: as `plan_of_genes`.
+    """
+    chances = payoffs(game, first, second)
+    mean = sum(won * chance for won, chance in chances.items())
+    return math.sqrt(sum((won - mean) ** 2 * chance for won, chance in chances.items()))
+
 
 _DIGITS: Final = 6
 
@@ -40,7 +177,6 @@ class KuhnResult:
     """What one run found.
 
     Attributes:
-        seed: of the run.
         best: by generation, the first population first: the highest fitness.
         mean: by generation: of all individuals.
         rivals_mean: by generation: of all rivals; empty without any.
@@ -89,7 +225,7 @@ class KuhnResult:
         return cls(**found)
 
 
-class Trace:
+class _Trace:
     """The mean genes of both sides by generation, and the fittest rival of the last.
 
     Attributes:
@@ -121,16 +257,12 @@ class Trace:
 
 
 def follow(
-    settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: Trace, show: Callable[[Generation], None]
+    settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: _Trace, show: Callable[[Generation], None]
 ) -> None:
     """Breed until the rule stops it.
 
     Args:
-        settings: of the run.
-        evolution: of the run.
-        rule: when it ends.
         trace: added to.
-        show: called after each generation.
 
     Raises:
         EvolutionError: what the listing makes of it cannot go on.
@@ -145,7 +277,7 @@ def follow(
         show(generation)
 
 
-def result_of(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> KuhnResult:
+def result_of(settings: KuhnSettings, evolution: Evolution, trace: _Trace) -> KuhnResult:
     """What a run has found so far."""
     state = evolution.state
     assert state is not None
@@ -163,7 +295,7 @@ def result_of(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> Kuh
         rivals_mean=tuple(generation.rivals_mean for generation in history if generation.rivals_mean is not None),
         record=max(generation.best for generation in history[1:] or history),
         record_genes=record_genes,
-        record_value=value_against(settings, record_genes) if record_genes else None,
+        record_value=_value_against(settings, record_genes) if record_genes else None,
         genes=tuple(trace.genes[-1]),
         rival_genes=tuple(trace.rival_genes[-1]) if has_rivals else (),
         fittest=_genes(evolution.champion),
@@ -173,8 +305,7 @@ def result_of(settings: KuhnSettings, evolution: Evolution, trace: Trace) -> Kuh
     )
 
 
-def value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
-    """What genes win on average from the model of the settings, exactly, in the seat that evolves."""
+def _value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
     if settings.seat == 1:
         return expected_value(settings.rules, genes, settings.model)
     return -expected_value(settings.rules, settings.model, genes)
@@ -186,7 +317,7 @@ def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
     Raises:
         EvolutionError: what the listing makes of it cannot go on.
     """
-    evolution, trace = kuhn_evolution(settings), Trace()
+    evolution, trace = kuhn_evolution(settings), _Trace()
     follow(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
     return result_of(settings, evolution, trace)
 
@@ -247,10 +378,8 @@ class SeedProgress:
     """How a run stands after a generation.
 
     Attributes:
-        seed: of the run.
         number: of the run among those of the command, from 1.
         runs: of the command.
-        generation: the last one.
         most: generations of the run.
         seconds: that a generation takes, by the clock; None at first.
         exact: what the fittest individual wins on average, exactly, from the model, or from the rivals it met.
@@ -312,9 +441,6 @@ def evolve(
     """One run, with checkpoints.
 
     Args:
-        folder: of the run; made if it is not there.
-        settings: of the run.
-        generations: when it ends.
         place: of the run among those of the command, and how many those are.
         show: called some times a second.
 
@@ -337,11 +463,11 @@ def _evolve(
 ) -> KuhnResult:
     path = folder / f"seed-{settings.seed}.checkpoint"
     about = {"settings": settings.as_data()}
-    state, trace = None, Trace()
+    state, trace = None, _Trace()
     if path.exists():
         state, found = load_checkpoint(path)
         require_same_settings(path, settings.as_data(), found.get("settings", {}))
-        trace = Trace(found.get("trace"))
+        trace = _Trace(found.get("trace"))
     evolution = kuhn_evolution(settings, state=state)
     pace, shown_s = Pace(), 0.0
 
@@ -352,8 +478,9 @@ def _evolve(
             seconds, now_s = pace.seconds(generation), time.monotonic()
             if now_s - shown_s >= _SHOW_EVERY_S:
                 shown_s = now_s
-                exact, possible, lost = _standing(settings, evolution)
-                show(SeedProgress(settings.seed, *place, generation, generations, seconds, exact, possible, lost))
+                standing = _standing(settings, evolution)
+                progress = SeedProgress(settings.seed, *place, generation, generations, seconds=seconds, **standing)
+                show(progress)
             save()
 
         follow(settings, evolution, StopRule(generations=generations), trace, bred)
@@ -374,12 +501,8 @@ def evolve_seeds(
     """Runs with consecutive seeds, from that of the settings on; those that are finished are not done again.
 
     Args:
-        folder: of the runs; made if it is not there.
         settings: of the first.
-        generations: of each.
-        repeat: how many.
         workers: who does them, each a whole run; by default this process does, with checkpoints.
-        show: called with their progress.
 
     Raises:
         CheckpointError: as `evolve`.
@@ -407,16 +530,17 @@ def evolve_seeds(
     return [result for result in results.values() if result is not None]
 
 
-def _standing(settings: KuhnSettings, evolution: Evolution) -> tuple[float, float | None, float]:
+def _standing(settings: KuhnSettings, evolution: Evolution) -> dict[str, Any]:
     genes = tuple(evolution.champion.ravel().tolist())
     state = evolution.state
     assert state is not None
     game, seat = settings.rules, settings.seat - 1
     lost = exploitability_of(game, seat, genes)
     if settings.opposition is OppositionKind.MODEL:
-        return value_against(settings, genes), best_answer(game, seat, settings.model).value, lost
+        possible = best_answer(game, seat, settings.model).value
+        return {"exact": _value_against(settings, genes), "possible": possible, "exploitability": lost}
     met = OfRivals(game, is_exact=True)(evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
-    return float(met.fitness[0]), None, lost
+    return {"exact": float(met.fitness[0]), "possible": None, "exploitability": lost}
 
 
 def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnResult | None:

@@ -10,8 +10,20 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 from bots.baseline import HandRandom
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation, action_of, in_words, observe
-from bots.learner.files import MemoryFile, memory_bytes, read_memory, shipped_memory
-from bots.learner.memory import Cell, Constants, Matrix, Memory, Row, best_decision, cell_of, reward_mbb
+from bots.learner.memory import (
+    Cell,
+    Constants,
+    Matrix,
+    Memory,
+    MemoryFile,
+    Row,
+    best_decision,
+    cell_of,
+    memory_bytes,
+    read_memory,
+    reward_mbb,
+    shipped_memory,
+)
 from bots.sdk.bot import FilePath
 from bots.sdk.chance import Chance, holdem_refusal
 from bots.sdk.learning import Journal, LearningBot, read_journal
@@ -231,7 +243,7 @@ class LearnerBot(LearningBot):
     def train(self, start: str, journal: str) -> None:
         """Play from a memory, and write a journal."""
         matrix = self._matrix = Matrix(read_memory(start, self._constants))
-        learn_journal(matrix, journal)
+        _learn_journal(matrix, journal)
         self._journal = Journal(journal)
 
     def end_training(self) -> None:
@@ -243,7 +255,7 @@ class LearnerBot(LearningBot):
         """A memory and what the journals hold."""
         matrix = Matrix(read_memory(start, self._constants))
         for journal in journals:
-            learn_journal(matrix, journal)
+            _learn_journal(matrix, journal)
         return memory_bytes(matrix.memory())
 
 
@@ -270,12 +282,7 @@ def format_hand(decisions: Sequence[tuple[Cell, Decision]], reward: int) -> str:
     return " ".join([str(reward), *[f"{cell.text}:{decision.value}" for cell, decision in decisions]])
 
 
-def learn_journal(matrix: Matrix, path: str) -> None:
-    """Learn all hands of a journal.
-
-    Raises:
-        LearnerFileError: it cannot be read, or a line is not that of a hand.
-    """
+def _learn_journal(matrix: Matrix, path: str) -> None:
     for hand, learnt in read_journal(path):
         reward, *taken = learnt.split(" ")
         found = [_TAKEN.fullmatch(text) for text in taken]

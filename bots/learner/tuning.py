@@ -20,14 +20,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.artifact import Journal
 from bots.errors import EvolutionError
-from bots.evolution.breeding import Breeding, NewValues, Tournament, Uniform
+from bots.evolution.breeding import Breeding, Evaluation, GeneRange, Genome, NewValues, Tournament, Uniform
 from bots.evolution.evolution import Evolution, StopRule
-from bots.evolution.genome import Evaluation, GeneRange, Genome
-from bots.journal import Journal
 from bots.learner.memory import RANGES, Constants, Memory
-from bots.learner.tables import Pack, Style, Trainee, line_ups
-from bots.learner.training import frozen_play, unseen_packs
+from bots.learner.training import Pack, Style, Trainee, frozen_play, line_ups, unseen_packs
 from bots.workers import Workers
 from protocol import find_game
 
@@ -95,7 +93,6 @@ class Measured:
     """A set of constants and what it was worth.
 
     Attributes:
-        constants: of the learner.
         mbb: what it won, mbb per hand.
     """
 
@@ -107,8 +104,6 @@ def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> f
     """Train a learner with these constants, and let it play unseen deals, frozen; what it won in mbb per hand.
 
     Args:
-        settings: of the search.
-        constants: of the learner.
         seed: of cards and draws.
     """
     tables, training, tests = _deals(settings.game, settings.opponents, settings.hands, settings.test, seed)
@@ -139,9 +134,7 @@ def search(
     """Search, or go on with a search.
 
     Args:
-        settings: of the search.
         folder: where measurements are kept; made if it is not there.
-        workers: who measures; this process by default.
         show: called after each batch with how many have been measured, and the best so far.
 
     Returns:
@@ -175,11 +168,8 @@ def check(
     """What sets of constants are worth on other deals and with other draws.
 
     Args:
-        settings: of the search.
-        sets: by name.
         seeds: of deals and draws; a seed is the same deals for all sets.
         folder: where what is found is kept; made if it is not there.
-        workers: who measures; this process by default.
         show: called with the number of seeds that are done.
 
     Returns:

@@ -116,7 +116,6 @@ class Balance(NamedTuple):
     Attributes:
         mean: over both seats.
         half_width: of the 95 % interval.
-        hands: how many hands.
     """
 
     mean: float

@@ -102,8 +102,6 @@ def best_action(view: View, values: Values, threshold: float, *, is_aggressive: 
     """The action of the highest value; a check instead of a fold where a check is free.
 
     Args:
-        view: the state.
-        values: of its actions.
         threshold: how near the values of call and raise must be, as a share of the pot, to count as equal; both must
             be positive.
         is_aggressive: whether to raise where they do.

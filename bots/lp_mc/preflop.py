@@ -126,7 +126,6 @@ def preflop_form(rules: PreflopRules, counts: NDArray[np.int64] | None = None) -
     """The sequence form of the game.
 
     Args:
-        rules: the betting.
         counts: wins, ties and losses of each class against each, by default those of `engine.matchups`.
 
     Raises:
@@ -277,7 +276,6 @@ class Chart(NamedTuple):
 
     Attributes:
         title: who, and after what.
-        lines: of each starting hand.
     """
 
     title: str
@@ -352,7 +350,11 @@ def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
             absent = int((~(chances[0] >= 0)).sum())
             raise_ = sum(raises)
             mixed = len(STARTING_HANDS) - fold - call - raise_ - absent
-            found.append(DecisionCounts(_SEATS[player], name, fold, call, raise_, mixed, absent))
+            found.append(
+                DecisionCounts(
+                    seat=_SEATS[player], betting=name, fold=fold, call=call, raise_=raise_, mixed=mixed, absent=absent
+                )
+            )
     return found
 
 

@@ -26,10 +26,10 @@ from engine.splitmix import MASK_64, STEP, mixed
 
 _Value = TypeVar("_Value")
 
-ALL_FOLDS: Final = "all"
-ROUND_FOLDS: Final = "round"
-NO_FOLDS: Final = "none"
-LOST: Final = "lost"
+_ALL_FOLDS: Final = "all"
+_ROUND_FOLDS: Final = "round"
+_NO_FOLDS: Final = "none"
+_LOST: Final = "lost"
 WHOLE_HAND: Final = "whole"
 
 _MOST_TRIALS: Final = 10_000_000
@@ -67,12 +67,12 @@ class SimulationOptions:
         1.0, "how many actions of each legal kind the model of the opponent begins with, in each of its cells"
     )
     weakest: str = _option(
-        ALL_FOLDS,
+        _ALL_FOLDS,
         "which folds say what share of the opponent's hands is left out from the weak end: all, among its actions in "
         "all rounds; round, among its answers to a bet in the present one; none, nothing is left out",
     )
     sunk: str = _option(
-        LOST,
+        _LOST,
         "the chips we have put in before: lost, whatever we do, so that a fold is worth 0; whole, the values of call "
         "and raise are those of the whole hand, and a fold is worth 0 all the same",
     )
@@ -88,10 +88,10 @@ class SimulationOptions:
             raise ValueError(f"aggression must be a probability from 0 to 1, not {self.aggression}")
         if not 0 <= self.prior <= _MOST_PRIOR:
             raise ValueError(f"prior must be 0 to {_MOST_PRIOR:g}, not {self.prior}")
-        if self.weakest not in (ALL_FOLDS, ROUND_FOLDS, NO_FOLDS):
-            raise ValueError(f"weakest must be {ALL_FOLDS}, {ROUND_FOLDS} or {NO_FOLDS}, not {self.weakest}")
-        if self.sunk not in (LOST, WHOLE_HAND):
-            raise ValueError(f"sunk must be {LOST} or {WHOLE_HAND}, not {self.sunk}")
+        if self.weakest not in (_ALL_FOLDS, _ROUND_FOLDS, _NO_FOLDS):
+            raise ValueError(f"weakest must be {_ALL_FOLDS}, {_ROUND_FOLDS} or {_NO_FOLDS}, not {self.weakest}")
+        if self.sunk not in (_LOST, WHOLE_HAND):
+            raise ValueError(f"sunk must be {_LOST} or {WHOLE_HAND}, not {self.sunk}")
 
 
 _KINDS: Final = (ActionKind.FOLD, ActionKind.CALL, ActionKind.RAISE)
@@ -125,7 +125,6 @@ class OpponentModel:
         """Know nothing.
 
         Args:
-            rounds: of the game.
             first_round: the first that is modelled.
             prior: how many actions of each legal kind each cell begins with.
         """
@@ -144,8 +143,6 @@ class OpponentModel:
         """Count the actions of a hand that have not been counted yet.
 
         Args:
-            betting: the hand so far.
-            us: our position.
             hand_number: of the hand; a new one, or another position, begins again.
         """
         if self._hand != (hand_number, us):
@@ -184,9 +181,9 @@ class OpponentModel:
 
     def fold_share(self, which: str, round_: int) -> float:
         """How often it folded, 0 to 1; 0 where nothing has been seen. See `SimulationOptions.weakest`."""
-        if which == NO_FOLDS:
+        if which == _NO_FOLDS:
             return 0.0
-        cells = [cell for cells in self._counts for cell in cells] if which == ALL_FOLDS else [self._counts[round_][1]]
+        cells = [cell for cells in self._counts for cell in cells] if which == _ALL_FOLDS else [self._counts[round_][1]]
         actions = sum(map(sum, cells))
         return sum(cell[0] for cell in cells) / actions if actions else 0.0
 
@@ -233,8 +230,6 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
 
     Args:
         view: the state; it is our turn.
-        model: of the opponent.
-        options: how to simulate.
         start: of the random numbers, 64 bits: the same start, the same values.
     """
     chances = model.all_chances()

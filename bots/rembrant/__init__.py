@@ -1,7 +1,6 @@
 """Rembrant, a rule bot for hold'em: its tables as data, the readers of a situation, and the bot that combines them.
 
-tables     the tables of the work, as printed: situation -> rule
-choice     hand and board -> column of a table; the moves of a cell; which of two is played
+rules      the tables of the work, as printed; hand and board -> column; the moves of a cell; which of two is played
 bot        the rest: the opponent's last action, sizes, the player
 
 Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor; the program played at the ACPC

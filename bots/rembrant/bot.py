@@ -7,18 +7,22 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from bots.rembrant.choice import (
+from bots.rembrant.rules import (
     BELOW_STRAIGHTS,
+    STREETS,
     Danger,
     Kind,
     Move,
     Opponent,
+    Rule,
     Style,
     chance_of_aggression,
+    group_of,
+    postflop_rule,
+    preflop_rule,
     read_danger,
     read_kind,
 )
-from bots.rembrant.tables import STREETS, Rule, group_of, postflop_rule, preflop_rule
 from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from engine import CALL, FOLD, Action, ActionKind, Card, Game, raise_to
@@ -43,10 +47,6 @@ class _Decision(NamedTuple):
     """The rule for a situation.
 
     Attributes:
-        hand: the group or the kind, in words.
-        danger: of the board; None before the flop.
-        opponent: its last action.
-        rule: the rule that applies.
         moves: the two moves to draw from, the more passive one first; often the same move twice.
         chance: the probability of the second move.
     """
@@ -63,13 +63,13 @@ class RembrantBot(Bot):
     """Plays the rule tables of Rembrant, sixth by bankroll in two-player no-limit at the ACPC 2011.
 
     Algorithm: before the flop a hand belongs to one of nine groups; after it the best five cards belong to one of
-        seven, with columns for how the hole cards contribute (`bots.rembrant.choice`). Group, street and the opponent's
-        last action select one cell of one table (`bots.rembrant.tables`). Where a cell holds two moves, the threats on
-        the board decide, in one of two readings (`bots.rembrant.choice`, option `reading`). The bot computes no odds
+        seven, with columns for how the hole cards contribute (`bots.rembrant.rules`). Group, street and the opponent's
+        last action select one cell of one table (`bots.rembrant.rules`). Where a cell holds two moves, the threats on
+        the board decide, in one of two readings (`bots.rembrant.rules`, option `reading`). The bot computes no odds
         and keeps no model of its opponents. The work also mentions a hand's potential, but no table uses it.
 
     Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
-        work's. What it leaves open is decided here, in `bots.rembrant.choice.Style` wherever another choice is as good:
+        work's. What it leaves open is decided here, in `bots.rembrant.rules.Style` wherever another choice is as good:
         all sizes but two, the meaning of the slashes, how hands made on the board count, which hands pay when a check
         is not free. Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind.
         docs/gap-fillings.md lists all of it.
@@ -238,10 +238,7 @@ def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Ac
     raise, all-in included, has the fixed size.
 
     Args:
-        move: the move of the rule.
-        view: the situation.
         danger: of the board; None before the flop.
-        style: the sizes.
     """
     if move is Move.FOLD:
         return view.nearest_legal(FOLD)

@@ -127,8 +127,6 @@ def draw(seed: int, view: View, at: int | None = None) -> int:
     """64 random bits for a decision: by the seed, the hand, our position and how many actions there have been.
 
     Args:
-        seed: of the bot.
-        view: the state.
         at: in place of the number of actions, plus 1.
     """
     if at is None:
@@ -147,7 +145,6 @@ def drawn_action(policy: Mapping[Action, float], number: float) -> Action:
 
     Args:
         policy: probabilities that sum to 1, to within rounding: the last one leaves no gap.
-        number: drawn.
     """
     chosen, below = None, 0.0
     for action, chance in policy.items():

@@ -79,7 +79,6 @@ def chance_seed(seed: int, hand_number: int, hole: Sequence[int], board: Sequenc
 
     Args:
         seed: of the player.
-        hand_number: of the hand.
         hole: our two cards.
         board: three to five cards.
         opponents: how many have not folded, 1 to 9.

@@ -39,7 +39,6 @@ def each(
     """A player who takes one action with each holding.
 
     Args:
-        view: the state.
         decisions: a number for each holding that the board leaves, in order, or for all.
         action_of: the action that a number stands for.
     """

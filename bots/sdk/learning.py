@@ -99,7 +99,6 @@ class Journal:
         """Add a hand.
 
         Args:
-            hand_number: its number.
             learnt: what was learnt from it, on one line.
 
         Raises:

@@ -88,7 +88,6 @@ class Program:
 
     Attributes:
         output_path: the file that holds what it writes.
-        pid: the number of its process.
     """
 
     def __init__(
@@ -104,7 +103,6 @@ class Program:
         """Start the program.
 
         Args:
-            command: the program and its arguments.
             environment: all its environment variables.
             output_path: where its output goes; an earlier file is replaced.
             directory: the folder it is started in; None for the present one.
@@ -286,12 +284,7 @@ _RECEIVE_BYTES: Final = 1 << 16
 
 
 class RemoteBot(Bot):
-    """A program that plays; a context manager that ends it.
-
-    Attributes:
-        command: the program and its arguments, without host and port.
-        game: the game it plays.
-    """
+    """A program that plays; a context manager that ends it."""
 
     def __init__(
         self,

@@ -56,9 +56,7 @@ class OptionDescription(NamedTuple):
     """One option of a bot.
 
     Attributes:
-        name: as it is given.
         type_name: the word for its type.
-        default: its default.
         decides: what it decides, and its values where they are few; empty where the bot does not say.
     """
 

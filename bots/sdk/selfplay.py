@@ -114,8 +114,6 @@ class BotGroup:
         """A hand begins; bots that want to know are shown its first state. Before the first hand, all prepare.
 
         Args:
-            number: of the hand.
-            deal: all its cards.
             seats: the seat of each position.
             betting: nobody has acted. Where nobody can, the first state is the last: it is shown at the end.
 
@@ -184,9 +182,6 @@ class BotGroup:
 
     def end_hand(self, betting: BettingState) -> Sequence[BotFailure]:
         """A hand is over; bots that want to know are shown its last state.
-
-        Args:
-            betting: the end of the hand.
 
         Returns:
             the bots that failed, already removed.
@@ -269,14 +264,7 @@ class BotGroup:
     def _failure(
         self, seat: Seat, error: BaseException, view: View | None, moment: str = "when the match was over"
     ) -> BotFailure:
-        """What a bot's own code raised, as a sentence and as a traceback of its own frames.
-
-        Args:
-            seat: of the bot.
-            error: what it raised.
-            view: what it was looking at, if anything.
-            moment: when that was, where it was looking at nothing.
-        """
+        """What a bot's own code raised, as a sentence and as a traceback of its own frames."""
         what = in_one_line(error)
         # The first frame is this module's.
         frames = error.__traceback__ and error.__traceback__.tb_next
@@ -373,7 +361,18 @@ def _hands(
                     actions += 1
                 failures = group.end_hand(betting)
                 values = tuple(hand_values(betting, deal))
-                yield HandRecord(game, match_name, number, names, seats, deal, betting, values, (), comments)
+                yield HandRecord(
+                    game=game,
+                    match_name=match_name,
+                    hand_number=number,
+                    names_by_seat=names,
+                    seats=seats,
+                    deal=deal,
+                    betting=betting,
+                    values=values,
+                    times=(),
+                    comments=comments,
+                )
                 if failures:
                     raise failures[0]
     finally:
@@ -418,8 +417,6 @@ def decision_times(spec: str, game: Game, *, hands: int, seed: int) -> Mapping[s
     """The milliseconds of each decision of a bot, in order, by the name of the round.
 
     Args:
-        spec: the bot.
-        game: what is played.
         hands: how many deals, each played by the bot in every seat.
         seed: of cards and bots.
 

@@ -24,7 +24,7 @@ from engine.betting_rules import raise_to
 from engine.evaluator import rank_hand
 from engine.hand import showdown_values
 
-MOST_LEAVES: Final = 20_000
+_MOST_LEAVES: Final = 20_000
 """A larger tree is refused: Leduc has 274 leaves for each of its deals of hole cards."""
 Board = tuple[Card, ...]
 
@@ -49,8 +49,6 @@ class Turn(NamedTuple):
     """A decision of a tree as the rule book sees it.
 
     Attributes:
-        betting: the betting so far.
-        board: the board so far.
         actions: those of the decision, in its order.
     """
 
@@ -65,8 +63,6 @@ def betting_tree(
     """The tree of a game.
 
     Args:
-        game: a game.
-        cards: its cards.
         first: the position that is player 0 of the tree; the others follow in order.
         free_folds: whether the players, two of them, may fold where they owe nothing, which the rule book refuses.
         turns: filled with every decision by its name.
@@ -80,8 +76,8 @@ def betting_tree(
     def leaf(spent: Sequence[int], folded: Collection[int], board: Board, name: str) -> Leaf:
         nonlocal leaves
         leaves += 1
-        if leaves > MOST_LEAVES:
-            raise SolvingError(f"the game is too large to be solved: its tree has more than {MOST_LEAVES:,} leaves")
+        if leaves > _MOST_LEAVES:
+            raise SolvingError(f"the game is too large to be solved: its tree has more than {_MOST_LEAVES:,} leaves")
         rotated = [spent[(first + player) % players] for player in range(players)]
         return Leaf(name, *cards.end(rotated, {(position - first) % players for position in folded}, board))
 
@@ -258,7 +254,7 @@ def rank_game(game: Game) -> PublicGame:
     """
     if has_flushes(game):
         raise SolvingError(f"suits matter where a player sees {_FLUSH} cards")
-    return coarse(small_game(game), _ranks, _without_suits(game))
+    return _coarse(small_game(game), _ranks, _without_suits(game))
 
 
 def _ranks(cards: str) -> str:
@@ -274,14 +270,13 @@ def _without_suits(game: Game) -> Callable[[str], str]:
     return renamed
 
 
-def coarse(game: PublicGame, class_name: Callable[[str], str], decision_name: Callable[[str], str]) -> PublicGame:
+def _coarse(game: PublicGame, class_name: Callable[[str], str], decision_name: Callable[[str], str]) -> PublicGame:
     """The same game for players to whom what has the same name is the same.
 
     Where it makes no difference, as with suits in a game without flushes, the game is only smaller: an equilibrium of
     it is one of the whole game, when each player plays all that has one name alike.
 
     Args:
-        game: the whole game.
         class_name: what a class is called.
         decision_name: what a decision is called; decisions of one player that have the same name become one.
     """

@@ -74,7 +74,6 @@ class LinearProgram:
         """Set it up.
 
         Args:
-            form: the game.
             payoffs: those of player 0, each entry once, where they are not to be those of the game.
             player: whose program; that of player 1 is the same game with the sides changed.
 
@@ -136,9 +135,6 @@ class LinearProgram:
 
     def solve(self, on_step: Step | None = None) -> Equilibrium:
         """Solve it; an interruption ends the solver.
-
-        Args:
-            on_step: called now and then.
 
         Raises:
             SolvingError: the solver ends without an optimum.
@@ -210,7 +206,6 @@ def cfr(form: SequenceForm, *, is_alternating: bool = True) -> Iterator[Plans]:
     """The average plans after each iteration, without end.
 
     Args:
-        form: the game.
         is_alternating: the players take turns, each answering what those before it have just learnt; else all answer
             what the iteration began with.
     """
@@ -273,7 +268,6 @@ class Reached(NamedTuple):
     """The average plans after some iterations.
 
     Attributes:
-        iterations: how many.
         nash_conv: see `bots.solving.sequence_form.nash_conv`, in chips.
         values: what each player wins on average, in chips.
     """
@@ -288,7 +282,7 @@ class Convergence(NamedTuple):
 
     Attributes:
         plans: the average plans after the last.
-        steps: after the iterations of `milestones`, and after the last.
+        steps: after the iterations of `_milestones`, and after the last.
         is_interrupted: Ctrl-C came before all iterations were done.
     """
 
@@ -297,8 +291,7 @@ class Convergence(NamedTuple):
     is_interrupted: bool = False
 
 
-def milestones(iterations: int) -> tuple[int, ...]:
-    """The iterations worth telling of: 1, 2, 5, 10, 20, 50, ... and the last."""
+def _milestones(iterations: int) -> tuple[int, ...]:
     found, power = [], 1
     while power <= iterations:
         found += [power * digit for digit in (1, 2, 5) if power * digit <= iterations]
@@ -312,7 +305,6 @@ def converge(
     """Iterate; Ctrl-C ends it with what has been reached by then.
 
     Args:
-        form: the game.
         averages: the plans after each iteration, such as `bots.solving.equilibria.cfr_plus` gives.
         iterations: how many, 1 or more.
         on_step: called after each with its number and the last milestone.
@@ -324,7 +316,7 @@ def converge(
     def reached(number: int, plans: Plans) -> Reached:
         return Reached(number, nash_conv(form, plans), expected_values(form, plans))
 
-    telling = set(milestones(iterations))
+    telling = set(_milestones(iterations))
     steps: list[Reached] = []
     is_interrupted = False
     try:

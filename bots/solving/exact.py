@@ -43,7 +43,6 @@ def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
 
     Args:
         form: that of `bots.solving.engine_games.small_game`, with position 0 as player 0.
-        game: the game.
         player: the position.
         bot: asked for its policy; it plays no hand.
 
@@ -60,7 +59,6 @@ def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, 
 
     Args:
         form: that of `bots.solving.engine_games.small_game`, with position 0 as player 0.
-        game: the game.
         player: the position.
         policy: asked for its probabilities.
         name: what errors call it.
@@ -113,10 +111,7 @@ class StateAnswer:
     """What the policy and the best answer to it do in one state, to which the best answer can come.
 
     Attributes:
-        position: whose turn it is.
         betting: the betting so far, as in a match state, with the board cards of later rounds after each stroke.
-        holding: the hole cards.
-        board: the cards on the table.
         state: the match state, of any hand.
         policy: the probabilities of the policy by action; empty where its own play never leads there.
         answer: the probabilities of the best answer.

@@ -61,8 +61,6 @@ class Decision:
     Attributes:
         name: what was done and seen, such as ``cr``. Decisions of one player that have the same name are one to it: it
             cannot tell them apart.
-        player: whose turn it is, 0 for the first.
-        actions: the names of the actions.
         children: what follows each action.
     """
 
@@ -138,8 +136,6 @@ class Choice(NamedTuple):
     """A decision of one player, for all its classes.
 
     Attributes:
-        name: that of the decision.
-        actions: the names of the actions.
         parent: the player's sequence on the way there.
         first: the sequence of the first action; those of the others follow.
     """
@@ -159,7 +155,6 @@ class End(NamedTuple):
     """A leaf.
 
     Attributes:
-        leaf: the leaf.
         sequences: each player's sequence on the way there.
     """
 
@@ -167,11 +162,10 @@ class End(NamedTuple):
     sequences: tuple[int, ...]
 
 
-class EndsOfMatrix(NamedTuple):
+class _EndsOfMatrix(NamedTuple):
     """The leaves of one matrix.
 
     Attributes:
-        matrix: its number.
         chips: of each leaf, as a column.
         sequences: for each player, its sequence at each leaf.
     """
@@ -223,9 +217,7 @@ class SequenceForm:
     """A game in sequence form.
 
     Attributes:
-        game: the game.
         choices: each player's decisions, those before others first.
-        ends: the leaves.
     """
 
     game: PublicGame
@@ -233,13 +225,13 @@ class SequenceForm:
     ends: tuple[End, ...]
 
     @cached_property
-    def ends_by_matrix(self) -> tuple[EndsOfMatrix, ...]:
+    def ends_by_matrix(self) -> tuple[_EndsOfMatrix, ...]:
         """The leaves, those of one matrix together."""
         groups: dict[int, list[End]] = {}
         for end in self.ends:
             groups.setdefault(end.leaf.matrix, []).append(end)
         return tuple(
-            EndsOfMatrix(
+            _EndsOfMatrix(
                 matrix,
                 np.array([[end.leaf.chips] for end in ends], np.float64),
                 np.array([end.sequences for end in ends]).T.copy(),
@@ -387,7 +379,6 @@ def sequence_values(form: SequenceForm, player: int, *others: Plan) -> NDArray[n
     The sum of the products with the player's plan is its expected value.
 
     Args:
-        form: the game.
         player: whose sequences.
         others: the plans of all other players, in order.
     """

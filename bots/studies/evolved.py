@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError, SpecError
-from bots.evolution.genome import Bools, Chromosomes
+from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.bot import EvolvedBot
 from bots.evolved.chromosome import BETTING_STATES, GENES, HAND_CATEGORIES, POSITION_CLASSES, Odds, gene
 from bots.evolved.runs import FinishedRun, FinishedRuns
@@ -104,7 +104,7 @@ def evolved_report(
     # At the tables of the training hands are played thousands of times as fast as in matches.
     parts = 4 + len(runs.trainers) + 4 * len(beside)
     own = settings.deals if matches else 1
-    steps = parts * own + sum(map(effort, matches))
+    steps = parts * own + sum(map(_effort, matches))
     done = 0
 
     def did(more: int) -> None:
@@ -125,7 +125,7 @@ def evolved_report(
     did(own)
     if matches:
         path, odds = str(runs.folder / "player.chromosome"), runs.player.settings.odds.value
-        results = play_matches(path, odds, matches, settings.seed, workers, lambda match: did(effort(match)))
+        results = play_matches(path, odds, matches, settings.seed, workers, lambda match: did(_effort(match)))
         sections.append(_matches(results))
     if beside:
         sections.append(
@@ -236,7 +236,7 @@ def _genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
     unseen, seed = make_deals(settings.gene_deals, settings.seed, _GENE_TRIALS), settings.seed
     player = runs.player
     uses = [
-        gene_use(name, unseen, chromosome, runs.opponents, player.settings.odds, player.settings.rake)
+        _gene_use(name, unseen, chromosome, runs.opponents, player.settings.odds, player.settings.rake)
         for name, chromosome in (("the player", player.chromosome), ("a random chromosome", random_opponents(seed)[0]))
     ]
     return Section(
@@ -253,7 +253,7 @@ def _matches(results: Sequence[Result]) -> Section:
     return Section(
         "Against other bots",
         (_fields_sentence(results),),
-        (results_chart(results), results_table(results)),
+        (_results_chart(results), results_table(results)),
     )
 
 
@@ -272,7 +272,7 @@ _ROUNDS: Final = ("flop", "turn", "river")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GeneUse:
+class _GeneUse:
     """Genes that a player is asked for along the hands.
 
     Attributes:
@@ -288,8 +288,9 @@ class GeneUse:
     used: Bools
 
 
-def gene_use(name: str, deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Odds, rake: bool) -> GeneUse:
-    """Play the deals in pieces of growing size, and see which genes have been asked."""
+def _gene_use(
+    name: str, deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Odds, rake: bool
+) -> _GeneUse:
     count = len(deals.cards)
     ends = sorted({min(count, round(2 ** (power / 2))) for power in range(2 * count.bit_length() + 1)})
     used = np.zeros(GENES, bool)
@@ -298,7 +299,7 @@ def gene_use(name: str, deals: DealSet, player: Chromosomes, opponents: Chromoso
         used |= winnings_of(_part(deals, begin, end), player, opponents, (odds,) * 10, rake)[1]
         share.append(float(used.mean()))
         begin = end
-    return GeneUse(name, tuple(100 * end for end in ends), tuple(share), used)
+    return _GeneUse(name, tuple(100 * end for end in ends), tuple(share), used)
 
 
 def _part(deals: DealSet, begin: int, end: int) -> DealSet:
@@ -306,7 +307,7 @@ def _part(deals: DealSet, begin: int, end: int) -> DealSet:
     return replace(deals, flops=deals.flops[chosen], spent=deals.spent[chosen])
 
 
-def _use_chart(uses: Sequence[GeneUse]) -> LineChart:
+def _use_chart(uses: Sequence[_GeneUse]) -> LineChart:
     return LineChart(
         title="Use of the chromosome",
         x_label="hands dealt (logarithmic)",
@@ -325,7 +326,7 @@ def _use_chart(uses: Sequence[GeneUse]) -> LineChart:
     )
 
 
-def _use_figures(use: GeneUse) -> Claims:
+def _use_figures(use: _GeneUse) -> Claims:
     doublings = [
         100 * (later - earlier)
         for (hands, earlier), (until, later) in zip(
@@ -356,7 +357,7 @@ def _growth(doublings: Sequence[float], percent: float) -> Verdict:
     return Verdict.REPRODUCED if max(doublings) < percent / 4 else Verdict.NOT_REPRODUCED
 
 
-def _all_used(use: GeneUse) -> Claim:
+def _all_used(use: _GeneUse) -> Claim:
     hands, percent = use.hands[-1], 100 * use.share[-1]
     if hands < GENERATED_GENES_HANDS:
         return Claim(
@@ -372,7 +373,7 @@ def _all_used(use: GeneUse) -> Claim:
     )
 
 
-def _unused_tables(use: GeneUse) -> tuple[TableView, ...]:
+def _unused_tables(use: _GeneUse) -> tuple[TableView, ...]:
     unused = ~use.used.reshape(HAND_CATEGORIES, len(POSITION_CLASSES), BETTING_STATES)
     rounds, befores, nows = _states()
     by: list[tuple[str, list[tuple[str, NDArray[np.bool_]]]]] = [
@@ -470,8 +471,7 @@ def opponents(deals: int) -> list[Opponent]:
     return found
 
 
-def effort(opponent: Opponent) -> int:
-    """How much work a match is beside others: all players of all rotations have to be asked."""
+def _effort(opponent: Opponent) -> int:
     return (1 if opponent.game == "limit" else 8) * opponent.deals
 
 
@@ -550,8 +550,7 @@ def results_table(results: Sequence[Result]) -> TableView:
     )
 
 
-def results_chart(results: Sequence[Result]) -> BarChart:
-    """The same as bars."""
+def _results_chart(results: Sequence[Result]) -> BarChart:
     return BarChart(
         title="Against the built-in bots",
         label="mbb/g",

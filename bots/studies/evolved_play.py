@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.evolution.genome import Chromosomes
+from bots.evolution.breeding import Chromosomes
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from bots.evolved.runs import Check, FinishedRun, FinishedRuns
 from bots.evolved.training import GENOME, OPPONENTS, DealSet
@@ -28,7 +28,7 @@ from logs.estimation.mean import signed
 from logs.page.table import ABSENT, TableView
 from logs.tracker.definitions import classify
 
-TOO_FEW: Final = "too few deals were played to tell"
+_TOO_FEW: Final = "too few deals were played to tell"
 PLAYED: Final = {"player": 52_000, "trainer": 20_000}
 """Hands in a generation of the player and of a trainer: 520 and 200 deals, each played a hundred times."""
 GENERATED_GENES_HANDS: Final = 5_179_648
@@ -36,7 +36,7 @@ GENERATED_GENES_HANDS: Final = 5_179_648
 
 
 @dataclass(frozen=True, slots=True)
-class PrintedRow:
+class _PrintedRow:
     """A row of one of its tables.
 
     Attributes:
@@ -53,7 +53,7 @@ class PrintedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PrintedPlayer:
+class _PrintedPlayer:
     """The tables of one player.
 
     Attributes:
@@ -61,8 +61,8 @@ class PrintedPlayer:
         finals: by the hand at the end, from the best to the worst.
     """
 
-    hands: tuple[PrintedRow, ...]
-    finals: tuple[PrintedRow, ...]
+    hands: tuple[_PrintedRow, ...]
+    finals: tuple[_PrintedRow, ...]
 
     @property
     def dollars(self) -> float:
@@ -75,10 +75,10 @@ class PrintedPlayer:
         return sum(row.times for row in self.finals)
 
 
-def printed_player(name: str) -> PrintedPlayer:
+def printed_player(name: str) -> _PrintedPlayer:
     """The tables of ``player`` or ``trainer-1`` to ``trainer-9``."""
     player = _data()["players"][name]
-    return PrintedPlayer(*(tuple(PrintedRow(*row) for row in player[table]) for table in ("hands", "finals")))
+    return _PrintedPlayer(*(tuple(_PrintedRow(*row) for row in player[table]) for table in ("hands", "finals")))
 
 
 def printed_style() -> dict[str, float]:
@@ -120,8 +120,7 @@ def per_thousand(watched: Watched, hands: NDArray[np.bool_] | None = None) -> Es
     return _scaled(found, 1000 / (100 * watched.deals))
 
 
-def interval_text(estimate: Estimate, digits: int) -> str:
-    """``± 1.5``; without enough deals, that."""
+def _interval_text(estimate: Estimate, digits: int) -> str:
     if estimate.half_width_95 is None:
         return "too few deals for ±"
     return f"± {estimate.half_width_95:,.{digits}f}"
@@ -146,7 +145,7 @@ def winnings(players: Sequence[WatchedPlayer]) -> tuple[Claims, TableView]:
                 why=why,
             ),
             Claim(
-                quantity=f"{player.name}, other deals", ours=signed(unseen.value, 1), interval=interval_text(unseen, 1)
+                quantity=f"{player.name}, other deals", ours=signed(unseen.value, 1), interval=_interval_text(unseen, 1)
             ),
         ]
         all_hands, others = per_thousand(player.trained), per_thousand(player.unseen)
@@ -155,7 +154,7 @@ def winnings(players: Sequence[WatchedPlayer]) -> tuple[Claims, TableView]:
                 player.name,
                 signed(all_hands.value, 1),
                 signed(others.value, 1),
-                interval_text(others, 1),
+                _interval_text(others, 1),
                 signed(others.value - unseen.value, 1),
                 signed(printed + others.value - unseen.value, 1),
             )
@@ -202,13 +201,13 @@ def verdict_on_winnings(
         unseen_deals: how many those are.
     """
     if unseen.half_width_95 is None:
-        return Verdict.UNDECIDED, TOO_FEW
+        return Verdict.UNDECIDED, _TOO_FEW
     chance = unseen.half_width_95 * (unseen_deals / printed_deals) ** 0.5
     verdict = Verdict.within(printed, unseen.value, (chance**2 + unseen.half_width_95**2) ** 0.5)
     if verdict is Verdict.REPRODUCED:
         return verdict, "other deals bring as much, within what chance does"
     if verdict is Verdict.UNDECIDED:
-        return verdict, TOO_FEW
+        return verdict, _TOO_FEW
     if printed < unseen.value:
         return Verdict.NOT_REPRODUCED, "ours wins more, on other deals too"
     if trained + _TWO_SETS * chance >= printed:
@@ -259,7 +258,7 @@ def best_hands(sides: WatchedPlayer) -> tuple[TableView, Claims]:
                 else [row.name, f"{row.times:,}", f"{row.won_percent:.1f}", signed(row.dollars, 0)]
             )
         interval = ours[1][1][place] if place < len(ours[1][1]) else None
-        cells.append("" if interval is None else interval_text(interval, 0))
+        cells.append("" if interval is None else _interval_text(interval, 0))
         rows.append(tuple(cells))
     heads = ("times", "won %", "dollars")
     columns = ("place", "printed", *heads, "training", *heads, "other deals", *heads, "interval")
@@ -274,9 +273,9 @@ def best_hands(sides: WatchedPlayer) -> tuple[TableView, Claims]:
 
 
 def _verdicts_on_hands(
-    printed: PrintedPlayer,
-    trained: Sequence[PrintedRow],
-    unseen: Sequence[PrintedRow],
+    printed: _PrintedPlayer,
+    trained: Sequence[_PrintedRow],
+    unseen: Sequence[_PrintedRow],
     intervals: Sequence[Estimate],
 ) -> Claims:
     names = [{row.name for row in table[:BEST_HANDS]} for table in (printed.hands, trained, unseen)]
@@ -319,18 +318,20 @@ def _strong_hands() -> set[str]:
     return set(sorted(chances, key=lambda name: -chances[name])[:BEST_HANDS])
 
 
-def _by_starting_hand(watched: Watched) -> tuple[list[PrintedRow], list[Estimate]]:
+def _by_starting_hand(watched: Watched) -> tuple[list[_PrintedRow], list[Estimate]]:
     return _table(watched, watched.hand, STARTING_HANDS)
 
 
-def _table(watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]) -> tuple[list[PrintedRow], list[Estimate]]:
+def _table(
+    watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]
+) -> tuple[list[_PrintedRow], list[Estimate]]:
     found = []
     for kind in np.unique(kinds[watched.saw_flop]).tolist():
         of_kind = watched.saw_flop & (kinds == kind)
         times = int(of_kind.sum())
         dollars = total(watched, np.where(of_kind, watched.dollars, 0.0))
         won = 100 * float(watched.won[of_kind].sum()) / times
-        found.append((PrintedRow(names[kind], times, won, dollars.value), dollars))
+        found.append((_PrintedRow(names[kind], times, won, dollars.value), dollars))
     found.sort(key=lambda one: -one[0].dollars)
     return [row for row, _ in found], [dollars for _, dollars in found]
 
@@ -385,13 +386,13 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
         digits: behind the point.
         factor: how much wider an interval of as many deals as the work had would be than ours.
     """
-    text, interval = f"{ours.value:,.{digits}f}", interval_text(ours, digits)
+    text, interval = f"{ours.value:,.{digits}f}", _interval_text(ours, digits)
     if printed is None:
         return Claim(quantity=quantity, ours=text, interval=interval)
     room = None if ours.half_width_95 is None else ours.half_width_95 * (1 + factor**2) ** 0.5
     verdict, why = Verdict.within(printed, ours.value, room), ""
     if verdict is Verdict.UNDECIDED:
-        why = TOO_FEW
+        why = _TOO_FEW
     elif verdict is Verdict.NOT_REPRODUCED:
         why = f"ours is {'higher' if ours.value > printed else 'lower'} than by chance"
     return Claim(
@@ -423,7 +424,7 @@ def style(watched: Watched, preflop: Preflop) -> Claims:
         Claim(
             quantity="VPIP % of all hands",
             ours=f"{100 * preflop.vpip.value:.1f}",
-            interval=interval_text(_scaled(preflop.vpip, 100), 1),
+            interval=_interval_text(_scaled(preflop.vpip, 100), 1),
         ),
         _compared("VPIP % in the small blind", _scaled(preflop.vpip_small_blind, 100), printed["VPIP_SB"], 1, factor),
         _compared("PFR %", _scaled(preflop.pfr, 100), printed["PFR"], 1, factor),
@@ -586,7 +587,7 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
             for chromosome in (run.bests[0], run.chromosome):
                 played = watch(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
                 won = per_thousand(played)
-                row.append(f"{signed(won.value)} {interval_text(won, 0)}")
+                row.append(f"{signed(won.value)} {_interval_text(won, 0)}")
         rows.append(tuple(row))
     heads = [f"{when} against {name}" for name, _ in others for when in ("first", "last")]
     return TableView(
@@ -682,7 +683,7 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
             (
                 one.runs.folder.name,
                 about_settings(one.runs),
-                *(f"{signed(won.value)} {interval_text(won, 0)}" for won in one.at_tables),
+                *(f"{signed(won.value)} {_interval_text(won, 0)}" for won in one.at_tables),
                 signed(one.mean),
             )
             for one in standings(all_runs, deals, seed)

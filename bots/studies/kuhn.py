@@ -9,8 +9,7 @@ from typing import Final
 
 from bots.kuhn.evolution import SelectionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
-from bots.kuhn.runs import KuhnResult, exploitability_of
-from bots.kuhn.values import best_answer, expected_value
+from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of
 from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ROULETTE, SELECTION, Gathered
 from bots.studies.kuhn_sections import (
     RUN_SPREAD,

@@ -11,8 +11,7 @@ import numpy as np
 
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model, models, sequence_form_of
-from bots.kuhn.runs import KuhnResult, exploitability_of, game_value
-from bots.kuhn.values import best_answer, expected_value, plan_of_genes, spread
+from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of, game_value, plan_of_genes, spread
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Entries
 from bots.studies.kuhn_runs import (
@@ -52,14 +51,13 @@ def mean_of(values: Sequence[float]) -> float:
     return statistics.fmean(values)
 
 
-def spread_of(values: Sequence[float]) -> float | None:
-    """The standard deviation; None of a single value."""
+def _spread_of(values: Sequence[float]) -> float | None:
     return statistics.stdev(values) if len(values) > 1 else None
 
 
 def of_runs(values: Sequence[float], digits: int = 4) -> str:
     """Mean and standard deviation as text."""
-    deviation = spread_of(values)
+    deviation = _spread_of(values)
     return f"{mean_of(values):.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
 
 
@@ -101,7 +99,7 @@ def range_verdict(printed: float, values: Sequence[float], possible: float = mat
         values: ours.
         possible: what nobody exceeds on average; a higher figure is a lucky maximum.
     """
-    spread = spread_of(values)
+    spread = _spread_of(values)
     room = None if spread is None else _further_run(len(values)) * spread + _PRINT
     verdict = Verdict.within(printed, mean_of(values), room)
     if verdict is Verdict.REPRODUCED and printed > possible + _PRINT:
@@ -332,7 +330,7 @@ def _charts(mine: Sequence[Experiment], found: Gathered) -> tuple[LineChart, ...
     return tuple(charts)
 
 
-SETTLED: Final = 200
+_SETTLED: Final = 200
 """The generation from which means are taken."""
 _WINDOW: Final = 100
 _NEAR: Final = 0.005
@@ -390,7 +388,7 @@ def rival_sections(found: Gathered) -> Iterator[Section]:
 
 
 def _later(result: KuhnResult) -> float:
-    return mean_of(result.mean[SETTLED:] or result.mean)
+    return mean_of(result.mean[_SETTLED:] or result.mean)
 
 
 def _judged(printed: float, values: Sequence[float]) -> tuple[Verdict, str]:
@@ -417,7 +415,7 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
     printed = [exploitability_of(_CLASSIC, seat - 1, genes) for seat, genes in COEVOLVED_GENES.items()]
     rows = (
         Claim(
-            quantity=f"the first player's average fitness (ours: from generation {SETTLED} on)",
+            quantity=f"the first player's average fitness (ours: from generation {_SETTLED} on)",
             ours=f"{mean_of(later):.4f}",
             interval=_interval(later),
             printed=f"{COEVOLVED:.3f}",
@@ -563,7 +561,7 @@ def _mixed(results: Sequence[KuhnResult]) -> Section:
     average = [-best_answer(_CLASSIC, 1, result.average).value for result in results]
     rows = (
         Claim(
-            quantity=f"the first player's average fitness (ours: from generation {SETTLED} on)",
+            quantity=f"the first player's average fitness (ours: from generation {_SETTLED} on)",
             ours=f"{mean_of(later):.4f}",
             interval=_interval(later),
             printed=f"{MIXED:.3f}",
@@ -599,7 +597,7 @@ def _larger(found: Gathered) -> Section:
         game, results = KuhnGame(variant), found[f"coevolution-{variant.value}"]
         value = game_value(game)
         later = [_later(result) for result in results]
-        ahead = mean_of([float(np.mean(np.array(result.mean[SETTLED:]) < 0)) for result in results])
+        ahead = mean_of([float(np.mean(np.array(result.mean[_SETTLED:]) < 0)) for result in results])
         lost = mean_of([exploitability_of(game, 0, result.fittest) for result in results])
         average = mean_of([exploitability_of(game, 0, result.average) for result in results])
         rows.append(
@@ -623,7 +621,7 @@ def _larger(found: Gathered) -> Section:
     columns = (
         ("game", ""),
         ("value", "what the first player wins in equilibrium, exactly"),
-        ("mean", f"the first player's average fitness from generation {SETTLED} on"),
+        ("mean", f"the first player's average fitness from generation {_SETTLED} on"),
         ("second ahead", "generations in which the second player's average is above the first's"),
         ("fittest exploitable by", "the fittest first player of the last generation"),
         ("average exploitable by", "the average first player of the later half"),

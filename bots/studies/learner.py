@@ -21,12 +21,20 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.artifact import Journal
 from bots.errors import EvolutionError
-from bots.journal import Journal
-from bots.learner.files import read_memory, write_memory
-from bots.learner.memory import RANGES, Constants, Memory, level
-from bots.learner.tables import Pack, Style, Trainee, line_ups
-from bots.learner.training import Block, Earned, TrainingSettings, frozen_play, unseen_packs
+from bots.learner.memory import RANGES, Constants, Memory, level, read_memory, write_memory
+from bots.learner.training import (
+    Block,
+    Earned,
+    Pack,
+    Style,
+    Trainee,
+    TrainingSettings,
+    frozen_play,
+    line_ups,
+    unseen_packs,
+)
 from bots.learner.tuning import Measured, TuningSettings
 from bots.sdk.registry import builtin_names, make_bot
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
@@ -35,10 +43,10 @@ from engine import Game
 from logs.page.table import ABSENT, TableView
 from protocol import find_game
 
-STAGES: Final = 6
+_STAGES: Final = 6
 MIXED: Final = "mixed"
-TWO_PLAYERS: Final = ("limit", "nolimit")
-FULL_TABLES: Final = ("limit10", "nolimit10")
+_TWO_PLAYERS: Final = ("limit", "nolimit")
+_FULL_TABLES: Final = ("limit10", "nolimit10")
 _NAMES: Final[Mapping[str, str]] = {
     **{f"constant {decision}": f"constant?decision={decision}" for decision in range(1, 6)},
     "random": "random?decisions=20/50/15/10/5",
@@ -77,7 +85,7 @@ class ReportSettings:
         Raises:
             EvolutionError: a number is too small.
         """
-        least = {"hands": 1 << STAGES, "test": 2, "seeds": 5, "matches": 2, "trials": 1}
+        least = {"hands": 1 << _STAGES, "test": 2, "seeds": 5, "matches": 2, "trials": 1}
         for name, value in least.items():
             if getattr(self, name) < value:
                 raise EvolutionError(f"{name} must be {value} or more, not {getattr(self, name)}")
@@ -167,7 +175,7 @@ class _Deals:
 
     def __init__(self, settings: ReportSettings, game: Game, seed: int, tables: int) -> None:
         share = game.num_players * tables
-        ends = [max(1, (settings.hands >> STAGES - 1 - stage) // share) for stage in range(STAGES)]
+        ends = [max(1, (settings.hands >> _STAGES - 1 - stage) // share) for stage in range(_STAGES)]
         self.hands = tuple([end * share for end in ends])
         self.training, first = [], 0
         for before, end in zip([0, *ends], ends, strict=False):
@@ -207,7 +215,7 @@ def play_all(
         WorkersError: the workers are gone.
     """
     over: Any = map if workers is None else workers.each
-    games = (*TWO_PLAYERS, *FULL_TABLES)
+    games = (*_TWO_PLAYERS, *_FULL_TABLES)
     with Journal(folder / "experiments.jsonl", asdict(settings)) as kept:
         courses, matches = _finished(kept)
         rivals = {name: _rivals(name) for name in games}
@@ -284,7 +292,7 @@ def _gathered(
 ) -> Experiments:
     outcomes = []
     counters = {}
-    games = (*TWO_PLAYERS, *FULL_TABLES)
+    games = (*_TWO_PLAYERS, *_FULL_TABLES)
     for name in games:
         of_game = [courses[name, seed] for seed in settings.wanted_seeds]
         for field_, hands in of_game[0].hands.items():
@@ -396,7 +404,7 @@ def learner_report(settings: ReportSettings, played: Experiments) -> Report:
         ),
         (
             Section("What the text says", (), (_claims(),)),
-            *[_experiments(settings, played, games) for games in (TWO_PLAYERS, FULL_TABLES)],
+            *[_experiments(settings, played, games) for games in (_TWO_PLAYERS, _FULL_TABLES)],
             Section("Against everything built in", (_counter_words(played, settings),), (_crosstable(played.rivals),)),
         ),
     )
@@ -452,7 +460,7 @@ def _experiments(settings: ReportSettings, played: Experiments, games: Sequence[
         )
         for game in games
     ]
-    title = "Two players" if games is TWO_PLAYERS else "Ten players, all kinds at one table"
+    title = "Two players" if games is _TWO_PLAYERS else "Ten players, all kinds at one table"
     return Section(title, (), (table, *charts))
 
 

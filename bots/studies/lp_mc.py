@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from bots.artifact import Journal
 from bots.baseline import CallingBot, RaisingBot
-from bots.journal import Journal
 from bots.lp_mc.bot import LpMcBot
 from bots.lp_mc.preflop import (
     BALANCES,

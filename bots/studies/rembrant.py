@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Final
 
-from bots.rembrant.choice import Kind, Move, Opponent
-from bots.rembrant.tables import POSTFLOP_TABLES, PREFLOP_TABLES, STREETS, group_of, postflop_rule
+from bots.rembrant.rules import POSTFLOP_TABLES, PREFLOP_TABLES, STREETS, Kind, Move, Opponent, group_of, postflop_rule
 from bots.studies.report import Claim, Claims, Report, Section, Verdict
 from engine.cards import STARTING_HANDS
 

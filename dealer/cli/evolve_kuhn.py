@@ -16,12 +16,12 @@ from bots.kuhn.runs import (
     KuhnResult,
     SeedProgress,
     SeedsDone,
+    best_answer,
     evolve_seeds,
     exploitability_of,
     format_genes,
     read_genes,
 )
-from bots.kuhn.values import best_answer
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options

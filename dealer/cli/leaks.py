@@ -67,8 +67,7 @@ def leaks(
         everything = deals if first is None else chain([first], deals)
         if beside is not None and first is not None:
             from bots.errors import PolicyError, SpecError
-            from bots.evaluation.policies import parse_policy
-            from bots.evaluation.policy_comparison import leaks_beside
+            from bots.evaluation.policies import leaks_beside, parse_policy
 
             try:
                 found = leaks_beside(everything, player, parse_policy(beside, first[0][1].game), beside)

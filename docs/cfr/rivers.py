@@ -24,7 +24,7 @@ from rows import PAGE, between, read_rows, write_rows
 from bots.cfr import rivers as rivers_module
 from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
 from bots.cfr.files import StrategyFile, read_strategy
-from bots.cfr.hands import all_buckets
+from bots.cfr.lookup import all_buckets
 from bots.cfr.rivers import OWN_SPREAD, RIVER_SIZES, SPREAD, Rivers
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, lower_bounds, play_part

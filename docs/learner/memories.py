@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import bots.learner
-from bots.learner.files import SHIPPED
+from bots.learner.memory import SHIPPED
 from bots.learner.training import TrainingProgress, TrainingSettings, train
 from dealer.cli.working import duration
 from protocol import find_game

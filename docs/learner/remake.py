@@ -22,10 +22,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.journal import Journal
-from bots.learner.files import SHIPPED, memory_bytes, shipped_memory
-from bots.learner.memory import Constants, Memory
-from bots.learner.tables import Pack, Style, Trainee
+from bots.artifact import Journal
+from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
+from bots.learner.training import Pack, Style, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bots.rembrant import RembrantBot
-from bots.rembrant.choice import Style
+from bots.rembrant.rules import Style
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import require_legal
 from bots.sdk.view import View

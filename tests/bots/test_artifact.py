@@ -19,7 +19,7 @@ from bots.cfr.bot import SHIPPED
 from bots.errors import BotFileError, CheckpointError, StrategyError
 from bots.evolution import evolution as evolution_run
 from bots.evolved import chromosome as evolved_files
-from bots.learner import files as learner_files
+from bots.learner import memory as learner_files
 from engine.errors import quoted
 
 KIND = Kind("a file of this test", 3, StrategyError, "run the test again")
@@ -187,8 +187,8 @@ def test_a_strategy_is_mapped(tmp_path: Path) -> None:
 
 def test_bots_that_play_without_numpy_read_their_files_without_it() -> None:
     code = (
-        "import sys; from bots.evolved.chromosome import *; from bots.learner.files import *; from bots.learner.memory "
-        "import Constants; from protocol import find_game; read_chromosome(CHAMPION); "
+        "import sys; from bots.evolved.chromosome import *; from bots.learner.memory import *; "
+        "from bots.learner.memory import Constants; from protocol import find_game; read_chromosome(CHAMPION); "
         "assert shipped_memory(find_game('limit')[1], Constants()).cells; print('numpy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

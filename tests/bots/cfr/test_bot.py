@@ -11,8 +11,7 @@ from bots.baseline import RandomBot
 from bots.cfr.abstraction import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.files import read_strategy
-from bots.cfr.hands import bucket_of
-from bots.cfr.tree_positions import LEFT, TreePosition, decided_at
+from bots.cfr.lookup import LEFT, TreePosition, bucket_of, decided_at
 from bots.errors import GameRefused
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View

@@ -16,7 +16,7 @@ from bots.cfr.abstraction import (
 )
 from bots.cfr.bot import SHIPPED
 from bots.cfr.files import StrategyFile, read_strategy
-from bots.cfr.hands import all_buckets, bucket_of
+from bots.cfr.lookup import all_buckets, bucket_of
 from bots.cfr.strengths import (
     MOST_STANDING,
     NO_STRENGTH,

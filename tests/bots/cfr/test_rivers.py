@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.files import read_strategy
-from bots.cfr.hands import all_buckets
+from bots.cfr.lookup import all_buckets, lower_chance, narrowed, ranges
 from bots.cfr.rivers import OWN_SPREAD, SPREAD, River, Rivers
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree, read_sizes
-from bots.cfr.tree_positions import lower_chance, narrowed, ranges
 from bots.sdk.view import View
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import (

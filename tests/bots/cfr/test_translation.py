@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bots.cfr.tree_positions import NO_BET, lower_chance, readings
+from bots.cfr.lookup import NO_BET, lower_chance, readings
 
 SIZES = st.floats(0.0, 50.0)
 

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bots.evaluation.exploiting import played_hand
+from bots.evaluation.exploiting import Luck, columns_of, played_hand, values_of
 from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy, StatePolicy
-from bots.evaluation.luck import Luck, columns_of, values_of
 from bots.sdk.registry import make_bot
 from bots.solving.exact import exact_exploitability
 from engine import (

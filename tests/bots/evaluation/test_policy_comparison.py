@@ -8,7 +8,7 @@ from itertools import groupby
 import pytest
 
 from bots import Bot, View
-from bots.evaluation.policy_comparison import leaks_beside
+from bots.evaluation.policies import leaks_beside
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from engine import CALL, Action, BettingState, betting_start, hand_values

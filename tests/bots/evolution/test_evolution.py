@@ -18,7 +18,7 @@ import pytest
 import bots.evolution
 from bots.errors import CheckpointError, EvolutionError
 from bots.evolution import evolution as evolution_run
-from bots.evolution.breeding import Breeding, NewValues, Shift, Tournament, UsedGenes
+from bots.evolution.breeding import Breeding, Evaluation, Genome, NewValues, Shift, Tournament, UsedGenes
 from bots.evolution.evolution import (
     Challengers,
     Evolution,
@@ -31,7 +31,6 @@ from bots.evolution.evolution import (
     load_checkpoint,
     save_checkpoint,
 )
-from bots.evolution.genome import Evaluation, Genome
 
 GENOME = Genome.alike(6, 0, 1)
 

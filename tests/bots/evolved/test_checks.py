@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bots.errors import CheckpointError, EvolutionError
+from bots.evolution.breeding import Evaluation
 from bots.evolution.evolution import Generation, State
-from bots.evolution.genome import Evaluation
 from bots.evolved.runs import Check, Checker, Checks, CheckSettings, read_checks
 from bots.evolved.training import GENOME, OPPONENTS, TableEvaluator, TrainingSettings
 

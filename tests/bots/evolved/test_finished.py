@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bots.errors import CheckpointError, ChromosomeError
+from bots.evolution.breeding import Evaluation
 from bots.evolution.evolution import Generation, State, save_checkpoint
-from bots.evolution.genome import Evaluation
 from bots.evolved.chromosome import GENES, write_chromosome
 from bots.evolved.runs import read_runs, recorded_settings
 from bots.evolved.training import GENOME, TrainingSettings

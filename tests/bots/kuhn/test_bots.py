@@ -9,7 +9,7 @@ import pytest
 from bots.errors import GameRefused
 from bots.kuhn.bots import WIRE_NAMES, card_of, variant_of
 from bots.kuhn.games import MODEL_NAMES, KuhnGame, Variant, kuhn_equilibrium, models
-from bots.kuhn.values import expected_value, exploitability
+from bots.kuhn.runs import expected_value, exploitability
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View

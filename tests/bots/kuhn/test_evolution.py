@@ -25,7 +25,7 @@ from bots.kuhn.evolution import (
     payoff_chances,
 )
 from bots.kuhn.games import KuhnGame, Variant, model
-from bots.kuhn.values import expected_value, payoffs
+from bots.kuhn.runs import expected_value, payoffs
 from engine.splitmix import MASK_64, STEP, mixed
 
 GAMES = [*(KuhnGame(variant) for variant in Variant), KuhnGame(Variant.BREADTH, tens_as_twos=True)]

@@ -27,7 +27,7 @@ from bots.kuhn.games import (
     models,
     sequence_form_of,
 )
-from bots.kuhn.values import best_answer, expected_value, exploitability, payoffs, spread
+from bots.kuhn.runs import best_answer, expected_value, exploitability, payoffs, spread
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Decision, Leaf, PublicGame, sequence_form
 from tests.bots.kuhn import naive

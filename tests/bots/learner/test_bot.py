@@ -13,8 +13,17 @@ from bots.baseline import CallingBot, ConstantBot, FoldingBot, RandomBot
 from bots.errors import LearnerFileError, SpecError
 from bots.formula.formulas import Decision, action_of, observe
 from bots.learner.bot import LearnerBot
-from bots.learner.files import memory_bytes, read_memory, write_memory
-from bots.learner.memory import Cell, Constants, Matrix, Memory, cell_of, reward_mbb
+from bots.learner.memory import (
+    Cell,
+    Constants,
+    Matrix,
+    Memory,
+    cell_of,
+    memory_bytes,
+    read_memory,
+    reward_mbb,
+    write_memory,
+)
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import require_legal
 from bots.sdk.learning import Journal, cut_journal, read_journal

@@ -16,21 +16,25 @@ import pytest
 from bots.artifact import read_artifact, write_artifact
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation
-from bots.learner.files import _KIND, MemoryFile, memory_bytes, read_memory, write_memory
 from bots.learner.memory import (
+    _KIND,
     RANGES,
     UNTRIED,
     Cell,
     Constants,
     Matrix,
     Memory,
+    MemoryFile,
     Results,
     best_decision,
     cell_of,
     level,
     level_counts,
+    memory_bytes,
     merge,
+    read_memory,
     reward_mbb,
+    write_memory,
 )
 
 CONSTANTS = Constants()

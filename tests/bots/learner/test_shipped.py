@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from bots.learner.bot import LearnerBot
-from bots.learner.files import SHIPPED, memory_bytes, shipped_memory
-from bots.learner.memory import Constants, Memory
+from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
 from protocol import find_game, shipped_games
 
 
@@ -52,7 +51,7 @@ def test_a_game_that_no_memory_was_trained_for_starts_from_nothing(players: int)
 
 
 def test_the_folder_holds_these_and_nothing_else() -> None:
-    from bots.learner import files as shipped
+    from bots.learner import memory as shipped
 
     assert sorted(path.stem for path in (Path(shipped.__file__).parent / "memories").iterdir()) == sorted(SHIPPED)
     assert all(path.stat().st_size < 250_000 for path in (Path(shipped.__file__).parent / "memories").iterdir())

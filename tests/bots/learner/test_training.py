@@ -12,8 +12,7 @@ import pytest
 
 from bots.errors import EvolutionError, LearnerFileError
 from bots.learner.bot import LearnerBot
-from bots.learner.files import read_memory
-from bots.learner.memory import Constants
+from bots.learner.memory import Constants, read_memory
 from bots.learner.training import Block, TrainingProgress, TrainingSettings, train
 from bots.studies.learner import training_report
 from bots.studies.report import LineChart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.rembrant.choice import Kind, Style, chance_of_aggression, parse_cell, read_danger
+from bots.rembrant.rules import Kind, Style, chance_of_aggression, parse_cell, read_danger
 from engine import parse_cards
 from tests.tables import rows
 

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import pytest
 
-from bots.rembrant.choice import read_danger
+from bots.rembrant.rules import read_danger
 from engine import parse_cards
 from tests.bots.rembrant import naive
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bots.rembrant.choice import BEATS_STRAIGHTS, BELOW_STRAIGHTS, Kind, read_kind
+from bots.rembrant.rules import BEATS_STRAIGHTS, BELOW_STRAIGHTS, Kind, read_kind
 from engine import parse_cards
 from tests.bots.rembrant import naive
 from tests.tables import rows

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bots.rembrant.bot import read_opponent
-from bots.rembrant.choice import Opponent
+from bots.rembrant.rules import Opponent
 from bots.sdk.view import View
 from engine import CALL, Action, Hand, deal_hand, raise_to
 from protocol import find_game

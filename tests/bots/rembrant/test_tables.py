@@ -9,14 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from bots.rembrant import tables
-from bots.rembrant.choice import Cell, Kind, Move, Opponent, parse_cell
-from bots.rembrant.tables import (
+from bots.rembrant import rules
+from bots.rembrant.rules import (
     POSTFLOP_TABLES,
     PREFLOP_TABLES,
     STREETS,
+    Cell,
+    Kind,
+    Move,
+    Opponent,
     expand_hands,
     group_of,
+    parse_cell,
     postflop_rule,
     preflop_rule,
 )
@@ -136,9 +140,9 @@ GOOD = PREFLOP_TABLES[10]
 )
 def test_a_damaged_table_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        list(tables._read_preflop({**PREFLOP_TABLES, 10: text}))
+        list(rules._read_preflop({**PREFLOP_TABLES, 10: text}))
 
 
 def test_a_table_of_an_unknown_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="'trips, quads' is not a valid Kind"):
-        list(tables._read_postflop({14: POSTFLOP_TABLES[14].replace("| set", "| quads")}))
+        list(rules._read_postflop({14: POSTFLOP_TABLES[14].replace("| set", "| quads")}))

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from bots.rembrant import RembrantBot
-from bots.rembrant.choice import Kind, read_kind
+from bots.rembrant.rules import Kind, read_kind
 from bots.sdk.conversation import require_legal
 from bots.sdk.view import View
 from engine import CALL, FOLD, Action, format_cards, raise_to

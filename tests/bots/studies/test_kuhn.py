@@ -14,8 +14,7 @@ import pytest
 from bots.errors import CheckpointError
 from bots.kuhn.evolution import Fitness, KuhnSettings, OppositionKind
 from bots.kuhn.games import KuhnGame, Variant, model
-from bots.kuhn.runs import KuhnResult, exploitability_of, game_value
-from bots.kuhn.values import best_answer
+from bots.kuhn.runs import KuhnResult, best_answer, exploitability_of, game_value
 from bots.studies.kuhn import claims_report
 from bots.studies.kuhn_runs import (
     BEST,

@@ -117,7 +117,7 @@ def test_local_best_response_knows_whom_it_plays(monkeypatch: pytest.MonkeyPatch
         played.append(spec)
         return make_bot(spec, seed)
 
-    monkeypatch.setattr("bots.learner.tables.make_bot", make)
+    monkeypatch.setattr("bots.learner.training.make_bot", make)
     settings = ReportSettings(seeds=5, matches=10)
     earned = experiments._play_match(settings, "limit", "lbr", Memory(Constants()))
     (lbr,) = played

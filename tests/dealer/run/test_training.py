@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from bots.learner.bot import LearnerBot
-from bots.learner.files import read_memory, write_memory
-from bots.learner.memory import Constants, Memory, merge
+from bots.learner.memory import Constants, Memory, merge, read_memory, write_memory
 from bots.sdk.learning import Journal, LearningBot, cut_journal, read_journal
 from dealer import play, resume, tournament
 from dealer.errors import ConfigError

@@ -41,8 +41,7 @@ _BOTS = (
 
 @pytest.mark.parametrize("number", range(16))
 def test_hands_of_the_simple_players(number: int) -> None:
-    from bots.kernels.hands import NO_CHANCE, KnownCells, play_deals
-    from bots.kernels.players import as_players, simple_seat
+    from bots.learner.kernel import NO_CHANCE, KnownCells, as_players, play_deals, simple_seat
     from engine.kernels.betting import betting_tables
 
     draw = random.Random(number)

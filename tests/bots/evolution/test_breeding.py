@@ -14,6 +14,8 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import (
     Breeding,
     Crossover,
+    GeneRange,
+    Genome,
     HalfOfUsedGenes,
     NewValues,
     OneOf,
@@ -29,7 +31,6 @@ from bots.evolution.breeding import (
     UsedGenes,
 )
 from bots.evolution.evolution import HallOfFame, Rivals, StopRule
-from bots.evolution.genome import GeneRange, Genome
 
 FITNESS = np.array([3.0, -1.0, 3.0, 0.5, 2.0])
 DRAWS = 200_000

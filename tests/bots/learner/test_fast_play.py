@@ -9,11 +9,10 @@ import pytest
 
 from bots import self_play
 from bots.errors import SpecError
-from bots.learner import tables
+from bots.learner import training
 from bots.learner.bot import LearnerBot
-from bots.learner.files import write_memory
-from bots.learner.memory import Constants, Memory
-from bots.learner.tables import Pack, Style, Trainee, line_ups
+from bots.learner.memory import Constants, Memory, write_memory
+from bots.learner.training import Pack, Style, Trainee, line_ups
 from bots.sdk.registry import make_bot
 from engine.splitmix import MASK_64, STEP, mixed
 from protocol import find_game
@@ -100,7 +99,7 @@ def test_a_memory_outgrows_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     fine = Constants(chance_interval=5, pot_interval=1, raise_interval=1, odds_interval=1, big_qty=10)
     memories = []
     for least_rows in (1 << 13, 2):
-        monkeypatch.setattr(tables, "_LEAST_ROWS", least_rows)
+        monkeypatch.setattr(training, "_LEAST_ROWS", least_rows)
         trainee = Trainee(game, Memory(fine), Style(explore=1, trials=2))
         trainee.play(["random?decisions=1/8/1/1/1"] * 5, Pack.deal(game, 3, 0, 1000), learns=True)
         assert trainee.cells > 2000

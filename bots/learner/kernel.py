@@ -3,16 +3,24 @@
 A deal is played in every rotation of the players over the seats, as there. Chances are kept by deal: the players of
 one seed and number of trials see the same ones, and a deal that is played again asks for none anew.
 They are those of `bots.sdk.chance.Chance`: the same seeds, the same draws, the same numbers.
+
+Players are made from the texts that name bots. The functions on arrays and integers validate nothing; tests compare
+their decisions and chips with those of the bots themselves in `bots.self_play`.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.formula.formulas import Decision, Proportions
+from bots.sdk.registry import describe, make_bot, parse_spec
 from engine.cards import starting_hand_table
 from engine.equity import MOST_OPPONENTS, preflop_equity
 from engine.kernels.betting import (
@@ -33,7 +41,8 @@ from engine.kernels.betting import (
 )
 from engine.kernels.draw import count_against_many, count_against_one, mixed
 from engine.kernels.jit import njit
-from engine.splitmix import STEP
+from engine.splitmix import MASK_64, STEP
+from engine.splitmix import mixed as mixed_here
 
 _STARTING_HAND = np.array(starting_hand_table(), np.uint8)
 _PREFLOP = np.zeros((169, MOST_OPPONENTS), np.float64)
@@ -56,8 +65,6 @@ def chance_percent(
 
     Args:
         seed: of the player, mixed.
-        hand: the hand's number.
-        hole: our two cards.
         board: three to five cards.
         opponents: how many have not folded, 1 to 9.
         trials: showdowns drawn against two or more.
@@ -102,15 +109,15 @@ def chance_seed(
 
 
 DECISION: Final = 0
-SIZED_RAISE: Final = 1
+_SIZED_RAISE: Final = 1
 RANDOM: Final = 2
-DRAWN_DECISION: Final = 3
+_DRAWN_DECISION: Final = 3
 MFS: Final = 4
 RH: Final = 5
 LEARNER: Final = 6
 """The kinds of players: always the same of the five decisions, a raise by a part of the pot, the drawn actions and the
 drawn decisions of `random`, the two formulas, the learner."""
-MOST_DECISIONS: Final = 256
+_MOST_DECISIONS: Final = 256
 """Of one player in one hand: four rounds of 64 actions."""
 NO_CHANCE: Final = -1.0
 """Stands where a chance has not been asked for."""
@@ -190,7 +197,6 @@ def play_deals(
     """Play deals, each once in every rotation, until they are done or the rows for new cells run short.
 
     Args:
-        tables: of the game.
         players: one for each seat of the first rotation.
         cells: what learners remember; changed where one learns.
         cards: by deal, the hole cards position by position, then the board.
@@ -213,13 +219,13 @@ def play_deals(
     point, spent = np.empty(POINT_SIZE, np.int64), np.empty(count, np.int64)
     ranks, paid = np.empty(count, np.int64), np.empty(count)
     counters = np.empty(count, np.uint64)
-    met, decided = np.empty((count, MOST_DECISIONS), np.int64), np.empty((count, MOST_DECISIONS), np.int64)
+    met, decided = np.empty((count, _MOST_DECISIONS), np.int64), np.empty((count, _MOST_DECISIONS), np.int64)
     taken = np.zeros(count, np.int64)
     learners = 0
     for player in range(count):
         learners += learns[player]
     for deal in range(len(cards)):
-        if used[0] + learners * turns * MOST_DECISIONS > len(cells.cell):
+        if used[0] + learners * turns * _MOST_DECISIONS > len(cells.cell):
             return deal
         number = first + deal
         holdem_ranks(cards[deal], ranks)
@@ -243,7 +249,7 @@ def play_deals(
                 fraction, action = 0.0, -1
                 size: Any = np.int64(0)
                 decision: Any = numbers[player]
-                if kind == SIZED_RAISE:
+                if kind == _SIZED_RAISE:
                     decision, fraction = 0, numbers_of_kind[player, 0]
                 elif kind == RANDOM:
                     fold = numbers_of_kind[player, 0] if can_fold else 0.0
@@ -256,7 +262,7 @@ def play_deals(
                         action = _RAISE
                         if not is_limit:
                             size = _draw_whole(counters, player, low, high)
-                elif kind == DRAWN_DECISION:
+                elif kind == _DRAWN_DECISION:
                     drawn, at = _draw(counters, player), 0
                     while at < numbers[player] - 1 and not drawn < numbers_of_kind[player, at]:
                         at += 1
@@ -403,3 +409,141 @@ def _learn(
         else:
             cells.results[row, decision, 0] += 1
             cells.results[row, decision, 1] += reward
+
+
+_DECISION_OF = {"calling": Decision.CALL, "folding": Decision.FOLD, "raising": Decision.SMALL_RAISE}
+_ACTIONS = {"fold": Decision.FOLD, "call": Decision.CALL}
+_SIZES = {"pot": 1.0, "allin": -1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class CellGrid:
+    """How finely a learner looks, and where its cells begin.
+
+    Attributes:
+        intervals: of its eight dimensions, in the order of a cell without the round.
+        offset: of its cells among those of all learners.
+    """
+
+    intervals: tuple[float, ...]
+    big: int
+    little: int
+    offset: int = 0
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return int(self.big**4 * self.little**4 * 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A player; see `bots.learner.kernel.Players`.
+
+    Attributes:
+        number: of a decision.
+        value: numbers of its kind.
+        seed: of its draws.
+        chance: the seed and the trials of its chances.
+    """
+
+    kind: int
+    number: int = 0
+    value: tuple[float, ...] = ()
+    drawn: tuple[int, ...] = ()
+    seed: int = 0
+    chance: tuple[int, int] = (0, 1)
+    grid: CellGrid | None = None
+    learns: bool = False
+
+
+def simple_seat(spec: str, seed: int) -> Seat | None:
+    """The player that a text names; None for one that is not compiled.
+
+    Args:
+        spec: as `bots.sdk.registry.make_bot` takes it.
+        seed: for bots that draw and are given none.
+
+    Raises:
+        SpecError: as `make_bot`.
+    """
+    make_bot(spec, seed)
+    name, given = parse_spec(spec)
+    options: Mapping[str, object] = {option.name: option.default for option in describe(name).options} | dict(given)
+    if options.get("seed", seed) is not None:
+        seed = int(str(options.get("seed", seed)))
+    if name in _DECISION_OF:
+        return Seat(DECISION, int(_DECISION_OF[name]))
+    if name == "constant":
+        return _constant(options)
+    if name == "random":
+        return _random(options, seed)
+    if name == "rh":
+        return Seat(RH, value=(float(str(options["k"])),))
+    if name == "mfs":
+        return Seat(MFS, value=(float(str(options["k"])),), chance=(seed, int(str(options["trials"]))))
+    return None
+
+
+def _constant(options: Mapping[str, object]) -> Seat:
+    if options["decision"] is not None:
+        return Seat(DECISION, int(str(options["decision"])))
+    action, size = str(options["action"]), str(options["size"])
+    if action in _ACTIONS:
+        return Seat(DECISION, int(_ACTIONS[action]))
+    if size == "min":
+        return Seat(DECISION, int(Decision.SMALL_RAISE))
+    return Seat(_SIZED_RAISE, value=(_SIZES[size] if size in _SIZES else float(size),))
+
+
+def _random(options: Mapping[str, object], seed: int) -> Seat:
+    if options["decisions"] is None:
+        weights = tuple([float(str(options[name])) for name in ("fold", "call", "raise")])
+        return Seat(RANDOM, value=weights, seed=seed)
+    chances = Proportions(str(options["decisions"])).chances
+    return Seat(_DRAWN_DECISION, len(chances), tuple(accumulate(chances.values())), tuple(map(int, chances)), seed)
+
+
+def learner_seat(
+    grid: CellGrid, chance: tuple[int, int], *, explores: float = 0.0, seed: int = 0, learns: bool
+) -> Seat:
+    """A learner.
+
+    Args:
+        chance: the seed and the trials of its chances.
+        explores: which part of its decisions is drawn.
+        seed: of these draws.
+    """
+    return Seat(LEARNER, value=(explores,), seed=seed, chance=chance, grid=grid, learns=learns)
+
+
+def chance_kinds(seats: Sequence[Seat]) -> tuple[tuple[int, int], ...]:
+    """The kinds of chances at a table: seed and trials, in the order in which `Players.chance` counts them."""
+    return tuple(sorted({seat.chance for seat in seats if seat.kind in (MFS, LEARNER)})) or ((0, 1),)
+
+
+def as_players(seats: Sequence[Seat]) -> Players:
+    """The arrays of a table."""
+    count = len(seats)
+    kinds = chance_kinds(seats)
+    value, drawn = np.zeros((count, 6)), np.zeros((count, 5), np.int64)
+    interval, levels = np.ones((count, 8)), np.ones((count, 2), np.int64)
+    for at, seat in enumerate(seats):
+        value[at, : len(seat.value)] = seat.value
+        drawn[at, : len(seat.drawn)] = seat.drawn
+        if seat.grid is not None:
+            interval[at], levels[at] = seat.grid.intervals, (seat.grid.big, seat.grid.little)
+    return Players(
+        kind=np.array([seat.kind for seat in seats], np.int64),
+        number=np.array([seat.number for seat in seats], np.int64),
+        value=value,
+        drawn=drawn,
+        seed=np.array([mixed_here(seat.seed & MASK_64) for seat in seats], np.uint64),
+        chance=np.array([kinds.index(seat.chance) if seat.chance in kinds else 0 for seat in seats], np.int64),
+        chance_seed=np.array([mixed_here(seed & MASK_64) for seed, _ in kinds], np.uint64),
+        chance_trials=np.array([trials for _, trials in kinds], np.int64),
+        interval=interval,
+        levels=levels,
+        offset=np.array([seat.grid.offset if seat.grid else 0 for seat in seats], np.int64),
+        learns=np.array([seat.learns for seat in seats], np.bool_),
+    )

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_seeds_and_chances_are_those_of_the_bots() -> None:
-    from bots.kernels.hands import chance_percent, chance_seed, preflop_percent
+    from bots.learner.kernel import chance_percent, chance_seed, preflop_percent
 
     draw = random.Random(5)
     for number in range(150):
