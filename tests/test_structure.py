@@ -43,6 +43,7 @@ MOST_MODULES = 24
 
 MOST_POSITIONAL = 6
 WORDY = ("engine.kernels.betting", "engine.kernels.draw", "engine.kernels.matchups", "logs.acpc_log", "logs.tracker")
+WORDY += ("logs.pokerstars",)
 WORDY += (
     "bots.cfr.walk",
     "bots.kuhn.kernel",
