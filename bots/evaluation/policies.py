@@ -64,7 +64,7 @@ from engine import (
 from engine.errors import quoted
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused
-from logs.leaks.divergences import parting_at
+from logs.leaks.divergences import divergence_at
 from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game
 from logs.record import HandRecord
 from protocol import FormatError, format_action, format_game_definition
@@ -389,15 +389,15 @@ def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, 
         if step.position == position:
             view = _view(state, deal, record.hand_number)
             theirs = _drawn(policy, view, _CHOICES, name)
-            parting = None
+            divergence = None
             if not _is_same(step.action, theirs, record.game):
                 other = betting_steps(state.after(theirs))[-1]
                 values = [
                     _played_out(state.after(action), deal, record.hand_number, policy, name)[position]
                     for action in (step.action, theirs)
                 ]
-                parting = replace(parting_at(record, number, other), chips=values[0], others_chips=values[1])
-            count.add_decision(parting, path)
+                divergence = replace(divergence_at(record, number, other), chips=values[0], others_chips=values[1])
+            count.add_decision(divergence, path)
         state = state.after(step.action)
 
 
