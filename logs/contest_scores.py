@@ -31,7 +31,7 @@ from engine import Game, uncalled
 from engine.errors import quoted
 from logs.errors import LogsError
 from logs.estimation import Rate, RunningMean, score_bounds
-from logs.hand_access import HandSummary, MatchHands
+from logs.hand_index import HandSummary, MatchHands
 from logs.hand_source import HandSource
 from logs.record import HandRecord
 
