@@ -26,6 +26,7 @@ from dealer.match.clocks import TimeLimits
 from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted
+from engine.text import meant
 
 
 class PlayerKind(enum.Enum):
@@ -208,6 +209,8 @@ def _missing_program(word: str, path: str, text: str) -> str:
         elif not os.path.dirname(word) and os.name != "nt":
             hint = f"write ./{word}"
         return f"{quoted(word, 400)} is a file, but it cannot be started: {hint}"
+    if (near := meant(word.partition("?")[0], builtin_names())) is not None:
+        return f"there is no bot {quoted(word, 400)}; did you mean {near!r}?"
     known = ", ".join(builtin_names())
     bots = f"a built-in bot ({known}) nor a class such as my_bot.py:MyBot"
     return f"{quoted(word, 400)} is neither {bots}, 'tcp' or a program that can be found"
