@@ -435,11 +435,7 @@ class Chance:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """How a showdown ends.
-
-    Attributes:
-        players: in the order given.
-    """
+    """How a showdown ends. `players`: in the order given."""
 
     players: tuple[Chance, ...]
     showdowns: int

@@ -382,11 +382,7 @@ _FILES: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
 
 
 def main(name: str, path: str | None = None) -> None:
-    """Write a file and print its size and checksum.
-
-    Args:
-        path: where it is written; None is its place in the package.
-    """
+    """Write a file and print its size and checksum. `path`: where it is written; None is its place in the package."""
     usual, make = _FILES[name]
     data, path = make(), path or usual
     with open(path, "wb") as file:
