@@ -21,12 +21,10 @@ from typing import NamedTuple, TypeAlias
 
 from dealer.errors import DealerError, ResultError
 from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
-from dealer.results.reading import read_result
-from dealer.results.schema import ContestResult, TournamentResult
 from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
-from dealer.run.plan import plan_run
-from dealer.run.resolve import settle
+from dealer.run.plan import planned_contests, settle
+from dealer.run.results import ContestResult, TournamentResult, read_result
 from dealer.run.settings import read_config, validated
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
@@ -215,12 +213,12 @@ class WatchedRun:
         if not path.is_file():
             return {}
         try:
-            planned = plan_run(settle(validated(read_config(path), str(path))), self.path)
+            planned = planned_contests(settle(validated(read_config(path), str(path))), self.path)
         except (DealerError, LogsError, GameDefinitionError, OSError, ValueError):
             # A run of another version, or with bots that are not here: what its files show is enough.
             return {}
         found = {}
-        for contest in planned.contests:
+        for contest in planned:
             slices: dict[int, list[str]] = {}
             for slot in contest.slots:
                 slices.setdefault(slot.first_hand, []).append(slot.name)
@@ -405,8 +403,9 @@ class LiveTables:
             old = self._moments.get(key)
             if old is not None and old.hand_number == event.hand_number:
                 version, number, names, seats, deal, _, _, used_us = old
-                now = LiveMoment(version + 1, number, names, seats, deal, event.betting, event, used_us)
-                self._moments[key] = now
+                self._moments[key] = LiveMoment(
+                    version + 1, number, names, seats, deal, event.betting, played=event, used_us=used_us
+                )
             else:
                 self._starts[key] = betting_start(event.betting.game)
                 self._begin(key, players, event)
@@ -444,7 +443,7 @@ class LiveTables:
         names = tuple([players[seat] for seat in hand.seats])
         before = start if played is None else played.betting
         self._moments[key] = LiveMoment(
-            version, hand.hand_number, names, hand.seats, hand.deal, before, played, used_us
+            version, hand.hand_number, names, hand.seats, hand.deal, before, played=played, used_us=used_us
         )
 
     def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:

@@ -43,16 +43,14 @@ MOST_MODULES = 24
 
 MOST_POSITIONAL = 6
 WORDY = ("engine.kernels.betting", "engine.kernels.draw", "engine.kernels.matchups", "logs.acpc_log", "logs.tracker")
-WORDY += ("logs.pokerstars",)
 WORDY += (
     "bots.cfr.walk",
     "bots.kuhn.kernel",
     "bots.learner.kernel",
     "dealer.bench",
     "dealer.cli.export",
-    "dealer.match",
 )
-WORDY += ("dealer.results", "dealer.run", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
+WORDY += ("dealer.server", "dealer.web")
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 

@@ -15,7 +15,7 @@ from dealer.cli.equilibrium_leaks import report_of_deviations
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.working import working
-from dealer.results.leaks import (
+from dealer.run.leaks import (
     MOST_NAMED,
     command_for,
     leaks_table,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dealer.results.schema import GameStandings, TournamentResult
+from dealer.run.results import GameStandings, TournamentResult
 from dealer.watching import WatchedRun
 from dealer.web.addresses import contest_path
 from engine.text import shown

@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.results.leaks import MOST_NAMED, divergence_in_words, leaks_table, sentences_of, tables_of
+from dealer.run.leaks import MOST_NAMED, divergence_in_words, leaks_table, sentences_of, tables_of
 from dealer.watching import WatchedContest
 from dealer.web.addresses import hand_path, run_path
 from dealer.web.library import Library, ShownRun

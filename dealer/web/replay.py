@@ -25,7 +25,7 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.results.schema import TournamentResult
+from dealer.run.results import TournamentResult
 from dealer.watching import WatchedMatch
 from dealer.web.addresses import contest_path, hand_path, match_path
 from dealer.web.crosstable import crosstables

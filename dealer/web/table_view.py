@@ -17,7 +17,7 @@ from dealer.person.sentences import (
 )
 from dealer.person.settings import HANDS, SEAT
 from dealer.person.sitting import Sitting
-from dealer.results.sentences import listed
+from dealer.run.sentences import listed
 from engine import CARD_TEXTS, Card, Move
 from engine.cards import suit_of
 from engine.text import count_of, shown

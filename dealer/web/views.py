@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dealer.errors import WebError
-from dealer.results.schema import ContestResult, TournamentResult
+from dealer.run.results import ContestResult, TournamentResult
 from dealer.watching import FaultSeen, WatchedContest, WatchedMatch
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor

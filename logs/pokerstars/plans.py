@@ -20,7 +20,14 @@ from engine.betting_rules import Move
 from engine.hand import Pot, side_pots, uncalled
 from engine.holdem import Blinds
 from logs.errors import LogsError
-from logs.formats import RakeFunction, equal_shares, order_of_showing, shown_stacks, split_by_weight, street_actions
+from logs.formats import (
+    RakeFunction,
+    equal_shares,
+    order_of_showing,
+    shown_stacks,
+    split_by_weight,
+    street_actions,
+)
 from logs.pokerstars.stakes import Money
 from logs.record import HandRecord
 
@@ -162,7 +169,9 @@ class Planner:
             parts.append(f"Uncalled bet ({amount}) returned to {table.names[returned_to]}{self._line_end}")
         parts += self._headings[max(1, len(streets)) : betting.round + 1]
         showing = order_of_showing(betting, streets[-1].shows_first if streets else Position(0))
-        return Plan(betting, "".join(parts), pots, rake_cents, showing, table.by_seat, folded_texts)
+        return Plan(
+            betting, "".join(parts), pots, rake_cents, showing=showing, by_seat=table.by_seat, folded_texts=folded_texts
+        )
 
     def ending(
         self,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from dealer.results.leaks import divergence_in_words, sentences_of
+from dealer.run.leaks import divergence_in_words, sentences_of
 from dealer.server.access import Access
 from dealer.watching import WatchedRun
 from dealer.web import leaks as pages

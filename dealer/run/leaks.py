@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 10
 """Leaks that are listed."""
-
 _BY: Final = (
     ("street", "By street"),
     ("position", "By position"),
