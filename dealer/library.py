@@ -50,9 +50,6 @@ class Run(Generic[_Result_co]):
     """A play or a tournament with its folder, ready to be played.
 
     Attributes:
-        plan: what is played.
-        planned: its contests.
-        folder: its folder.
         finished: the result of a run that has nothing left to play; None otherwise.
         warnings: sentences about hands that hand histories cannot hold, once played.
         unwritten: sentences about results that could not be written, once played.
@@ -69,7 +66,6 @@ class Run(Generic[_Result_co]):
         """Wrap a plan; see `new_play`, `new_tournament` and `reopen`.
 
         Args:
-            plan: what is played.
             folder: where; it exists.
             make_result: makes the result; raises an error if nothing could be played.
             finished: the result of a run that has nothing left to play.
@@ -187,7 +183,6 @@ class Run(Generic[_Result_co]):
             self.interrupt()
 
     def _write_contest(self, contest: Contest) -> None:
-        """Write the result of a tournament's contest into its own folder."""
         folder = contest.plan.record.folder
         if folder != self.folder and contest.ending is not None and contest.ending.error is None:
             self._write(folder / RESULT_NAME, contest_result(contest, resume=self.resume_command))
@@ -200,11 +195,7 @@ class Run(Generic[_Result_co]):
 
 
 class _GuardedCallback(Generic[_Value]):
-    """A callback from outside: its first error is kept for the end of the run and ends the calls, not the run.
-
-    Attributes:
-        error: the error, if there was one.
-    """
+    """A callback from outside: its first error is kept for the end of the run and ends the calls, not the run."""
 
     def __init__(self, callback: Callable[[_Value], None] | None) -> None:
         self.error: Exception | None = None
@@ -221,7 +212,6 @@ class _GuardedCallback(Generic[_Value]):
 
 
 def _raise_first(*callbacks: _GuardedCallback[Any]) -> None:
-    """Raise the first error that any of the callbacks met."""
     for callback in callbacks:
         if callback.error is not None:
             raise callback.error
@@ -261,7 +251,6 @@ def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
     """A new play.
 
     Args:
-        config: its settings.
         out: its folder, new or empty; None makes a new one in ``runs``.
 
     Raises:
@@ -302,7 +291,6 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
     """The run in a folder, to be resumed.
 
     Args:
-        folder: of the run.
         hands: how many deals to play in all instead of those asked for so far; None leaves their number.
 
     Raises:
@@ -328,7 +316,6 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
 
 
 def _extended(plan: Plan, folder: Path, hands: int, result: AnyResult | None) -> Plan:
-    """The plan of a run with more hands, also in its folder."""
     validated({"hands": hands})
     if hands <= plan.hands:
         raise ConfigError(SettingProblem("hands", f"{hands} is not more than the {plan.hands} asked for before"))
@@ -357,7 +344,6 @@ class UnfinishedRun(NamedTuple):
     """A run that can be resumed.
 
     Attributes:
-        folder: its folder.
         state: why it has not finished, in a sentence.
     """
 
@@ -514,7 +500,6 @@ def resume(
     A run that has finished is left as it is, unless more hands are asked for.
 
     Args:
-        folder: of the run.
         hands: how many deals to play in all instead of those asked for so far.
         on_progress: as for `play`.
         watch: as for `play`.

@@ -42,11 +42,6 @@ def run_new(
     """Run what the settings and the configuration file ask for, in a new folder, and end the command.
 
     Args:
-        terminal: for everything that is printed.
-        command: what is run.
-        settings: given on the command line.
-        options: the other options.
-        scheduler: of the cluster that plays.
         beside: what goes on beside the run in a folder, and watches it.
     """
     check_writable(options.junit)

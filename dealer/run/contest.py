@@ -52,10 +52,8 @@ class MatchEvent(NamedTuple):
     """Something that happened in one of the matches of a run. A tuple, because one is made for every action.
 
     Attributes:
-        game: the name of the game.
         match: the name of the match, which its files have, too.
         players: the names of the players, by seat.
-        event: what happened.
     """
 
     game: str
@@ -77,8 +75,6 @@ class MatchWatcher(Watcher):
 
         Args:
             watch: called with its events.
-            game: the name of its game.
-            setup: of the match.
         """
         self._watch = watch
         self._about = (game, setup.name, setup.names)
@@ -102,12 +98,10 @@ class Contest:
     """One contest being run.
 
     Attributes:
-        plan: what is run.
         slots: its matches. runs: the same while they are played. scores: their values.
         monitor: applies the stop rule; None for a fixed number of hands.
         ending: how it ended; None while it runs.
         started_s: on the monotonic clock.
-        seconds: how long it took, once ended.
         hands_before: hands found on disk, played by an earlier run.
         lost_hands: sentences about hands that had to be played again though they stood in a log.
         training: what its players learn; None where nobody does.
@@ -118,7 +112,6 @@ class Contest:
         """Prepare a contest.
 
         Args:
-            plan: what is run.
             workers: admits as many matches as may run at a time.
             watch: called with the events of all matches; an error would end the match.
         """
@@ -271,7 +264,6 @@ class Contest:
             self._is_closed.append(picked_up is not None and picked_up.is_closed)
 
     def _no_corrected_scores(self) -> CorrectedScores | None:
-        """Corrected scores, still empty, if the stop rule looks at them."""
         plan = self.plan
         if plan.run.settings.score is not Score.CORRECTED:
             return None
@@ -281,7 +273,6 @@ class Contest:
         return CorrectedScores(plan.game, Scores(plan.game, self.slots, partial(plan.new_mean, Score.CORRECTED)))
 
     def _restore_corrected(self, index: int, hands: int) -> None:
-        """Correct the hands of a match that stand in its log."""
         if self._corrected is not None:
             records = read_log(self.plan.record.folder / f"{self.slots[index].name}.log")
             self._corrected.restore(index, islice(records, hands))
@@ -338,7 +329,6 @@ class Contest:
         return await self._finish(Outcome.FINISHED, "all hands were played.")
 
     def _marks(self) -> Iterator[int]:
-        """The numbers of hands after which to look, for every match."""
         longest = max(slot.hands for slot in self.slots)
         if self.monitor is not None:
             yield from range(HANDS_BETWEEN_LOOKS, longest, HANDS_BETWEEN_LOOKS)
@@ -352,7 +342,6 @@ class Contest:
         return monitor.is_decided
 
     async def _advance(self, until: int) -> None:
-        """Play all matches on to a mark."""
         behind = [
             index
             for index, slot in enumerate(self.slots)

@@ -61,11 +61,9 @@ class MatchPlan:
     """A match to be run.
 
     Attributes:
-        setup: what is played.
         record: what is kept of it, and where.
         players: by seat.
         bot_seeds: by seat, for the chance decisions of built-in bots.
-        settings: of the run.
         lessons: by seat, for players that learn; empty where nobody does.
     """
 
@@ -86,7 +84,6 @@ class Aftermath:
     """What is known of a player after its fault has ended the match.
 
     Attributes:
-        kind: the fault, as it is counted.
         exit_code: of the player's process, if it has ended.
         last_lines: what the process wrote last; None without a process of ours.
     """
@@ -100,8 +97,6 @@ class MatchAccount:
     """What is known of a match while it is played and afterwards, wherever that is.
 
     Attributes:
-        plan: what is run.
-        tally: the current counts.
         exit_codes: by seat, of the processes that failed.
         started_s: on the monotonic clock, when all players were there; None before, and where it is played elsewhere.
     """
@@ -149,7 +144,6 @@ class MatchRun(MatchAccount, ABC):
 
     Attributes:
         failure: a sentence why the match ended early, otherwise None.
-        failed_seat: whose fault that was, if a player's.
     """
 
     def __init__(
@@ -162,9 +156,7 @@ class MatchRun(MatchAccount, ABC):
         """Prepare a run.
 
         Args:
-            plan: what is run.
             watchers: further watchers, told after the files and the tally.
-            picked_up: what an interrupted run has left.
             on_values: told the net chips by seat of every hand that ends.
         """
         self.plan = plan
@@ -347,7 +339,6 @@ class LocalRun(MatchRun):
         return InProcessMatch(plan.setup, bots, self._watchers, self._progress)
 
     def _keep_tracebacks(self, match: InProcessMatch) -> None:
-        """Keep where a bot's own code failed, in the file that a bot process would have written."""
         for seat, text in match.tracebacks.items():
             with contextlib.suppress(OSError):
                 self.plan.record.output_path(self.plan.setup, Seat(seat)).write_text(text, "utf-8")
@@ -493,7 +484,6 @@ class TcpRun(MatchRun):
         return connections
 
     def _launch(self, seat: Seat, connections: Connections) -> None:
-        """Start the player of a seat, if it is ours to start."""
         plan = self.plan
         if plan.players[seat].kind is PlayerKind.TCP:
             return
@@ -530,8 +520,6 @@ class TcpRun(MatchRun):
         return copy
 
     def _help(self, connections: Connections, work: Coroutine[None, None, None]) -> None:
-        """Do something while the match goes on."""
-
         def on_done(task: asyncio.Task[None]) -> None:
             self._helpers.discard(task)
             error = None if task.cancelled() else task.exception()
@@ -553,7 +541,6 @@ class TcpRun(MatchRun):
             connections.after_step()
 
     def _ended_early(self, connections: Connections) -> list[Seat]:
-        """The missing seats whose players' processes have ended."""
         return [
             seat
             for seat in connections.match.missing_seats()
@@ -584,7 +571,6 @@ class TcpRun(MatchRun):
             self._help(connections, self._replace(connections, loss))
 
     async def _replace(self, connections: Connections, loss: Loss) -> None:
-        """Bring a lost player back, or give it up."""
         seat, line = loss.cause.seat, loss.cause.line
         kind = (await self._aftermath(loss.cause)).kind
         while not connections.is_over:
@@ -615,7 +601,6 @@ class TcpRun(MatchRun):
         del self._lost_again[seat]
 
     def _comes_back(self, loss: Loss) -> bool:
-        """Whether a player gets another chance."""
         seat = loss.cause.seat
         answers = self.tally.times[seat].count + loss.answers
         is_fruitless = answers == self._answers_before[seat]

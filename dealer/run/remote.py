@@ -51,7 +51,6 @@ class _Order:
     """What is to be played.
 
     Attributes:
-        plan: the contest.
         directory: where bots start whose settings name no folder.
         files: what an earlier run has left, by name.
     """
@@ -111,12 +110,7 @@ class RemoteContest(Contest):
     """A contest that a cluster plays; one that cannot be played there raises `RemoteError`."""
 
     def __init__(self, plan: ContestPlan, cluster: Workers) -> None:
-        """Prepare a contest.
-
-        Args:
-            plan: what is run.
-            cluster: who plays it.
-        """
+        """Prepare a contest."""
         super().__init__(plan, asyncio.Semaphore(1))
         self._cluster = cluster
         self._heard = (0, 0)
@@ -189,7 +183,6 @@ class RemoteContest(Contest):
             raise LaunchError(f"write to {record.folder}", error.strerror) from None
 
     def _adopt(self, report: _Report) -> None:
-        """Become what the report says."""
         self.scores = Scores(self.plan.game, self.slots, self.plan.new_mean)
         self._corrected = self._no_corrected_scores()
         self.runs = []
@@ -205,10 +198,6 @@ class RemoteContest(Contest):
 # ---- on the other machine
 def play_away(version_there: str, order: bytes) -> bytes:
     """Play a contest: the task of a worker.
-
-    Args:
-        version_there: of the arena that sends the order.
-        order: packed.
 
     Returns:
         the report, packed.
@@ -272,7 +261,6 @@ def _here(player: Player, order: _Order) -> Player:
 
 
 async def _played(plan: ContestPlan) -> Contest:
-    """Play a contest, as long as somebody waits for it."""
     contest = Contest(plan, asyncio.Semaphore(1))
     playing = asyncio.create_task(contest.play_out())
     while not (await asyncio.wait([playing], timeout=_WORD_S))[0]:

@@ -248,9 +248,6 @@ class TournamentResult(_Frozen):
 def read_result(source: Path) -> ContestResult | TournamentResult:
     """The result of a run.
 
-    Args:
-        source: the run's folder, or the file.
-
     Raises:
         ResultError: there is none, or none that this version reads.
     """

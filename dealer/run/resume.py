@@ -52,7 +52,6 @@ class PickedUp:
         progress: for `Match` and `InProcessMatch`.
         is_closed: whether the match has ended with its score.
         values: net chips by seat, hand after hand.
-        faults: what players have done wrong.
         times: by seat, how long answers took.
         lost: the hands of the log that are played again because the transaction log ends before them.
     """
@@ -71,8 +70,6 @@ def pick_up(
     """Read what a match has left and cut it off at the last whole hand; None if the match has not begun.
 
     Args:
-        setup: what is played.
-        plan: where its files are.
         journals: of the players that learn. A match that ended before a journal was whole has not ended.
 
     Raises:
@@ -164,7 +161,6 @@ class _Log:
         ends: the offsets at which the header and then each hand end; empty if the header is not whole.
         bettings: a checksum of each hand's betting.
         values: net chips by seat, hand after hand.
-        is_closed: whether the score follows the last hand.
     """
 
     ends: array[int] = field(default_factory=lambda: array("Q"))
@@ -182,9 +178,6 @@ def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, mo
 
     Args:
         path: of the log; it may not exist yet, or have been changed already.
-        name: of the match.
-        game_name: as logged.
-        seed: of the cards.
         hands: as the log says.
         more: as it is to say.
 
@@ -240,8 +233,6 @@ def _values(parts: Sequence[bytes], game: Game, cards: Iterator[Deal]) -> list[f
     """The values of a STATE line, by position; None if they are not values of this game.
 
     Args:
-        parts: the fields of the line.
-        game: the game.
         cards: the deals of the hands not read yet; only taken from with three or more players.
     """
     players = game.num_players
@@ -283,8 +274,6 @@ def _read_transactions(
     """Read the hands that are whole in the log.
 
     Args:
-        path: of the transaction log.
-        setup: what is played.
         forfeits: the hand since which a seat takes no part; it has given no answers there.
         bettings: the checksums of the hands in the log.
     """
@@ -327,7 +316,6 @@ def _read_transactions(
 
 # ---- the faults
 def _read_faults(path: Path, players: int) -> list[tuple[Fault, str]]:
-    """The faults, each with its line."""
     faults = []
     for number, raw in enumerate(_whole_lines(path), 1):
         try:

@@ -35,7 +35,6 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     """The result of a contest so far; one that has not ended counts as interrupted.
 
     Args:
-        contest: the contest.
         resume: the command that resumes it, if it is not complete.
     """
     plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
@@ -119,7 +118,6 @@ def _interval(plan: ContestPlan) -> Interval:
 
 
 def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:
-    """One player over all its seats."""
     plan = contest.plan
     faults: Counter[str] = Counter()
     times = ResponseTimes()
@@ -178,7 +176,6 @@ def tournament_result(tournament: Tournament, folder: Path, *, resume: str | Non
 
     Args:
         tournament: after `Tournament.play`.
-        folder: of the run.
         resume: the command that resumes it, if it is not complete.
     """
     plan = tournament.plan
@@ -251,14 +248,9 @@ def standings_of(
     """The rankings and the crosstable of one game. The rankings go by what was won.
 
     Args:
-        game: its name.
         contests: at least one; the same deals were played in all.
-        names: of the bots.
         bounds: the lowest and the highest possible score of a deal, in mbb/g.
         corrected: the contests without the luck of the cards; empty where not all of them have that.
-        is_sequential: whether a sequential test ended the contests.
-        seatings: how many hands a deal has.
-        seed: of the bootstrap.
     """
     n = len(names)
     bankrolls, runoff = ranking.total_bankroll(contests, n), ranking.instant_runoff(contests, n)
@@ -341,7 +333,6 @@ def first_places(standings: GameStandings) -> str:
 
 
 def _first(ranks: Sequence[Rank], unit: str = "") -> tuple[str, str]:
-    """Who is first, and how sure that is."""
     first = [rank for rank in ranks if rank.place == 1]
     who = (
         f"{first[0].player} is first"

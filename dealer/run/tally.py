@@ -17,12 +17,9 @@ class Tally(Watcher):
     """Counts a match. By seat where nothing else is said.
 
     Attributes:
-        hands: finished hands, in all.
-        chips: net chips.
         faults: how often each fault happened, by its name.
         first_faults: the first fault, if there was one.
         restarts: how often a player was started, or awaited, again.
-        times: how long answers took.
         other_versions: the seats whose players speak another version of the protocol.
         strays: how many connections were turned away, in all; latest_strays: the last of them.
     """
@@ -33,7 +30,6 @@ class Tally(Watcher):
         """Start at nothing.
 
         Args:
-            game: the game.
             on_values: told the net chips by seat of every hand that ends.
         """
         players = game.num_players

@@ -34,9 +34,6 @@ class Trained:
     """What a player has learnt in a contest.
 
     Attributes:
-        player: its name.
-        hands: from how many hands.
-        memory: the file of what it remembers now.
         own_file: the file that it goes on writing; None without one.
         problem: why that file was left as it was, in a sentence; empty where it holds the memory.
     """
@@ -86,7 +83,6 @@ class Training:
         """Check that all hands of a match that is over stand in its journals.
 
         Args:
-            slot: the match.
             absent: the seats of players that did not take part to its end.
 
         Raises:
@@ -164,8 +160,6 @@ def _keep(path: Path, merged: bytes, ours: Collection[bytes]) -> str:
     """Write a learner's own file; returns why it was not written, in a sentence.
 
     Args:
-        path: of the file.
-        merged: what is to stand there.
         ours: what may stand there now: what this contest began with or has written before.
     """
     try:

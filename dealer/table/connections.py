@@ -46,7 +46,6 @@ class Connections:
         await connections.run()
 
     Attributes:
-        match: the match that is played.
         changes: notified whenever a player connects, comes back or is lost, and when the match holds or is over.
         on_loss: decides about a player lost while the match goes on, by `reopen` or the match's `forfeit`; unless set,
             the player forfeits.
@@ -71,7 +70,6 @@ class Connections:
         """Prepare the connections.
 
         Args:
-            match: the match to be played.
             host: the address to listen on; `LOOPBACK` stands for all that no other machine can reach.
             reads_versions: a seat is taken by a version line, not by whoever connects first.
             may_return: the seats whose players may connect again at any time, from the address they have come from,
@@ -80,8 +78,6 @@ class Connections:
             keys: what has to be said for a seat, as a line before the version line; needs `reads_versions`.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
-            max_unread_bytes: see the module.
-            max_unsent_bytes: see the module.
             drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
         """
         self.match = match
@@ -114,7 +110,6 @@ class Connections:
 
     @property
     def _loop(self) -> MatchLoop:
-        """The loop that `run` was started in."""
         if self._running_loop is None:
             raise RuntimeError("run() comes first")
         return self._running_loop
@@ -265,7 +260,6 @@ class Connections:
         return NotStarted(seat, StartProblem.LEFT)
 
     def _admit(self, seat: Seat, sock: socket.socket, address: tuple[str, int], said: bytes) -> None:
-        """Give the seat to a player that has come, for the first time or again."""
         match, before, host = self.match, self._connections[seat], address[0]
         try:
             if host != self._only_from.get(seat, host):
@@ -438,14 +432,8 @@ class Connection:
 
     Attributes:
         seat: whose it is. sock: the socket, not blocking. host: the address of the player.
-        loop: where it is watched.
-        queue: has this connection flushed later.
-        max_unsent_bytes: how much may wait to be sent.
-        on_broken: told of an error when flushing.
         on_drained: called when bytes that had to wait have been sent.
-        recv: reads from the socket.
         eof: set when the player has closed its side; it is not read any more.
-        is_read: whether the socket is watched for input.
     """
 
     seat: Seat

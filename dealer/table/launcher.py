@@ -48,14 +48,8 @@ class BotProcess(Program):
         """Start the bot.
 
         Args:
-            player: a Python bot or a command.
-            host: address of the dealer.
-            port: of the seat.
-            game: name or path of the game.
             seed: for the chance decisions of a Python bot, unless it runs as another user.
             output_path: where its output goes; an earlier file is replaced.
-            append: keep what is in that file.
-            lesson: for a Python bot that learns.
             on_exit: called when the process has ended, in a thread of its own.
 
         Raises:

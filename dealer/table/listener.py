@@ -80,7 +80,6 @@ class Listener:
         Args:
             host: the address, or `LOOPBACK`.
             port: the port; 0 for a free one.
-            seat: whose door it is.
             is_version: whether a line names a version; None lets in the first to connect.
             is_unfinished: whether more of a line without its end has to be heard before that can be told; all of it, if
                 it begins as a version line does, unless given.
@@ -139,7 +138,6 @@ class Listener:
         """Let visitors in from now on.
 
         Args:
-            loop: where they are watched.
             on_player: given the connection of a player, its address, and what it has sent already.
             on_stray: told of a visitor that was turned away: its address, why, and how its words began.
         """
