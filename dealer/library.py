@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from bots.workers import Workers
 from dealer.errors import ConfigError, DealerError, LaunchError, ResultError, SettingProblem
@@ -59,7 +59,6 @@ class Run(Generic[_Result_co]):
         self,
         plan: Plan,
         folder: Path,
-        make_result: Callable[[Tournament, Path, str], _Result_co],
         finished: _Result_co | None = None,
         forget: Callable[[], None] = lambda: None,
     ) -> None:
@@ -67,7 +66,6 @@ class Run(Generic[_Result_co]):
 
         Args:
             folder: where; it exists.
-            make_result: makes the result; raises an error if nothing could be played.
             finished: the result of a run that has nothing left to play.
             forget: called where nothing could be played.
         """
@@ -77,7 +75,6 @@ class Run(Generic[_Result_co]):
         self.folder = folder
         self.warnings: list[str] = []
         self.unwritten: list[str] = []
-        self._make_result = make_result
         self._forget = forget
         self._contests: list[Contest] = []
         self._playing: asyncio.Task[None] | None = None
@@ -144,7 +141,7 @@ class Run(Generic[_Result_co]):
                         await watching
             told(progress_of(tournament))
             try:
-                result = self._make_result(tournament, self.folder, self.resume_command)
+                result = self._result(tournament)
             except DealerError:
                 if not any(run.hands for contest in tournament.contests for run in contest.runs):
                     lock.close()
@@ -157,6 +154,18 @@ class Run(Generic[_Result_co]):
         self.warnings += [sentence for contest in tournament.contests for sentence in contest.lost_hands]
         _raise_first(told, watched)
         return result
+
+    def _result(self, tournament: Tournament) -> _Result_co:
+        """The result; raises the error of a play that could not begin."""
+        result: Any
+        if self.plan.settings.command is Command.TOURNAMENT:
+            result = tournament_result(tournament, self.folder, resume=self.resume_command)
+        else:
+            (contest,) = tournament.contests
+            if contest.ending is not None and contest.ending.error is not None:
+                raise contest.ending.error
+            result = contest_result(contest, resume=self.resume_command)
+        return cast("_Result_co", result)
 
     def contests(self) -> list[Contest]:
         """Its contests with their scores, once played; those of a run that had finished before are read from its logs.
@@ -236,17 +245,6 @@ async def _watch(tournament: Tournament, on_progress: OnProgress) -> None:
         await asyncio.sleep(_PROGRESS_S)
 
 
-def _play_result(tournament: Tournament, folder: Path, resume: str) -> ContestResult:
-    (contest,) = tournament.contests
-    if contest.ending is not None and contest.ending.error is not None:
-        raise contest.ending.error
-    return contest_result(contest, resume=resume)
-
-
-def _tournament_result(tournament: Tournament, folder: Path, resume: str) -> TournamentResult:
-    return tournament_result(tournament, folder, resume=resume)
-
-
 def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
     """A new play.
 
@@ -257,22 +255,20 @@ def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
         ConfigError: settings that make no sense.
         StartError: the folder is in use or cannot be written.
     """
-    return _new(config, Command.PLAY, out, _play_result)
+    return _new(config, Command.PLAY, out)
 
 
 def new_tournament(config: RunSettings, out: Path | None) -> Run[TournamentResult]:
     """A new tournament; like `new_play`."""
-    return _new(config, Command.TOURNAMENT, out, _tournament_result)
+    return _new(config, Command.TOURNAMENT, out)
 
 
 def new_table(config: RunSettings, out: Path | None) -> Run[ContestResult]:
     """A new play in which the first player, ``tcp``, is a person; like `new_play`."""
-    return _new(config, Command.TABLE, out, _play_result)
+    return _new(config, Command.TABLE, out)
 
 
-def _new(
-    config: RunSettings, command: Command, out: Path | None, make_result: Callable[[Tournament, Path, str], _Result]
-) -> Run[_Result]:
+def _new(config: RunSettings, command: Command, out: Path | None) -> Run[Any]:
     config = config.model_copy(update={"command": command})
     plan = settle(config)
     names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
@@ -284,7 +280,7 @@ def _new(
     except OSError as error:
         raise LaunchError(f"write to {folder}", error.strerror) from None
     forget = partial(empty_folder, folder, is_removed=is_ours)
-    return Run(plan, folder, make_result, forget=forget)
+    return Run(plan, folder, forget=forget)
 
 
 def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
@@ -311,8 +307,7 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
         not finished.outcome.is_complete or any(contest.hands_asked != plan.hands for contest in contests)
     ):
         finished = None
-    make: Any = _tournament_result if plan.settings.command is Command.TOURNAMENT else _play_result
-    return Run(plan, folder, make, finished)
+    return Run(plan, folder, finished)
 
 
 def _extended(plan: Plan, folder: Path, hands: int, result: AnyResult | None) -> Plan:

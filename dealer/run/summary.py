@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from dealer.match.faults import FaultKind
 from dealer.run.contest import Contest
@@ -265,17 +266,12 @@ def standings_of(
         pair for contest in contests for pair in itertools.permutations(contest.players, 2)
     ):
         mean, without_luck = (mean_of(some, player, opponent) for some in (contests, corrected))
-        assert mean is not None
         cells.append(
             CrosstableCell(
                 player=names[player],
                 opponent=names[opponent],
-                mbb_per_game=mean.mbb,
-                half_width_95=mean.half_width_95,
-                standard_error=mean.standard_error,
-                corrected_mbb_per_game=None if without_luck is None else without_luck.mbb,
-                corrected_half_width_95=None if without_luck is None else without_luck.half_width_95,
-                corrected_standard_error=None if without_luck is None else without_luck.standard_error,
+                **_figures(mean),
+                **_figures(without_luck, "corrected_"),
                 hands=seatings
                 * sum(len(contest.scores) for contest in contests if {player, opponent} <= set(contest.players)),
             )
@@ -300,6 +296,13 @@ def standings_of(
         total_bankroll=_ranks(bankrolls, Ranking.TOTAL_BANKROLL, contests, names, seed),
         instant_runoff=_ranks(runoff, Ranking.INSTANT_RUNOFF, contests, names, seed),
     )
+
+
+def _figures(mean: MeanOfContests | None, kind: str = "") -> dict[str, Any]:
+    if mean is None:
+        return {}
+    names = ("mbb_per_game", "half_width_95", "standard_error")
+    return {kind + name: figure for name, figure in zip(names, mean, strict=True)}
 
 
 def _ranks(
