@@ -16,7 +16,7 @@
     │   ├── FolderBusyError    another process is running in its folder
     │   ├── LaunchError        a bot, a socket, a folder or a file cannot be had
     │   │   └── ListenError    a player's address cannot be listened on
-    │   ├── PickUpError        a file is not that of the interrupted match
+    │   ├── RecoveryError      a file is not that of the interrupted match
     │   ├── RemoteError        another machine cannot play a contest
     │   └── TrainingError      what a player has learnt cannot be read or kept
     ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
@@ -227,7 +227,7 @@ class ListenError(LaunchError):
 
 
 @dataclass(eq=False, repr=False)
-class PickUpError(StartError):
+class RecoveryError(StartError):
     """A file in the folder of an interrupted match is not that match's.
 
     Attributes:

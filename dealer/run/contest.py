@@ -20,13 +20,13 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dealer.errors import LaunchError, PickUpError, PlayerError, RemoteError, TrainingError
+from dealer.errors import LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.match_run import LocalRun, MatchAccount, MatchPlan, MatchRun, TcpRun
 from dealer.run.plan import ContestPlan, Slot
-from dealer.run.resume import PickedUp, pick_up
+from dealer.run.resume import RecoveredMatch, recover_match
 from dealer.run.scores import Scores
 from dealer.run.settings import Score
 from dealer.run.training import Trained, Training
@@ -178,7 +178,7 @@ class Contest:
 
         Raises:
             LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
-            PickUpError: the folder holds the files of another run.
+            RecoveryError: the folder holds the files of another run.
         """
         self.started_s = time.monotonic()
         try:
@@ -221,7 +221,7 @@ class Contest:
             except OSError as error:
                 raise LaunchError(f"make the folder {folder}", error.strerror) from None
             await self.play()
-        except (PickUpError, PlayerError, RemoteError, TrainingError) as error:
+        except (RecoveryError, PlayerError, RemoteError, TrainingError) as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.", error)
         except LaunchError as error:
             is_unplayed = self.scores.hands_played == self.hands_before
@@ -235,7 +235,7 @@ class Contest:
 
         Raises:
             LaunchError: the folder cannot be read.
-            PickUpError: the folder holds the files of another run.
+            RecoveryError: the folder holds the files of another run.
             TrainingError: what players have learnt, or start from, cannot be read.
         """
         if self.training is not None:
@@ -246,22 +246,22 @@ class Contest:
                 journals = {
                     Seat(seat): lesson.journal for seat, lesson in enumerate(plan.lessons) if lesson is not None
                 }
-                picked_up = pick_up(plan.setup, plan.record, journals)
+                recovered = recover_match(plan.setup, plan.record, journals)
             except OSError as error:
                 raise LaunchError(f"go on with {plan.record.folder}", error.strerror) from None
-            if picked_up is not None:
-                self.scores.restore(index, picked_up.values)
-                self._restore_corrected(index, picked_up.progress.hands)
-                if picked_up.lost:
+            if recovered is not None:
+                self.scores.restore(index, recovered.values)
+                self._restore_corrected(index, recovered.progress.hands)
+                if recovered.lost:
                     self.lost_hands.append(
-                        f"{plan.setup.name}: the last {picked_up.lost:,} hands of its log were played again: its "
+                        f"{plan.setup.name}: the last {recovered.lost:,} hands of its log were played again: its "
                         f"transaction log{' or a journal' if journals else ''} ended before them."
                     )
-                self.hands_before += picked_up.progress.hands
-            run = self._make_run(index, plan, picked_up)
+                self.hands_before += recovered.progress.hands
+            run = self._make_run(index, plan, recovered)
             self._matches.append(run)
             self.runs.append(run)
-            self._is_closed.append(picked_up is not None and picked_up.is_closed)
+            self._is_closed.append(recovered is not None and recovered.is_closed)
 
     def _no_corrected_scores(self) -> CorrectedScores | None:
         plan = self.plan
@@ -277,14 +277,14 @@ class Contest:
             records = read_log(self.plan.record.folder / f"{self.slots[index].name}.log")
             self._corrected.restore(index, islice(records, hands))
 
-    def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
+    def _make_run(self, index: int, plan: MatchPlan, recovered: RecoveredMatch | None) -> MatchRun:
         kind = LocalRun if self.plan.run.settings.in_process else TcpRun
         watchers: list[Watcher] = []
         if self._watch is not None:
             watchers.append(MatchWatcher(self._watch, plan.record.game_name, plan.setup))
         if self._corrected is not None:
             watchers.append(self._corrected.watcher(index))
-        return kind(plan, watchers, picked_up, lambda values: self.scores.add(index, values))
+        return kind(plan, watchers, recovered, lambda values: self.scores.add(index, values))
 
     def match_plan(self, slot: Slot) -> MatchPlan:
         """One of its matches as it is to be run."""

@@ -44,7 +44,7 @@ from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import NO_EARLIER_HANDS, Loss, MatchSetup, Phase
 from dealer.run.ending import Wait
 from dealer.run.record import MatchFiles, RecordPlan, open_match_files
-from dealer.run.resume import PickedUp
+from dealer.run.resume import RecoveredMatch
 from dealer.run.settings import RunSettings
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
@@ -150,7 +150,7 @@ class MatchRun(MatchAccount, ABC):
         self,
         plan: MatchPlan,
         watchers: Sequence[Watcher] = (),
-        picked_up: PickedUp | None = None,
+        recovered: RecoveredMatch | None = None,
         on_values: Callable[[Sequence[float]], None] | None = None,
     ) -> None:
         """Prepare a run.
@@ -164,12 +164,12 @@ class MatchRun(MatchAccount, ABC):
         self.failure: str | None = None
         self.failed_seat: Seat | None = None
         self.exit_codes: dict[Seat, int] = {}
-        self._is_resumed = picked_up is not None
+        self._is_resumed = recovered is not None
         self._progress = NO_EARLIER_HANDS
-        if picked_up is not None:
-            self.tally.restore(picked_up)
-            self._progress = picked_up.progress
-            _log.info("match %s: resumed after %d hands", plan.setup.name, picked_up.progress.hands)
+        if recovered is not None:
+            self.tally.restore(recovered)
+            self._progress = recovered.progress
+            _log.info("match %s: resumed after %d hands", plan.setup.name, recovered.progress.hands)
         self._files: MatchFiles | None = None
         self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), _Start(self), *watchers)
         self._prepare()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dealer.match.events import Event, FaultSeen, HandFinished, StrayConnection, VersionDiffers, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.run.record import ResponseTimes
-from dealer.run.resume import PickedUp
+from dealer.run.resume import RecoveredMatch
 from engine import Game, Seat
 from logs import HandRecord
 
@@ -45,14 +45,14 @@ class Tally(Watcher):
         self.latest_strays: deque[StrayConnection] = deque(maxlen=8)
         self._gone: set[int] = set()
 
-    def restore(self, picked_up: PickedUp) -> None:
+    def restore(self, recovered: RecoveredMatch) -> None:
         """Start at what an interrupted match had come to."""
-        progress = picked_up.progress
+        progress = recovered.progress
         self.hands = progress.hands
         self.chips = list(progress.totals)
-        for times, earlier in zip(self.times, picked_up.times, strict=True):
+        for times, earlier in zip(self.times, recovered.times, strict=True):
             times.include(earlier)
-        for fault in picked_up.faults:
+        for fault in recovered.faults:
             self.count_fault(fault)
 
     def detach(self) -> None:
