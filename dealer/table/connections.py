@@ -96,7 +96,7 @@ class Connections:
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         self.may_be_late: Callable[[Seat], bool] = lambda seat: False
         players = match.setup.game.num_players
-        self._doors: list[Listener | None] = [None] * players
+        self._listeners: list[Listener | None] = [None] * players
         self._connections: list[Connection | None] = [None] * players
         self._ports: list[int] = []
         self._running_loop: MatchLoop | None = None
@@ -117,7 +117,7 @@ class Connections:
     @property
     def hosts(self) -> list[str]:
         """The addresses listened on, as long as a seat is open; see `Listener`."""
-        return next((door.hosts for door in self._doors if door is not None), [])
+        return next((listener.hosts for listener in self._listeners if listener is not None), [])
 
     @property
     def is_over(self) -> bool:
@@ -138,22 +138,22 @@ class Connections:
         Raises:
             ListenError: a port cannot be had.
         """
-        self._ports = [0] * len(self._doors)
+        self._ports = [0] * len(self._listeners)
         try:
-            for seat in range(len(self._doors)):
-                self._open_door(Seat(seat), ports[seat] if seat < len(ports) else 0)
+            for seat in range(len(self._listeners)):
+                self._open_listener(Seat(seat), ports[seat] if seat < len(ports) else 0)
         except ListenError:
             self.close()
             raise
         return list(self._ports)
 
-    def _open_door(self, seat: Seat, port: int) -> Listener:
+    def _open_listener(self, seat: Seat, port: int) -> Listener:
         is_version = self._is_version if self._reads_versions else None
-        door = Listener(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
-        self._doors[seat] = door
-        self._ports[seat] = door.port
-        _log.info("%s: listening on %s port %d", self.label(seat), self._host, door.port)
-        return door
+        listener = Listener(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
+        self._listeners[seat] = listener
+        self._ports[seat] = listener.port
+        _log.info("%s: listening on %s port %d", self.label(seat), self._host, listener.port)
+        return listener
 
     def _is_version(self, line: bytes) -> bool:
         session = DealerSession(self.match.setup.game)
@@ -172,17 +172,17 @@ class Connections:
         Raises:
             ListenError: no port can be had.
         """
-        if self._doors[seat] is None:
+        if self._listeners[seat] is None:
             try:
-                door = self._open_door(seat, self._ports[seat])
+                listener = self._open_listener(seat, self._ports[seat])
             except ListenError:
-                door = self._open_door(seat, 0)
-            self._watch(door, seat)
+                listener = self._open_listener(seat, 0)
+            self._watch(listener, seat)
         return self._ports[seat]
 
     def close_seat(self, seat: Seat) -> None:
         """Stop listening for the player of a seat, and close its connection."""
-        self._close_door(seat)
+        self._close_listener(seat)
         connection = self._connections[seat]
         if connection is not None:
             self._drop(seat, connection)
@@ -202,13 +202,13 @@ class Connections:
         if start_us is not None:
             self._start_timer = loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
         awaited = match.missing_seats()
-        for seat, door in enumerate(self._doors):
-            if door is None:
+        for seat, listener in enumerate(self._listeners):
+            if listener is None:
                 raise RuntimeError("listen() comes first")
             if seat in awaited:
-                self._watch(door, Seat(seat))
+                self._watch(listener, Seat(seat))
             else:
-                self._close_door(seat)
+                self._close_listener(seat)
         match.open()
         self.changes.notify()
         self._needs_step = True
@@ -225,20 +225,20 @@ class Connections:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for seat in range(len(self._doors)):
-            self._close_door(seat)
+        for seat in range(len(self._listeners)):
+            self._close_listener(seat)
         for connection in self._connections:
             if connection is not None:
                 connection.close()
         self._connections = [None] * len(self._connections)
 
-    def _close_door(self, seat: int) -> None:
-        door, self._doors[seat] = self._doors[seat], None
-        if door is not None:
-            door.close()
+    def _close_listener(self, seat: int) -> None:
+        listener, self._listeners[seat] = self._listeners[seat], None
+        if listener is not None:
+            listener.close()
 
-    def _watch(self, door: Listener, seat: Seat) -> None:
-        door.watch(self._loop, partial(self._admit, seat), partial(self._turn_away, seat))
+    def _watch(self, listener: Listener, seat: Seat) -> None:
+        listener.watch(self._loop, partial(self._admit, seat), partial(self._turn_away, seat))
 
     def _turn_away(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
         self._strays[seat] = stray = StrayConnection(seat, host, problem, line)
@@ -246,9 +246,9 @@ class Connections:
         self.changes.notify()
 
     def start_cause(self, seat: Seat, problem: StartProblem, limit_us: int = 0) -> NotStarted:
-        """Why a player has not taken its seat, by what was seen at its door."""
-        door, stray = self._doors[seat], self._strays.get(seat)
-        if door is not None and door.has_visitor:
+        """Why a player has not taken its seat, by who has come to its port."""
+        listener, stray = self._listeners[seat], self._strays.get(seat)
+        if listener is not None and listener.has_client:
             if problem is StartProblem.ENDED:
                 return NotStarted(seat, StartProblem.LEFT)
             return NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
@@ -276,7 +276,7 @@ class Connections:
                 self._drop(seat, before)
                 match.unseat(seat)
             if seat not in self._may_return:
-                self._close_door(seat)
+                self._close_listener(seat)
             loop = self._loop
             connection = self._connections[seat] = Connection(
                 seat,
