@@ -424,7 +424,7 @@ def play(
         StartError: the folder cannot be used, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `play_async` there.
     """
-    return _here(play_async, _play_of(game, bots, settings), out, on_progress, watch)
+    return _play_here(play_async, _play_of(game, bots, settings), out, on_progress, watch)
 
 
 async def play_async(
@@ -437,7 +437,7 @@ async def play_async(
     **settings: Unpack[Settings],
 ) -> ContestResult:
     """`play` inside a running event loop; cancelling it ends the contest, and what was played stays in `out`."""
-    return await _beside(_play_of(game, bots, settings), out, on_progress, watch)
+    return await _play_in_thread(_play_of(game, bots, settings), out, on_progress, watch)
 
 
 def tournament(
@@ -466,7 +466,7 @@ def tournament(
         StartError: the folder cannot be used.
         RuntimeError: an event loop is running in this thread; use `tournament_async` there.
     """
-    return _here(tournament_async, _tournament_of(games, bots, format, settings), out, on_progress, watch)
+    return _play_here(tournament_async, _tournament_of(games, bots, format, settings), out, on_progress, watch)
 
 
 async def tournament_async(
@@ -480,7 +480,7 @@ async def tournament_async(
     **settings: Unpack[Settings],
 ) -> TournamentResult:
     """`tournament` inside a running event loop; cancelling it ends the tournament."""
-    return await _beside(_tournament_of(games, bots, format, settings), out, on_progress, watch)
+    return await _play_in_thread(_tournament_of(games, bots, format, settings), out, on_progress, watch)
 
 
 def resume(
@@ -504,7 +504,7 @@ def resume(
         StartError: the folder is in use, its files are not those of the run, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """
-    return _here(resume_async, partial(reopen, hands=hands), folder, on_progress, watch)
+    return _play_here(resume_async, partial(reopen, hands=hands), folder, on_progress, watch)
 
 
 async def resume_async(
@@ -515,7 +515,7 @@ async def resume_async(
     watch: Watch | None = None,
 ) -> AnyResult:
     """`resume` inside a running event loop; cancelling it interrupts the run again."""
-    return await _beside(partial(reopen, hands=hands), folder, on_progress, watch)
+    return await _play_in_thread(partial(reopen, hands=hands), folder, on_progress, watch)
 
 
 def _play_of(game: str, bots: Sequence[str], settings: Settings) -> Callable[[Path], Run[ContestResult]]:
@@ -529,7 +529,7 @@ def _tournament_of(
     return partial(new_tournament, validated({**settings, **own}))
 
 
-def _here(
+def _play_here(
     twin: Callable[..., object],
     make: Callable[[Path], Run[_Result]],
     out: _Folder | None,
@@ -569,15 +569,15 @@ def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
     return result.model_copy(update=gone)
 
 
-async def _beside(
+async def _play_in_thread(
     make: Callable[[Path], Run[_Result]], out: _Folder | None, on_progress: OnProgress | None, watch: Watch | None
 ) -> _Result:
     """Make a run and play it in a thread with a loop of its own; callbacks come to the loop of the caller."""
     with _kept_or_temporary(out) as folder:
-        return _without_folder(await _run_beside(make(folder), on_progress, watch), is_kept=out is not None)
+        return _without_folder(await _run_in_thread(make(folder), on_progress, watch), is_kept=out is not None)
 
 
-async def _run_beside(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
+async def _run_in_thread(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
     here = asyncio.get_running_loop()
     there = new_event_loop()
 
