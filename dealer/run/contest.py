@@ -244,7 +244,9 @@ class Contest:
             plan = self.match_plan(slot)
             try:
                 journals = {
-                    Seat(seat): lesson.journal for seat, lesson in enumerate(plan.lessons) if lesson is not None
+                    Seat(seat): learner_files.journal
+                    for seat, learner_files in enumerate(plan.learner_files)
+                    if learner_files is not None
                 }
                 recovered = recover_match(plan.setup, plan.record, journals)
             except OSError as error:
@@ -304,8 +306,8 @@ class Contest:
             own_limits=tuple([player.limits for player in players]),
         )
         bot_seeds = tuple([plan.bot_seed(slot, player) for player in slot.players])
-        lessons = () if self.training is None else self.training.lessons(slot)
-        return MatchPlan(setup, plan.record, players, bot_seeds, settings, lessons)
+        learner_files = () if self.training is None else self.training.learner_files(slot)
+        return MatchPlan(setup, plan.record, players, bot_seeds, settings, learner_files)
 
     async def _play(self) -> Ending:
         try:

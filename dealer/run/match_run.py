@@ -50,7 +50,7 @@ from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
-from dealer.table.players import Lesson, Player, PlayerKind, make_player
+from dealer.table.players import LearnerFiles, Player, PlayerKind, make_player
 from engine import Seat
 
 _log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class MatchPlan:
         record: what is kept of it, and where.
         players: by seat.
         bot_seeds: by seat, for the chance decisions of built-in bots.
-        lessons: by seat, for players that learn; empty where nobody does.
+        learner_files: by seat, for players that learn; empty where nobody does.
     """
 
     setup: MatchSetup
@@ -72,15 +72,15 @@ class MatchPlan:
     players: tuple[Player, ...]
     bot_seeds: tuple[int, ...]
     settings: RunSettings = field(default=RunSettings(), hash=False)
-    lessons: tuple[Lesson | None, ...] = ()
+    learner_files: tuple[LearnerFiles | None, ...] = ()
 
-    def lesson(self, seat: int) -> Lesson | None:
+    def files_of(self, seat: int) -> LearnerFiles | None:
         """What the player in a seat is given, if it learns."""
-        return self.lessons[seat] if self.lessons else None
+        return self.learner_files[seat] if self.learner_files else None
 
 
 @dataclass(frozen=True, slots=True)
-class Aftermath:
+class FaultDetails:
     """What is known of a player after its fault has ended the match.
 
     Attributes:
@@ -231,8 +231,8 @@ class MatchRun(MatchAccount, ABC):
     async def _close(self) -> None:
         """Part with the players."""
 
-    async def _aftermath(self, cause: PlayerCause) -> Aftermath:
-        return Aftermath(cause.kind)
+    async def _details_of(self, cause: PlayerCause) -> FaultDetails:
+        return FaultDetails(cause.kind)
 
     def _open_files(self) -> MatchFiles:
         files = self._files = open_match_files(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
@@ -251,13 +251,13 @@ class MatchRun(MatchAccount, ABC):
         if not isinstance(cause, PlayerCause):
             return
         seat = self.failed_seat = cause.seat
-        aftermath = await self._aftermath(cause)
-        if aftermath.exit_code is not None:
-            self.exit_codes[seat] = aftermath.exit_code
+        details = await self._details_of(cause)
+        if details.exit_code is not None:
+            self.exit_codes[seat] = details.exit_code
         name = setup.names[seat] if isinstance(cause, NotStarted) and cause.others else ""
-        self.failure = text + process_sentences(aftermath.exit_code, aftermath.last_lines, name)
+        self.failure = text + process_sentences(details.exit_code, details.last_lines, name)
         self._tell(
-            FaultSeen(Fault(seat, aftermath.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
+            FaultSeen(Fault(seat, details.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
         )
 
     def _tell(self, event: Event) -> NotWritten | None:
@@ -327,10 +327,10 @@ class LocalRun(MatchRun):
         plan = self.plan
         bots = [make_player(player, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
         for seat, bot in enumerate(bots):
-            if (lesson := plan.lesson(seat)) is not None and isinstance(bot, LearningBot):
+            if (learner_files := plan.files_of(seat)) is not None and isinstance(bot, LearningBot):
                 self._learners.append(bot)
                 try:
-                    bot.train(lesson.start, lesson.journal)
+                    bot.train(learner_files.start, learner_files.journal)
                 except BotFileError as error:
                     raise TrainingError(str(error)) from error
         if plan.setup.hands - self._progress.hands >= _MANY_HANDS:
@@ -451,7 +451,7 @@ class TcpRun(MatchRun):
                     await asyncio.wait([self._playing])
             self._connections.close()
         # In a thread: other matches of this loop go on meanwhile.
-        leave_s = _LEARNERS_LEAVE_S if any(self.plan.lessons) else _LEAVE_S
+        leave_s = _LEARNERS_LEAVE_S if any(self.plan.learner_files) else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
         if self._open_folder is not None:
             self._open_folder.cleanup()
@@ -495,7 +495,7 @@ class TcpRun(MatchRun):
             seed=plan.bot_seeds[seat],
             output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
-            lesson=plan.lesson(seat),
+            learner_files=plan.files_of(seat),
             on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), connections.changes),
         )
 
@@ -572,7 +572,7 @@ class TcpRun(MatchRun):
 
     async def _replace(self, connections: Connections, loss: Loss) -> None:
         seat, line = loss.cause.seat, loss.cause.line
-        kind = (await self._aftermath(loss.cause)).kind
+        kind = (await self._details_of(loss.cause)).kind
         while not connections.is_over:
             if seat in self._processes:
                 await asyncio.to_thread(self._processes[seat].stop)
@@ -597,7 +597,7 @@ class TcpRun(MatchRun):
                 kind, line = failed_as, b""
             else:
                 loss, line = newer, newer.cause.line
-                kind = (await self._aftermath(loss.cause)).kind
+                kind = (await self._details_of(loss.cause)).kind
         del self._lost_again[seat]
 
     def _comes_back(self, loss: Loss) -> bool:
@@ -643,11 +643,11 @@ class TcpRun(MatchRun):
             connections.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
 
-    async def _aftermath(self, cause: PlayerCause) -> Aftermath:
+    async def _details_of(self, cause: PlayerCause) -> FaultDetails:
         kind, code = cause.kind, None
         process = self._processes.get(cause.seat)
         if process is None or self._connections is None:
-            return Aftermath(kind)
+            return FaultDetails(kind)
         if kind not in (FaultKind.TIMEOUT, FaultKind.FLOOD):
             # The connection may be gone a moment before the process is.
             await self._connections.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)
@@ -656,7 +656,7 @@ class TcpRun(MatchRun):
             kind = FaultKind.CRASH
         elif code == 0 and kind is FaultKind.CRASH:
             kind = FaultKind.DISCONNECT
-        return Aftermath(kind, code, tuple(process.last_lines()))
+        return FaultDetails(kind, code, tuple(process.last_lines()))
 
 
 def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:

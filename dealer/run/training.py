@@ -24,7 +24,7 @@ from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot, cut_journal, read_journal
 from dealer.errors import TrainingError
 from dealer.run.plan import ContestPlan, Slot
-from dealer.table.players import Lesson, make_player
+from dealer.table.players import LearnerFiles, make_player
 from engine import Seat
 from logs.whole_file import FileLock, write_whole
 
@@ -68,11 +68,11 @@ class Training:
             except OSError as error:
                 raise TrainingError(f"{start} cannot be written: {error.strerror or error}") from None
 
-    def lessons(self, slot: Slot) -> tuple[Lesson | None, ...]:
+    def learner_files(self, slot: Slot) -> tuple[LearnerFiles | None, ...]:
         """By seat, what a learner of a match starts from and where it writes; None for other players."""
         return tuple(
             [
-                Lesson(str(self._start(player).absolute()), str(self._journal(slot, Seat(seat)).absolute()))
+                LearnerFiles(str(self._start(player).absolute()), str(self._journal(slot, Seat(seat)).absolute()))
                 if player in self._plan.learners
                 else None
                 for seat, player in enumerate(slot.players)

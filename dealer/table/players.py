@@ -86,7 +86,7 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class LearnerFiles:
     """What a player that learns is given for a match; see `bots.sdk.learning.LearningBot.train`.
 
     Attributes:
