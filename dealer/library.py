@@ -231,8 +231,7 @@ def _with_estimates(result: _Result) -> _Result:
     if not isinstance(result, ContestResult) or result.score is not Score.CORRECTED or not result.hands_counted:
         return result
     from logs.hand_source import find
-    from logs.variance.many_files import reduce_hands
-    from logs.variance.reduction import Reduction
+    from logs.variance.reduction import Reduction, reduce_hands
 
     reduction = Reduction()
     reduce_hands(find([result.folder or ""]), reduction)

@@ -31,7 +31,7 @@ from engine.betting import BettingState
 from logs.contest_scores import ContestScores
 from logs.errors import LogError, LogsError
 from logs.files import stem
-from logs.hand_access import HandFileAccess, MatchHands, open_hands
+from logs.hand_index import HandIndex, MatchHands, open_hands
 from logs.hand_source import HandFile, HandSource, find
 from logs.view import HandView, live_views, views_of
 from protocol import GameDefinitionError
@@ -56,7 +56,7 @@ class WatchedMatch:
     key: str
     name: str
     path: str
-    file: HandFileAccess = field(repr=False)
+    file: HandIndex = field(repr=False)
     hands: MatchHands = field(repr=False)
 
 
@@ -165,7 +165,7 @@ class WatchedRun:
         self.lock = threading.RLock()
         self.problems: dict[str, str] = {}
         self._contests: dict[str, WatchedContest] = {}
-        self._files: dict[str, HandFileAccess] = {}
+        self._files: dict[str, HandIndex] = {}
         self._next_look_s = 0.0
         self._result: ContestResult | TournamentResult | None = None
         self._is_over = False
@@ -272,8 +272,8 @@ class WatchedRun:
         except (LogsError, GameDefinitionError) as error:
             self.problems[file.path] = str(error)
 
-    def _by_folder(self) -> dict[str, list[tuple[str, MatchHands, HandFileAccess]]]:
-        found: dict[str, list[tuple[str, MatchHands, HandFileAccess]]] = {}
+    def _by_folder(self) -> dict[str, list[tuple[str, MatchHands, HandIndex]]]:
+        found: dict[str, list[tuple[str, MatchHands, HandIndex]]] = {}
         for path, access in self._files.items():
             for number, hands in enumerate(access.matches):
                 name = os.path.basename(stem(path))
@@ -281,7 +281,7 @@ class WatchedRun:
                 found.setdefault(os.path.dirname(os.path.abspath(path)), []).append((name, hands, access))
         return found
 
-    def _update(self, folder: str, found: list[tuple[str, MatchHands, HandFileAccess]]) -> None:
+    def _update(self, folder: str, found: list[tuple[str, MatchHands, HandIndex]]) -> None:
         root = os.path.abspath(self.path if self.path.is_dir() else self.path.parent)
         relative = os.path.relpath(folder, root)
         key = "" if relative == "." else relative.replace(os.sep, "/")
@@ -321,7 +321,7 @@ class WatchedRun:
             access.close()
 
 
-def _seatings(found: Sequence[tuple[str, MatchHands, HandFileAccess]]) -> list[list[str]]:
+def _seatings(found: Sequence[tuple[str, MatchHands, HandIndex]]) -> list[list[str]]:
     """Matches in groups that play the same hands between the same players, told from their first hands."""
     groups: dict[object, list[str]] = {}
     for name, hands, _ in found:

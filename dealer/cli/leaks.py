@@ -144,11 +144,11 @@ def _as_json(found: Leaks, sources: list[Path]) -> dict[str, Any]:
         "cells": [_cell_as_json(cell) for cell in found.cells],
         "worst": [
             {
-                **dataclasses.asdict(parting),
+                **dataclasses.asdict(divergence),
                 "paths": list(paths),
-                "command": command_for(paths, parting.hand_number, sources),
+                "command": command_for(paths, divergence.hand_number, sources),
             }
-            for parting, paths in found.worst
+            for divergence, paths in found.worst
         ],
     }
 

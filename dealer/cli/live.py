@@ -14,8 +14,9 @@ from dealer.cli.console import Terminal
 from dealer.cli.working import duration
 from dealer.match.sentences import stray_sentence
 from dealer.run.plan import ContestPlan
-from dealer.run.sentences import count_of, expectation, rounded_up
+from dealer.run.sentences import expectation, rounded_up
 from dealer.run.tournament import AwaitedPlayer, Progress
+from engine.text import count_of
 
 _PLAIN_EVERY_S = 10.0
 

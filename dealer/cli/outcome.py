@@ -10,7 +10,7 @@ from dealer.run.crosstable import crosstable_rows, crosstable_title, ranking_row
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
 from dealer.run.sentences import three_digits
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 
 
 def exit_code(outcome: Outcome) -> int:

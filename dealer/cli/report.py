@@ -16,7 +16,7 @@ from dealer.run.folder import RESULT_NAME
 from dealer.run.leaks import tables_in_short
 from dealer.run.report import report_of_results
 from dealer.run.results import ContestResult, TournamentResult, read_result
-from dealer.run.sentences import count_of
+from engine.text import count_of
 from logs.hand_source import HandSource
 from logs.page.table import TableView
 from logs.report import format_report

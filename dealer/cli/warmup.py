@@ -17,7 +17,7 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
 from dealer.run.folder import RunLock
-from dealer.run.sentences import count_of
+from engine.text import count_of
 
 _WAIT_S = 0.2
 

@@ -55,8 +55,8 @@ from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.loop import new_event_loop
 from engine import Action
 from engine.errors import quoted
+from engine.text import shown
 from logs import HandRecord
-from logs.text import shown
 
 _NAME_AFTER_S: Final = 2.0
 """A player that is waited for as long as this is named."""

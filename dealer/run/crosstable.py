@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from dealer.run.results import CrosstableCell, GameStandings, Rank
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 

@@ -480,7 +480,7 @@ def _check(plan: Plan, seatings: int) -> None:
 
 
 def _check_correction(named: NamedGame) -> None:
-    from logs.variance.shares import shares_refusal
+    from logs.variance.terms import shares_refusal
 
     if (refusal := shares_refusal(named.game)) is not None:
         raise _problem("score", f"{named.name}: {refusal}")

@@ -12,6 +12,7 @@ from dealer.run.results import ContestResult, Interval, TrainingReport
 from dealer.run.settings import Score
 from dealer.run.writers import remedy_text
 from engine import Game
+from engine.text import count_of
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
 
 _LEVEL_CHIPS = 1e-6
@@ -21,11 +22,6 @@ _MANY_DEALS = 10_000
 """It is said why a width needs at least as many."""
 _SPREAD_OF_ONE_SEATING = 0.7
 _SPREAD_OF_ALL_SEATINGS = 0.25
-
-
-def count_of(number: int, word: str) -> str:
-    """A number with its noun, in the plural where it belongs."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def listed(names: Sequence[str]) -> str:

@@ -25,10 +25,11 @@ from dealer.run.results import (
     TournamentResult,
     TrainingReport,
 )
-from dealer.run.sentences import contest_sentence, count_of, fault_phrase, listed
+from dealer.run.sentences import contest_sentence, fault_phrase, listed
 from dealer.run.settings import Score
 from dealer.run.tournament import Tournament
 from engine import logged_seed
+from engine.text import count_of
 from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, MeanOfContests, RankedContest, Ranking, RunningMean, ranking
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from dealer.run.results import GameStandings, TournamentResult
 from dealer.watching import WatchedRun
 from dealer.web.addresses import contest_path
+from engine.text import shown
 from logs.estimation import Rate
-from logs.text import shown
 
 
 @dataclass(frozen=True, slots=True)

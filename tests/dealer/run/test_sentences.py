@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.run.ending import Outcome
 from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
-from dealer.run.sentences import contest_sentence, count_of, fault_phrase, rounded_up, three_digits
+from dealer.run.sentences import contest_sentence, fault_phrase, rounded_up, three_digits
 from engine import CALL, Seat
+from engine.text import count_of
 from logs.estimation import Rate, Verdict
 from logs.tracker.statistics import Winnings
 from tests.dealer import results_of
