@@ -133,7 +133,9 @@ class Run(Generic[_Result_co]):
             try:
                 if not self._is_interrupted:
                     self._playing = asyncio.create_task(tournament.play())
-                    await self._playing
+                    # It returns when it is cancelled, unless that was before its first step.
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await self._playing
             finally:
                 if watching is not None:
                     watching.cancel()
