@@ -26,10 +26,11 @@ from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.match_run import LocalRun, MatchAccount, MatchPlan, MatchRun, TcpRun
 from dealer.run.plan import ContestPlan, Slot
+from dealer.run.results import TrainingReport
 from dealer.run.resume import RecoveredMatch, recover_match
 from dealer.run.scores import Scores
 from dealer.run.settings import Score
-from dealer.run.training import Trained, Training
+from dealer.run.training import Training
 from engine import Seat
 from logs.acpc_log.reader import read_log
 from logs.estimation import Monitor
@@ -125,7 +126,7 @@ class Contest:
         self.hands_before = 0
         self.lost_hands: list[str] = []
         self.training = Training(plan) if plan.learners else None
-        self.trained: tuple[Trained, ...] = ()
+        self.trained: tuple[TrainingReport, ...] = ()
         self.monitor: Monitor | None = None
         if plan.looks:
             self.monitor = Monitor(plan.run.stop, plan.bounds)

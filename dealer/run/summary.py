@@ -23,7 +23,6 @@ from dealer.run.results import (
     PlayerResult,
     Rank,
     TournamentResult,
-    TrainingReport,
 )
 from dealer.run.sentences import contest_sentence, fault_phrase, listed
 from dealer.run.settings import Score
@@ -80,16 +79,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
             )
             for slot, run in zip(contest.slots, contest.runs, strict=False)
         ],
-        training=[
-            TrainingReport(
-                player=one.player,
-                hands=one.hands,
-                memory=str(one.memory),
-                own_file=one.own_file,
-                problem=one.problem or None,
-            )
-            for one in contest.trained
-        ],
+        training=list(contest.trained),
         dealer=_dealer_report(contest),
         sentence="",
     )
