@@ -28,7 +28,7 @@ class PortableError(Exception):
     """An error that is the same in every process: equal, and pickled, by what it was made of."""
 
     def __new__(cls, *args: object, **kwargs: object) -> PortableError:
-        """Remember the arguments of the constructor, whatever it makes of them."""
+        """Remember the arguments of the constructor."""
         self = super().__new__(cls, *args)
         self._made_of = args, kwargs
         return self
@@ -79,12 +79,7 @@ class Rule(enum.Enum):
 
 
 class IllegalAction(EngineError):
-    """The rules refuse an action.
-
-    Attributes:
-        rule: which rule it was.
-        detail: the sizes concerned, in words; empty where the rule says everything.
-    """
+    """The rules refuse an action. `detail`: the sizes concerned, in words; empty where the rule says everything."""
 
     def __init__(self, rule: Rule, detail: str = "") -> None:
         self.rule = rule

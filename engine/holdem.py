@@ -19,13 +19,7 @@ _BOARD: Final = (0, 3, 1, 1)
 
 
 class Blinds(NamedTuple):
-    """Who posts the blinds.
-
-    Attributes:
-        button: the position that is last after the flop.
-        small: the position of the small blind.
-        big: the position of the big blind.
-    """
+    """Who posts the blinds. `button`: the position that is last after the flop."""
 
     button: Position
     small: Position
@@ -64,7 +58,6 @@ def holdem_game(
         stacks: by position, in chips.
         blinds: by position, in chips.
         raise_sizes: of each round; none in no-limit games.
-        max_raises: of each round.
         first: who acts first before the flop; None is the player after the largest blinds.
 
     Raises:

@@ -72,11 +72,7 @@ NEED_DATA: Final = NeedData.NEED_DATA
 
 
 class Handshake(NamedTuple):
-    """A player names its version.
-
-    Attributes:
-        version: the version. raw: the line as received; empty in an event to be sent.
-    """
+    """A player names its version. `raw`: the line as received; empty in an event to be sent."""
 
     version: tuple[int, int, int] = VERSION
     raw: bytes = b""
@@ -132,8 +128,6 @@ class ReceivedState(NamedTuple):
     """A dealer has sent the state of the player's hand.
 
     Attributes:
-        raw: the line.
-        state: the state as read.
         betting: its betting, played by the rules.
         is_my_turn: whether the dealer now waits for this player.
     """
@@ -192,11 +186,7 @@ def _scan_version(text: str) -> tuple[int, int, int] | None:
 
 
 class _Session:
-    """What both sides share: bytes in, lines out, the end.
-
-    Attributes:
-        state: how far the conversation is.
-    """
+    """What both sides share: bytes in, lines out, the end."""
 
     __slots__ = ("_game", "_reader", "state")
 
@@ -262,7 +252,6 @@ class DealerSession(_Session):
 
         Args:
             line: the match state as the player sees it, CR LF included.
-            is_question: the player is to act.
 
         Raises:
             LocalProtocolError: before the handshake, or the session is over.

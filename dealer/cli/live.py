@@ -13,9 +13,10 @@ from rich.text import Text
 from dealer.cli.console import Terminal
 from dealer.cli.working import duration
 from dealer.match.sentences import stray_sentence
-from dealer.results.sentences import count_of, expectation, rounded_up
-from dealer.run.plan import RunPlan
+from dealer.run.plan import ContestPlan
+from dealer.run.sentences import expectation, rounded_up
 from dealer.run.tournament import AwaitedPlayer, Progress
+from engine.text import count_of
 
 _PLAIN_EVERY_S = 10.0
 
@@ -27,7 +28,6 @@ class LiveLine:
         """Prepare to show.
 
         Args:
-            terminal: where.
             is_silent: whether to say only where players are awaited.
         """
         self._terminal = terminal
@@ -52,9 +52,9 @@ class LiveLine:
         if self._live is not None:
             self._live.stop()
 
-    def expect(self, plan: RunPlan) -> None:
+    def expect(self, plan: ContestPlan) -> None:
         """Say how long a stop rule is likely to take."""
-        sentence = expectation(plan.contests[0])
+        sentence = expectation(plan)
         if sentence is not None and not self._is_silent:
             self._terminal.say(f"--stop {sentence}")
 
@@ -95,7 +95,6 @@ def status_line(progress: Progress, width: int | None = None) -> str:
     """How a run stands, in one line.
 
     Args:
-        progress: how it stands.
         width: how many characters there is room for: what matters least is left out; None for any number.
     """
     parts = _parts(progress)
@@ -139,6 +138,5 @@ def _parts(progress: Progress) -> list[_Part]:
 
 
 def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
-    """Who is awaited, where, and for how long."""
     names = " and ".join(f"{player.name} at {player.address}" for player in players)
     return f"waiting for {names}, " + ("without limit" if left_s is None else f"{left_s:.0f} s left")

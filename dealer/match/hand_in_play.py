@@ -21,7 +21,6 @@ class HandInPlay:
         number: its number. deal: all its cards. seats: by position. betting: how far it is.
         values: net chips by position, once it has been counted.
         times_ns: of each action, when the player was asked and when it had answered, on the monotonic clock.
-        comments: of the players.
     """
 
     __slots__ = ("_offset_ns", "betting", "comments", "deal", "number", "seats", "times_ns", "values")
@@ -70,21 +69,21 @@ class HandInPlay:
         offset_ns = self._offset_ns
         make = tuple.__new__  # Times(...) costs twice as much.
         return HandRecord(
-            setup.game,
-            setup.name,
-            self.number,
-            setup.names,
-            self.seats,
-            self.deal,
-            self.betting,
-            self.values,
-            tuple(
+            game=setup.game,
+            match_name=setup.name,
+            hand_number=self.number,
+            names_by_seat=setup.names,
+            seats=self.seats,
+            deal=self.deal,
+            betting=self.betting,
+            values=self.values,
+            times=tuple(
                 [
                     make(Times, ((asked_ns + offset_ns) // 1000, (answered_ns + offset_ns) // 1000))
                     for asked_ns, answered_ns in self.times_ns
                 ]
             ),
-            tuple(self.comments),
+            comments=tuple(self.comments),
         )
 
 

@@ -37,7 +37,6 @@ class CorrectedScores:
         """Start without any hand.
 
         Args:
-            game: the game.
             scores: an empty book for them.
         """
         self._scores = scores
@@ -97,14 +96,13 @@ def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | Non
     """The scores of a contest that was played, without the luck of the cards, with weights fitted on other deals.
 
     Args:
-        plan: what was played.
         scores: of all its hands, which stand in its logs.
 
     Returns:
         shape (deals, players), in mbb/g; None where they are not asked for, a player learns, a sequential test decides
         (its scores may not depend on later ones), counting takes long, or there are too few deals.
     """
-    if plan.score is not Score.BOTH or plan.learners or plan.is_sequential:
+    if plan.run.settings.score is not Score.BOTH or plan.learners or plan.is_sequential:
         return None
     if not is_cheap(plan.game, scores.hands_played):
         return None

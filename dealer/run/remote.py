@@ -1,4 +1,4 @@
-"""A contest played on another machine: an order goes there, a report with all files comes home.
+"""A contest played on another machine: an order goes there, a report with all files comes back.
 
 The machine plays the contest in a folder of its own, as this one would, and sends everything at the end; so the folder
 here holds whole contests, and a contest whose worker dies is played again by another, with the same cards and the same
@@ -34,7 +34,7 @@ from dealer.run.plan import ContestPlan
 from dealer.run.scores import Scores
 from dealer.run.tally import Tally
 from dealer.table.loop import new_event_loop
-from dealer.table.players import Player, PlayerKind, game_refusal, parse_player
+from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Seat
 from logs.estimation import Monitor
 from logs.whole_file import write_whole
@@ -51,7 +51,6 @@ class _Order:
     """What is to be played.
 
     Attributes:
-        plan: the contest.
         directory: where bots start whose settings name no folder.
         files: what an earlier run has left, by name.
     """
@@ -111,21 +110,16 @@ class RemoteContest(Contest):
     """A contest that a cluster plays; one that cannot be played there raises `RemoteError`."""
 
     def __init__(self, plan: ContestPlan, cluster: Workers) -> None:
-        """Prepare a contest.
-
-        Args:
-            plan: what is run.
-            cluster: who plays it.
-        """
+        """Prepare a contest."""
         super().__init__(plan, asyncio.Semaphore(1))
         self._cluster = cluster
-        self._heard = (0, 0)
+        self._progress = (0, 0)
         self._begun_s: float | None = None
 
     @property
     def hands_played(self) -> int:
         """The finished hands of all matches, as far as is known here."""
-        return max(self._heard[0], self.scores.hands_played)
+        return max(self._progress[0], self.scores.hands_played)
 
     @property
     def begun_s(self) -> float | None:
@@ -152,7 +146,7 @@ class RemoteContest(Contest):
         except OSError as error:
             raise LaunchError(f"read {folder}", error.strerror) from None
         order = zlib.compress(pickle.dumps(_Order(self.plan, os.getcwd(), files)), 1)
-        future = self._cluster.submit(play_away, version("acpc-arena"), order, hear=self._hear)
+        future = self._cluster.submit(play_remotely, version("acpc-arena"), order, hear=self._note_progress)
         try:
             packed: bytes = await asyncio.wrap_future(future)
         except WorkersError as error:
@@ -165,9 +159,9 @@ class RemoteContest(Contest):
         report: _Report = pickle.loads(zlib.decompress(packed))
         return report
 
-    def _hear(self, words: tuple[int, ...]) -> None:
+    def _note_progress(self, words: tuple[int, ...]) -> None:
         hands, before = words
-        self._heard, self.hands_before = (hands, before), before
+        self._progress, self.hands_before = (hands, before), before
         self._begun_s = self._begun_s or time.monotonic()
 
     def _keep(self, files: Mapping[str, bytes]) -> None:
@@ -189,7 +183,6 @@ class RemoteContest(Contest):
             raise LaunchError(f"write to {record.folder}", error.strerror) from None
 
     def _adopt(self, report: _Report) -> None:
-        """Become what the report says."""
         self.scores = Scores(self.plan.game, self.slots, self.plan.new_mean)
         self._corrected = self._no_corrected_scores()
         self.runs = []
@@ -203,12 +196,8 @@ class RemoteContest(Contest):
 
 
 # ---- on the other machine
-def play_away(version_there: str, order: bytes) -> bytes:
+def play_remotely(version_there: str, order: bytes) -> bytes:
     """Play a contest: the task of a worker.
-
-    Args:
-        version_there: of the arena that sends the order.
-        order: packed.
 
     Returns:
         the report, packed.
@@ -217,7 +206,7 @@ def play_away(version_there: str, order: bytes) -> bytes:
     if here != version_there:
         report = _refused(f"acpc-arena {here} is installed there, and {version_there} here: install the same version")
     else:
-        report = _played_away(pickle.loads(zlib.decompress(order)))
+        report = _play_order(pickle.loads(zlib.decompress(order)))
     return zlib.compress(pickle.dumps(report), 1)
 
 
@@ -226,10 +215,12 @@ def _refused(problem: str) -> _Report:
     return _Report(Ending(Outcome.FAILED, f"{error}.", error))
 
 
-def _played_away(order: _Order) -> _Report:
+def _play_order(order: _Order) -> _Report:
     record = order.plan.record
     try:
-        players = tuple([_here(player, order) for player in order.plan.players])
+        players = list(order.plan.run.players)
+        for entrant in order.plan.entrants:
+            players[entrant] = _local_player(players[entrant], order)
         with tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as temporary:
             # The same name, as files are called by it.
             folder = Path(temporary, record.folder.absolute().name)
@@ -237,7 +228,11 @@ def _played_away(order: _Order) -> _Report:
             for name, data in order.files.items():
                 (folder / name).write_bytes(data)
             histories = None if record.histories is None else folder / _HISTORIES
-            plan = replace(order.plan, players=players, record=replace(record, folder=folder, histories=histories))
+            plan = replace(
+                order.plan,
+                run=replace(order.plan.run, players=tuple(players)),
+                record=replace(record, folder=folder, histories=histories),
+            )
             with asyncio.Runner(loop_factory=new_event_loop) as runner:
                 contest = runner.run(_played(plan))
             return _report_of(contest, folder)
@@ -247,7 +242,7 @@ def _played_away(order: _Order) -> _Report:
         return _refused(f"{error.strerror}: {error.filename}")
 
 
-def _here(player: Player, order: _Order) -> Player:
+def _local_player(player: Player, order: _Order) -> Player:
     """A player as this machine starts it.
 
     Raises:
@@ -258,14 +253,14 @@ def _here(player: Player, order: _Order) -> Player:
         directory = os.path.join(order.directory, player.directory) if player.directory else order.directory
         if not os.path.isdir(directory):
             raise PlayerError(f"{player.name} cannot start in {directory}: there is no such folder")
-    found = parse_player(f"x={player.text}", directory)
-    if order.plan.conditions.is_in_process and (refusal := game_refusal(found, order.plan.game)) is not None:
+    in_process = order.plan.run.settings.in_process
+    found = parse_player(f"x={player.text}", directory, (order.plan.game,), in_process=in_process)
+    if in_process and (refusal := found.refusals[0]) is not None:
         raise PlayerError(f"{player.name} does not play {order.plan.record.game_name}: {refusal}")
     return replace(player, command=found.command, directory=found.directory)
 
 
 async def _played(plan: ContestPlan) -> Contest:
-    """Play a contest, as long as somebody waits for it."""
     contest = Contest(plan, asyncio.Semaphore(1))
     playing = asyncio.create_task(contest.play_out())
     while not (await asyncio.wait([playing], timeout=_WORD_S))[0]:
@@ -288,10 +283,10 @@ def _report_of(contest: Contest, folder: Path) -> _Report:
         )
     return _Report(
         ending,
-        contest.seconds,
-        contest.hands_before,
-        contest.lost_hands,
-        contest.monitor,
-        tuple(matches),
-        {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()},
+        seconds=contest.seconds,
+        hands_before=contest.hands_before,
+        lost_hands=contest.lost_hands,
+        monitor=contest.monitor,
+        matches=tuple(matches),
+        files={path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()},
     )

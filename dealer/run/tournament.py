@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bots.workers import Workers
 from dealer.match.events import StrayConnection
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import INTERRUPTED, Outcome, Wait
-from dealer.run.plan import RunPlan
+from dealer.run.plan import ContestPlan, Plan
 from dealer.run.remote import RemoteContest
 from dealer.table.players import PlayerKind
 from logs.estimation import Rate
@@ -24,15 +24,13 @@ class Tournament:
     """The contests of a run while they are played; those of a play are a tournament of one.
 
     Attributes:
-        plan: what is played.
-        contests: in the order planned.
         started_s: on the monotonic clock.
-        seconds: how long it took, once ended.
     """
 
     def __init__(
         self,
-        plan: RunPlan,
+        plan: Plan,
+        contests: Sequence[ContestPlan],
         on_ended: Callable[[Contest], None] = lambda contest: None,
         watch: Watch | None = None,
         cluster: Workers | None = None,
@@ -40,18 +38,17 @@ class Tournament:
         """Prepare a tournament.
 
         Args:
-            plan: what is played.
             on_ended: called with every contest that has ended.
             watch: called with the events of all matches; an error would end the match.
             cluster: other machines, each of whose workers plays one contest at a time; None for this one.
         """
         self.plan = plan
-        workers = asyncio.Semaphore(plan.settled.workers)
+        workers = asyncio.Semaphore(plan.workers)
         # Contests start in their order, not all at once; a cluster keeps its own order.
-        self._turns = asyncio.Semaphore(plan.settled.workers if cluster is None else max(1, len(plan.contests)))
+        self._turns = asyncio.Semaphore(plan.workers if cluster is None else max(1, len(contests)))
         self.contests: list[Contest] = [
             Contest(contest, workers, watch) if cluster is None else RemoteContest(contest, cluster)
-            for contest in plan.contests
+            for contest in contests
         ]
         self.started_s = time.monotonic()
         self.seconds = 0.0
@@ -92,9 +89,6 @@ class AwaitedPlayer:
     """A player that has not connected yet.
 
     Attributes:
-        name: its name.
-        host: the address on which it is awaited.
-        port: the port there.
         is_remote: whether somebody else has to start it.
     """
 
@@ -115,9 +109,7 @@ class Progress:
 
     Attributes:
         contests: how many there are; 1 unless it is a tournament.
-        contests_ended: how many have ended.
         hands: finished hands, in all matches.
-        hands_planned: the most hands there can be.
         hands_per_second: in this session; 0 before the first hand.
         rate: the first player's winnings so far, as the stop rule looks at them; None in a tournament and before the
             first complete deal.
@@ -161,22 +153,24 @@ def progress_of(tournament: Tournament) -> Progress:
     begun = [contest.begun_s for contest in contests if contest.begun_s is not None]
     awaited, left_s = _awaited(tournament)
     return Progress(
-        len(contests),
-        sum(contest.ending is not None for contest in contests),
-        hands,
-        sum(contest.hands_to_play for contest in contests),
-        new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
-        None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
-        () if only is None else (only.plan.names[0], only.plan.opponent),
-        only is not None and only.monitor is not None,
-        None if only is None else _hands_needed(only),
-        sum(run.tally.fault_count for run in runs),
-        awaited,
-        left_s,
-        tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
-        sum(run.tally.strays for run in runs),
-        tuple((run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays),
-        frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
+        contests=len(contests),
+        contests_ended=sum(contest.ending is not None for contest in contests),
+        hands=hands,
+        hands_planned=sum(contest.hands_to_play for contest in contests),
+        hands_per_second=new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
+        rate=None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
+        players=() if only is None else (only.plan.names[0], only.plan.opponent),
+        has_stop_rule=only is not None and only.monitor is not None,
+        hands_needed=None if only is None else _hands_needed(only),
+        faults=sum(run.tally.fault_count for run in runs),
+        awaited=awaited,
+        start_time_left_s=left_s,
+        waits=tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
+        strays=sum(run.tally.strays for run in runs),
+        latest_strays=tuple(
+            (run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays
+        ),
+        other_versions=frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
     )
 
 
@@ -191,7 +185,7 @@ def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float |
         kinds = {name: player.kind for name, player in zip(contest.plan.names, contest.plan.players, strict=True)}
         for run in contest.runs:
             awaited = tuple(
-                AwaitedPlayer(name, run.plan.host, port, kinds[name] is PlayerKind.TCP)
+                AwaitedPlayer(name, run.plan.settings.host, port, kinds[name] is PlayerKind.TCP)
                 for name, port in run.waiting_for()
             )
             if awaited:

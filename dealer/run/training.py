@@ -23,9 +23,8 @@ from pathlib import Path
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot, cut_journal, read_journal
 from dealer.errors import TrainingError
-from dealer.run.plan import ContestPlan
-from dealer.run.schedule import Slot
-from dealer.table.players import Lesson, learning_bot
+from dealer.run.plan import ContestPlan, Slot
+from dealer.table.players import LearnerFiles, make_player
 from engine import Seat
 from logs.whole_file import FileLock, write_whole
 
@@ -35,9 +34,6 @@ class Trained:
     """What a player has learnt in a contest.
 
     Attributes:
-        player: its name.
-        hands: from how many hands.
-        memory: the file of what it remembers now.
         own_file: the file that it goes on writing; None without one.
         problem: why that file was left as it was, in a sentence; empty where it holds the memory.
     """
@@ -72,11 +68,11 @@ class Training:
             except OSError as error:
                 raise TrainingError(f"{start} cannot be written: {error.strerror or error}") from None
 
-    def lessons(self, slot: Slot) -> tuple[Lesson | None, ...]:
+    def learner_files(self, slot: Slot) -> tuple[LearnerFiles | None, ...]:
         """By seat, what a learner of a match starts from and where it writes; None for other players."""
         return tuple(
             [
-                Lesson(str(self._start(player).absolute()), str(self._journal(slot, Seat(seat)).absolute()))
+                LearnerFiles(str(self._start(player).absolute()), str(self._journal(slot, Seat(seat)).absolute()))
                 if player in self._plan.learners
                 else None
                 for seat, player in enumerate(slot.players)
@@ -87,7 +83,6 @@ class Training:
         """Check that all hands of a match that is over stand in its journals.
 
         Args:
-            slot: the match.
             absent: the seats of players that did not take part to its end.
 
         Raises:
@@ -147,8 +142,8 @@ class Training:
     # ---- whose files are where
 
     def _bot(self, player: int) -> LearningBot:
-        bot = learning_bot(self._plan.players[player])
-        assert bot is not None
+        bot = make_player(self._plan.players[player], 0)
+        assert isinstance(bot, LearningBot)
         return bot
 
     def _label(self, player: int) -> str:
@@ -165,8 +160,6 @@ def _keep(path: Path, merged: bytes, ours: Collection[bytes]) -> str:
     """Write a learner's own file; returns why it was not written, in a sentence.
 
     Args:
-        path: of the file.
-        merged: what is to stand there.
         ours: what may stand there now: what this contest began with or has written before.
     """
     try:

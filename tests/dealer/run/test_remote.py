@@ -20,8 +20,8 @@ import pytest
 
 from bots.workers import Workers
 from dealer.library import new_tournament, reopen
-from dealer.results.schema import TournamentResult
 from dealer.run import remote
+from dealer.run.results import TournamentResult
 from dealer.run.settings import validated
 from dealer.table.loop import new_event_loop
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, without_times, write_program
@@ -189,10 +189,10 @@ def test_faults(tmp_path: Path, on_fault: str) -> None:
 
 def away(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
     """Let orders arrive changed, as on a machine that is not like this one."""
-    play = remote.play_away
+    play = remote.play_remotely
     monkeypatch.setattr(
         remote,
-        "play_away",
+        "play_remotely",
         lambda there, order: play(there, zlib.compress(pickle.dumps(change(pickle.loads(zlib.decompress(order)))))),
     )
 
@@ -216,8 +216,8 @@ class TestRefusals:
         monkeypatch.setattr("socket.gethostname", lambda: "node7")
 
     def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        play = remote.play_away
-        monkeypatch.setattr(remote, "play_away", lambda _, order: play("9.9", order))
+        play = remote.play_remotely
+        monkeypatch.setattr(remote, "play_remotely", lambda _, order: play("9.9", order))
         reason = self.failed(tmp_path / "run")
         assert reason.startswith("node7: acpc-arena ")
         assert reason.endswith(" is installed there, and 9.9 here: install the same version.")
@@ -231,7 +231,7 @@ class TestRefusals:
     def test_no_such_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def without(order: Any) -> Any:
             players = [replace(player, text=player.text.replace("my_", "no_")) for player in order.plan.players]
-            return replace(order, plan=replace(order.plan, players=tuple(players)))
+            return replace(order, plan=replace(order.plan, run=replace(order.plan.run, players=tuple(players))))
 
         (tmp_path / "my_bot.py").write_text("from bots.baseline import CallingBot as Bot1\n", "utf-8")
         away(monkeypatch, without)
@@ -242,7 +242,7 @@ class TestRefusals:
         def play(*_: Any) -> Any:
             raise ModuleNotFoundError("No module named 'dealer'", name="dealer")
 
-        monkeypatch.setattr(remote, "play_away", play)
+        monkeypatch.setattr(remote, "play_remotely", play)
         reason = self.failed(tmp_path / "run")
         assert reason.startswith("two machines: a machine there cannot import dealer: install acpc-arena ")
 

@@ -7,13 +7,18 @@ a result (`ContestResult.rate`, `CrosstableCell.rate`) name the player they belo
 from __future__ import annotations
 
 import enum
-from typing import Literal
+import json
+import os
+from pathlib import Path
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from dealer.errors import ResultError
 from dealer.run.ending import Outcome
-from dealer.run.schedule import Format, Seating
-from dealer.run.settings import Score
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME
+from dealer.run.settings import Format, Score, Seating, problem_in_words
+from engine.errors import quoted
 from logs.estimation import Rate, Verdict
 from logs.variance.estimates import GameEstimates
 
@@ -148,10 +153,8 @@ class ContestResult(_Frozen):
         Raises:
             KeyError: there is no such player.
         """
-        found = self.players[0] if player is None else {one.name: one for one in self.players}[player]
-        if found.mbb_per_game is None:
-            return None
-        return Rate(found.mbb_per_game, found.half_width_95, found.name, self.opponent_of(found.name))
+        found = self._player(player)
+        return self._rate(found, found.mbb_per_game, found.half_width_95)
 
     def corrected_rate(self, player: str | None = None) -> Rate | None:
         """The same as `rate`, without the luck of the cards; None where that was not counted.
@@ -162,12 +165,14 @@ class ContestResult(_Frozen):
         Raises:
             KeyError: there is no such player.
         """
-        found = self.players[0] if player is None else {one.name: one for one in self.players}[player]
-        if found.corrected_mbb_per_game is None:
-            return None
-        return Rate(
-            found.corrected_mbb_per_game, found.corrected_half_width_95, found.name, self.opponent_of(found.name)
-        )
+        found = self._player(player)
+        return self._rate(found, found.corrected_mbb_per_game, found.corrected_half_width_95)
+
+    def _player(self, name: str | None) -> PlayerResult:
+        return self.players[0] if name is None else {one.name: one for one in self.players}[name]
+
+    def _rate(self, player: PlayerResult, mbb: float | None, half_width: float | None) -> Rate | None:
+        return None if mbb is None else Rate(mbb, half_width, player.name, self.opponent_of(player.name))
 
     def opponent_of(self, player: str) -> str:
         """Whom a player's rate is against: its only opponent, or the table."""
@@ -189,6 +194,13 @@ class CrosstableCell(_Frozen):
     corrected_half_width_95: float | None = None
     corrected_standard_error: float | None = None
     hands: int
+
+    @property
+    def figures(self) -> tuple[float, float | None, float | None]:
+        """Mean, half interval and standard error, without the luck of the cards where that was counted."""
+        if self.corrected_mbb_per_game is None:
+            return self.mbb_per_game, self.half_width_95, self.standard_error
+        return self.corrected_mbb_per_game, self.corrected_half_width_95, self.corrected_standard_error
 
     @property
     def rate(self) -> Rate:
@@ -222,6 +234,20 @@ class GameStandings(_Frozen):
     total_bankroll: list[Rank]
     instant_runoff: list[Rank]
 
+    def mean_of(self, player: str) -> CrosstableCell:
+        """A player's mean over all contests, as a cell without an opponent."""
+        return CrosstableCell(
+            player=player,
+            opponent="",
+            mbb_per_game=self.mbb_per_game[player],
+            half_width_95=self.half_width_95[player],
+            standard_error=self.standard_error.get(player),
+            corrected_mbb_per_game=self.corrected_mbb_per_game.get(player),
+            corrected_half_width_95=self.corrected_half_width_95.get(player),
+            corrected_standard_error=self.corrected_standard_error.get(player),
+            hands=0,
+        )
+
 
 class TournamentResult(_Frozen):
     """Several contests: the result of ``arena tournament``."""
@@ -238,3 +264,44 @@ class TournamentResult(_Frozen):
     folder: str | None
     resume: str | None
     sentence: str
+
+
+def read_result(source: Path) -> ContestResult | TournamentResult:
+    """The result of a run.
+
+    Raises:
+        ResultError: there is none, or none that this version reads.
+    """
+    is_folder = os.path.isdir(source)
+    path = source / RESULT_NAME if is_folder else source
+    try:
+        data: Any = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        missing = "there is no such file"
+        if is_folder:
+            is_run = (source / CONFIG_NAME).exists()
+            missing = f"there is no result: {'the run has not ended' if is_run else 'this is not the folder of a run'}"
+        raise ResultError(path, missing) from None
+    except OSError as error:
+        raise ResultError(path, f"it cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ResultError(path, f"it is not JSON: {error}") from None
+    if not isinstance(data, dict) or "schema_version" not in data:
+        raise ResultError(path, "it is not a result: it names no schema_version")
+    if data["schema_version"] != SCHEMA_VERSION:
+        found = quoted(data["schema_version"])
+        raise ResultError(path, f"it has schema version {found}, but this program reads version {SCHEMA_VERSION}")
+    try:
+        kind = TournamentResult if data.get("kind") == "tournament" else ContestResult
+        return kind.model_validate(data)
+    except ValidationError as error:
+        where, what = problem_in_words(error.errors(include_url=False)[0])
+        raise ResultError(path, f"it is not a result: {where}: {what}") from None
+
+
+def read_contest(source: Path) -> ContestResult:
+    """The result of a contest; like `read_result`, and a tournament is refused."""
+    result = read_result(source)
+    if isinstance(result, TournamentResult):
+        raise ResultError(source, "it is a tournament: name the folder of one of its contests")
+    return result
