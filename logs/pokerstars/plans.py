@@ -59,7 +59,8 @@ class Plan:
         folded_texts: what the summary says of each position that folded; empty for the others.
         alone: who wins each pot without a showdown, where one player is left for all of them.
         shown_by_seat: the places in `showing`, in the order of the seats.
-        endings: by the order of the hands that are shown, from 0 for the worst, as far as they were met.
+        endings: by the winners of each pot, and by the order of the hands that are shown, from 0 for the worst, as far
+            as they were met.
     """
 
     __slots__ = (
@@ -94,24 +95,25 @@ class Plan:
         self.folded_texts = tuple(folded_texts)
         self.alone = tuple([pot.players for pot in pots])
         self.shown_by_seat = tuple([showing.index(position) for position in by_seat if position in showing])
-        self.endings: dict[tuple[int, ...], Ending] = {}
+        self.endings: dict[tuple[object, ...], Ending] = {}
 
 
 class Ending:
     """A hand whose winners are known.
 
     Attributes:
-        template: the hand. Gaps: its number and time, the hero's line, the cards of the streets' lines; cards and hand
-            name of everybody who shows, in the order of the showdown; the board; cards and hand name of everybody who
-            shows, in the order of the seats.
+        pieces: the hand, with an empty text for each gap: its number and time, the hero's line, the cards of the
+            streets' lines; cards and hand name of everybody who shows, in the order of the showdown; the board; cards
+            and hand name of everybody who shows, in the order of the seats.
         winners: of each pot.
         values: net chips of each position that were found right for it; None before any were looked at.
     """
 
-    __slots__ = ("template", "values", "winners")
+    __slots__ = ("pieces", "values", "winners")
 
     def __init__(self, template: str, winners: tuple[tuple[Position, ...], ...]) -> None:
-        self.template = template
+        self.pieces = [""] * (2 * template.count("%s") + 1)
+        self.pieces[::2] = template.split("%s")
         self.winners = winners
         self.values: tuple[float, ...] | None = None
 

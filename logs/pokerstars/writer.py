@@ -271,7 +271,7 @@ class PokerStarsWriter:
         shown = self._shown_hands(record, plan) if plan.showing else []
         ending = self._ending(record, plan, table, shown)
         # Each street's line repeats the cards before it: see the templates in `logs.pokerstars.plans`.
-        gaps: list[object] = [self._numbers.number(record), self._time(record), self._hero_line(record)]
+        gaps = [str(self._numbers.number(record)), self._time(record), self._hero_line(record)]
         on_board: list[str] = []
         if plan.street:
             on_board.append(f"{CARD_TEXTS[board[0]]} {CARD_TEXTS[board[1]]} {CARD_TEXTS[board[2]]}")
@@ -286,7 +286,9 @@ class PokerStarsWriter:
         for place in plan.shown_by_seat:
             if (hand := shown[place]) is not None:
                 gaps += hand[1:3]
-        return ending.template % tuple(gaps)
+        pieces = ending.pieces.copy()
+        pieces[1::2] = gaps
+        return "".join(pieces)
 
     def _new_plan(self, record: HandRecord, table: Table) -> Plan:
         if len(self._plans) >= _MOST_PLANS:
@@ -357,7 +359,8 @@ class PokerStarsWriter:
             ending = plan.endings.get(order)
             if ending is None:
                 winners = _winners(plan, dict(zip(plan.showing, ranks, strict=True))) if shown else plan.alone
-                ending = plan.endings[order] = self._planner.ending(plan, table, winners)
+                ending = plan.endings.get(winners) or self._planner.ending(plan, table, winners)
+                plan.endings[order] = plan.endings[winners] = ending
         else:
             by_values = {Position(p): rank for p, rank in enumerate(hand_ranks(record)) if rank is not None}
             unknown = {position for position, hand in zip(plan.showing, shown, strict=True) if hand is None}

@@ -1,7 +1,8 @@
 """Hand histories beside pokerkit, the library that Python programs use for them.
 
-pokerkit writes and reads PHH, and knows no PokerStars text to write; so there are three jobs. "PokerStars text from a
-log" is what `arena export` does, reading and writing, and has no peer. "PHH text of hands" begins with finished hands
+pokerkit writes and reads PHH, and knows no PokerStars text to write; so there are four jobs. "PokerStars text from a
+log" is what `arena export` does, reading and writing, and "statistics of a log" what `arena stats` does in one process;
+neither has a peer. "PHH text of hands" begins with finished hands
 as each program holds them: a record here, a played state there. "hands of PHH text" ends with them: both check every
 action against the rules. All take turns in every repeat, on the same hands of random play; pokerkit gets the first.
 """
@@ -25,8 +26,10 @@ from dealer.match.setup import MatchSetup
 from logs import HandRecord, format_header, format_state_line
 from logs.acpc_log.reader import read_log
 from logs.export import Exporter
+from logs.hand_source import find
 from logs.phh import format_phhs, read_phh
 from logs.pokerstars import POKERSTARS
+from logs.tracker import count_hands
 from protocol import find_game
 
 OURS = "acpc-arena"
@@ -35,6 +38,8 @@ UNIT = "hands/s"
 PEERS_HANDS = 40
 """What pokerkit gets: it is two orders of magnitude behind."""
 SEED = 20_241
+_FEW_WAYS = ("calling", "folding", "raising", "folding", "random", "folding")
+"""Six players whose betting comes again, as that of people does before the flop."""
 
 _Timed = tuple[int, Callable[[], object]]
 """So many hands, and what is done with them."""
@@ -52,7 +57,12 @@ def measure(repeats: int = 5, hands: int = 20_000) -> list[Row]:
     """
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        for game, bots in (("limit", ("random", "calling")), ("nolimit", ("random", "calling")), ("nolimit6", None)):
+        for game, bots in (
+            ("limit", ("random", "calling")),
+            ("nolimit", ("random", "calling")),
+            ("nolimit6", None),
+            ("limit6", _FEW_WAYS),
+        ):
             rows += _measure_game(game, bots, Path(folder) / game, repeats, hands)
     return rows
 
@@ -88,10 +98,11 @@ def _measure_game(game: str, bots: Sequence[str] | None, folder: Path, repeats: 
     lines = "".join(phh).splitlines(keepends=True)
     ours: dict[str, _Timed] = {
         f"PokerStars text from a log, {game}": (hands, lambda: _export(log, folder)),
+        f"statistics of a log, {game}": (hands, lambda: count_hands(find([log]))),
         f"PHH text of hands, {game}": (hands, lambda: _exhaust(format_phhs(records))),
         f"hands of PHH text, {game}": (hands, lambda: _exhaust(read_phh(lines))),
     }
-    theirs, note = _peers(phh[:PEERS_HANDS], list(ours)[1:])
+    theirs, note = _peers(phh[:PEERS_HANDS], list(ours)[2:])
     rates: dict[tuple[str, str], list[float]] = {}
     for _ in range(repeats):
         for who, jobs in ((OURS, ours), (PEER, theirs)):
@@ -106,7 +117,7 @@ def _measure_game(game: str, bots: Sequence[str] | None, folder: Path, repeats: 
         if group in theirs:
             rows.append(_row(group, f"{PEER} {metadata.version(PEER)}", rates[group, PEER], our_rates, ""))
         else:
-            rows.append(Row(group, PEER, 0.0, 0.0, 0.0, UNIT, None, note if "PHH" in group else "does not write it"))
+            rows.append(Row(group, PEER, 0.0, 0.0, 0.0, UNIT, None, note if "PHH" in group else "does not do it"))
     return rows
 
 

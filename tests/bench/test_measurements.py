@@ -46,7 +46,7 @@ def test_rows_are_tables(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_formats_are_measured(rows_of: Any) -> None:
     rows = rows_of("export", "--repeats", "1", "--hands", "20")
-    assert len(rows) == 18
+    assert len(rows) == 32
     assert all(row["rate_median"] > 0 for row in rows if row["who"] == "acpc-arena")
     assert all(row["ratio"] for row in rows if row["who"].startswith("pokerkit ") and "PHH" in row["group"])
 

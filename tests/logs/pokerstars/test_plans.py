@@ -48,7 +48,7 @@ def ending_of(plan: Plan, winners: tuple[tuple[int, ...], ...], planner: Planner
     table = SimpleNamespace(
         names="ABC", head="", seat_texts=[f"{name} " for name in "ABC"], by_seat=range(len(plan.folded_texts))
     )
-    template = planner.ending(plan, table, winners).template  # type: ignore[arg-type]
+    template = "%s".join(planner.ending(plan, table, winners).pieces[::2])  # type: ignore[arg-type]
     return template.removeprefix("%s" + plan.text)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,67 @@ def test_damage_is_counted_and_reported_as_hand_by_hand(
         assert close(statistics, expected)
         assert (pots, problems) == (expected_pots, expected_problems)
         path.write_text(whole, newline="")
+
+
+def _changed(old: str, new: str, wanted: Callable[[int], bool]) -> Callable[[list[str]], list[str]]:
+    """Lines changed by their numbers."""
+    return lambda lines: [line.replace(old, new, 1) if wanted(i) else line for i, line in enumerate(lines)]
+
+
+def _with_cards(change: Callable[[str], str], line: str) -> str:
+    fields = line.split(":")
+    return ":".join([*fields[:3], change(fields[3]), *fields[4:]]) if fields[0] == "STATE" else line
+
+
+FAULTS: dict[str, Callable[[list[str]], list[str]]] = {
+    "a card twice": lambda lines: [*lines[:90], _with_cards(lambda cards: cards[:2] * 2 + cards[4:], lines[90])],
+    "cards of one that are not known": lambda lines: [
+        _with_cards(lambda cards: cards[cards.find("|") :], line) if i % 40 == 7 else line
+        for i, line in enumerate(lines)
+    ],
+    "other values": _changed("|-", "|-1", lambda i: i in (70, 90)),
+    "values with decimals": _changed("0:", "0.0:", lambda i: i > 90),
+    "hands missing": lambda lines: [*lines[:80], *lines[100:120], *lines[121:]],
+    "hands in another order": lambda lines: [*lines[:80], *lines[100:120], *lines[80:100], *lines[120:]],
+    "betting that goes on": _changed(":r", ":rc", lambda i: i > 100),
+    "another player": _changed("Ann", "Zoe", lambda i: i == 90),
+    "line ends of two characters": _changed("\n", "\r\n", bool),
+    "a last line without its end": lambda lines: [*lines[:100], lines[100].rstrip()],
+    "remarks": lambda lines: [*lines[:70], "# here\n", "\n", *lines[70:]],
+    "another match behind the first": lambda lines: [*lines[:-1], *lines[:60]],
+    "the time behind the names": _changed("\n", " # 1479132064.35\n", lambda i: i >= 4),
+    "a line without end": lambda lines: [*lines[:69], lines[69][1:], *lines[70:90], "x" * (1 << 24) + "y" * (1 << 17)],
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("files", [1, 3])
+def test_faults_are_counted_and_reported_as_hand_by_hand(
+    fault: str, files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first file and in the last of those with the same cards."""
+    monkeypatch.setattr("logs.tracker.columns._HANDS", 64)
+    paths = write(tmp_path / "run", rotations("limit3", 200)[:files], "limit3")
+    whole = paths[0].read_text()
+    for path in dict.fromkeys((paths[0], paths[-1])):
+        paths[0].write_text(whole, newline="")
+        path.write_text("".join(FAULTS[fault](path.read_text().splitlines(keepends=True))), newline="")
+        statistics, pots, problems = counted(paths, True, monkeypatch)
+        expected, expected_pots, expected_problems = counted(paths, False, monkeypatch)
+        assert close(statistics, expected)
+        assert (pots, problems) == (expected_pots, expected_problems)
+
+
+def test_all_in_hands_of_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = replace(find_game("limit")[1], stacks=(60, 60))
+    path = tmp_path / "match.log"
+    path.write_text("".join(log_lines(random_hands(game, 200, fold=0.02))), newline="")
+    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0)
+    in_columns = count_hands(find([path], game=game))
+    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 1 << 60)
+    one_by_one = count_hands(find([path], game=game))
+    assert close(statistics_of(in_columns).model_dump(), statistics_of(one_by_one).model_dump())
+    assert any(seat.adjusted_hands for _, player in in_columns.by_game("Ann") for seat in player.positions)
 
 
 @pytest.mark.parametrize(
