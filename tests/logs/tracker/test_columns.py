@@ -81,7 +81,7 @@ def test_a_bound_of_what_is_remembered(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("game", ["limit", "nolimit3"])
-@pytest.mark.parametrize("trial", range(4))
+@pytest.mark.parametrize("trial", range(2))
 def test_damage_is_counted_and_reported_as_hand_by_hand(
     game: str, trial: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
