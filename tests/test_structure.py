@@ -51,7 +51,7 @@ WORDY += (
     "dealer.cli.export",
     "dealer.match",
 )
-WORDY += ("dealer.results", "dealer.run", "dealer.server", "dealer.table", "dealer.watching", "dealer.web")
+WORDY += ("dealer.results", "dealer.run", "dealer.table", "dealer.watching")
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 

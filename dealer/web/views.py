@@ -116,25 +116,26 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
                 score_curve(scores.curve(name), name),
             )
         )
+    sees_cards = found.sees_cards
     return ContestView(
-        contest.key,
-        _title(contest),
-        shown(contest.game_name),
-        "" if result is None else shown(found.access.words(result.sentence)),
-        scores.deals,
-        scores.waiting(contest.hands),
-        scores.unread,
-        max(map(len, contest.seatings), default=1),
-        tuple(rows),
-        tuple(
-            (match.key, match.hands.count if found.sees_cards else 0, ", ".join(map(shown, match.hands.names)))
+        key=contest.key,
+        title=_title(contest),
+        game=shown(contest.game_name),
+        sentence="" if result is None else shown(found.access.words(result.sentence)),
+        deals=scores.deals,
+        waiting=scores.waiting(contest.hands),
+        unread=scores.unread,
+        seatings=max(map(len, contest.seatings), default=1),
+        players=tuple(rows),
+        matches=tuple(
+            (match.key, match.hands.count if sees_cards else 0, ", ".join(map(shown, match.hands.names)))
             for match in contest.matches.values()
         ),
-        scores.biggest_pots if found.sees_cards else (),
-        scores.worst_deals if found.sees_cards else (),
-        tuple((shown(name), scores.worst_hands(name)) for name in scores.players) if found.sees_cards else (),
-        tuple(one for one in faults if found.sees_cards and found.access.reads_faults_of(one.player)),
-        found.run.is_over,
+        pots=scores.biggest_pots if sees_cards else (),
+        worst_deals=scores.worst_deals if sees_cards else (),
+        worst_hands=tuple((shown(name), scores.worst_hands(name)) for name in scores.players) if sees_cards else (),
+        faults=tuple(one for one in faults if sees_cards and found.access.reads_faults_of(one.player)),
+        is_over=found.run.is_over,
     )
 
 
