@@ -58,9 +58,9 @@ def show_pages(
     """
     require_web()
     from dealer.watching import WatchedRun
-    from dealer.web.addresses import hand_path, run_path
     from dealer.web.library import LocalLibrary
     from dealer.web.local import local_site
+    from dealer.web.views import hand_path, run_path
 
     for path in paths:
         if not path.exists():
@@ -124,9 +124,9 @@ def pages_beside(terminal: Terminal, folder: Path, *, opens_browser: bool = True
         what the run is to be played with.
     """
     from dealer.watching import LiveTables
-    from dealer.web.addresses import run_path
     from dealer.web.library import LocalLibrary
     from dealer.web.local import local_site
+    from dealer.web.views import run_path
 
     tables = LiveTables()
     library = LocalLibrary([folder], tables=tables)

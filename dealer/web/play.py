@@ -25,14 +25,13 @@ from dealer.person.settings import HANDS, opponent_in, table_config
 from dealer.person.sitting import Sitting
 from dealer.run.settings import RunConfig
 from dealer.server.access import Visibility, table_visibility
-from dealer.server.db.tables import GUEST_NAME, TableRow
+from dealer.server.db.runs import GUEST_NAME, TableRow
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, player_name
 from dealer.web.security import read_form
 from dealer.web.site import Site
-from dealer.web.table_store import guest_settings, guests_in
-from dealer.web.table_view import table_values
-from dealer.web.tables import TableManager
+from dealer.web.tables import TableManager, guest_settings, guests_in
+from dealer.web.views import table_values
 from dealer.web.visitor import Visitor, visitor_of
 from engine import DealKey, Seed
 

@@ -15,10 +15,9 @@ import dealer.library
 from dealer.run.folder import RESULT_NAME
 from dealer.server.access import Access, Visibility
 from dealer.watching import LiveTables
-from dealer.web.app import make_app
 from dealer.web.library import Counting, LocalLibrary, ShownRun
 from dealer.web.local import local_routes
-from dealer.web.site import Link, Site
+from dealer.web.site import Link, Site, make_app
 from dealer.web.visitor import Visitor
 
 

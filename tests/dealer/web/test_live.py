@@ -11,7 +11,7 @@ import dealer.library
 from dealer.match.events import ActionPlayed, HandStarted
 from dealer.run.contest import MatchEvent
 from dealer.watching import LiveTables, WatchedRun
-from dealer.web.table_view import card_faces
+from dealer.web.views import card_faces
 from engine import Deal, format_cards
 from tests.dealer.web.browsing import browsing, interrupted, played
 
@@ -52,8 +52,8 @@ def _table_of(folder: Path, *, is_public: bool, tables: LiveTables | None = None
     """What a watcher of a match that goes on is sent first."""
     from dealer.server.access import Access, Visibility
     from dealer.web.library import Counting, LocalLibrary, ShownRun
-    from dealer.web.live import table_now
     from dealer.web.local import local_routes
+    from dealer.web.replay import table_now
     from dealer.web.site import Site, templates
 
     site, counting = Site(), Counting()

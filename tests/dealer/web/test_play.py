@@ -15,8 +15,8 @@ import pytest
 
 from dealer.server.db.records import run as run_record
 from dealer.server.db.records import runs
+from dealer.server.db.runs import open_tables
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.db.tables import open_tables
 from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find

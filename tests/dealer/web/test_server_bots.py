@@ -22,7 +22,7 @@ from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.resources import make_private
 from dealer.server.server_bots import confine_again
 from dealer.server.settings import ServerSettings, WebSettings, read_toml_settings
-from dealer.web.slumbot.worth import Worth
+from dealer.web.slumbot.luck import Worth
 from tests.dealer.web.pages import PATIENCE_S, Visit, visit
 from tests.dealer.web.test_play import sit_down
 

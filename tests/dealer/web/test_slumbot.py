@@ -16,8 +16,8 @@ import pytest
 from dealer.run.settings import BotSettings
 from dealer.server import settings as configured
 from dealer.server.settings import ServerBot, ServerSettings
-from dealer.web.slumbot.sessions import SlumbotSessions, server_bots
-from dealer.web.slumbot.worth import Worth
+from dealer.web.slumbot.interface import SlumbotSessions, server_bots
+from dealer.web.slumbot.luck import Worth
 from engine import Game
 from logs import HandRecord
 from logs.hand_source import find
@@ -361,11 +361,11 @@ def test_an_answer_does_without_what_cannot_be_counted_and_the_next_has_all(
         await client.log_in("player", one.token)
         assert "baseline_winnings" in await finished_hand(client)
         for process in psutil.Process().children():
-            if "dealer.web.slumbot.worth" in process.cmdline():
+            if "dealer.web.slumbot.luck" in process.cmdline():
                 process.kill()
                 process.wait()
         with pytest.MonkeyPatch.context() as broken:
-            broken.setattr("dealer.web.slumbot.worth.sys.executable", str(tmp_path / "nowhere"))
+            broken.setattr("dealer.web.slumbot.luck.sys.executable", str(tmp_path / "nowhere"))
             told = await finished_hand(client)
         assert "baseline_winnings" not in told
         assert told["session_num_hands"] == 2
@@ -374,7 +374,7 @@ def test_an_answer_does_without_what_cannot_be_counted_and_the_next_has_all(
 
     visit(house(), talk, tmp_path / "data")
     assert [record.levelname for record in caplog.records if "corrected" in record.getMessage()] == ["ERROR"]
-    assert not [one for one in psutil.Process().children() if "dealer.web.slumbot.worth" in one.cmdline()]
+    assert not [one for one in psutil.Process().children() if "dealer.web.slumbot.luck" in one.cmdline()]
 
 
 @pytest.mark.parametrize(
