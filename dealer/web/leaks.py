@@ -48,7 +48,7 @@ def leaks_path(run: str, contest: str, player: str) -> str:
     return f"{run_path(run)}/leaks?{urlencode(words)}"
 
 
-def told_of(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
+def leak_links(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
     """The players of a contest of whose leaks a visitor can be told, each with the address."""
     is_duplicate = max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
     if not found.sees_cards or not is_holdem(contest.game) or not is_duplicate:

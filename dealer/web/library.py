@@ -23,7 +23,7 @@ from dealer.server.db import records
 from dealer.server.db.records import Run, RunState
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
-from dealer.watching import LiveTables, WatchedRun
+from dealer.watching import LiveMatches, WatchedRun
 from dealer.web.visitor import Visitor
 from engine.text import shown
 from logs.hand_source import HandSource, find
@@ -41,13 +41,13 @@ class ShownRun:
     Attributes:
         run: the run.
         access: what the visitor may see of it.
-        tables: the tables where it goes on; None where only its files tell of it.
+        live: its matches as they go on; None where only its files tell of it.
         reason: why it failed or was cancelled, as the server keeps it; empty for all others.
     """
 
     run: WatchedRun
     access: Access
-    tables: LiveTables | None = None
+    live: LiveMatches | None = None
     reason: str = ""
 
     @property
@@ -141,18 +141,18 @@ class LocalLibrary:
     """Runs of this machine: everything may be seen."""
 
     def __init__(
-        self, paths: Sequence[Path], *, find: Callable[..., HandSource] = find, tables: LiveTables | None = None
+        self, paths: Sequence[Path], *, find: Callable[..., HandSource] = find, live: LiveMatches | None = None
     ) -> None:
         """Find the runs.
 
         Args:
             paths: folders of runs, logs, or folders that hold runs.
             find: makes sources of hands of the paths.
-            tables: where the run at the first path goes on.
+            live: the run at the first path, as it goes on.
         """
         self._paths = list(paths)
         self._find = find
-        self._tables = tables
+        self._live = live
         self._open = _OpenRuns()
 
     def _found(self) -> dict[str, Path]:
@@ -193,7 +193,7 @@ class LocalLibrary:
             return None if path is None else WatchedRun(path, key, self._find)
 
         run = self._open.get(key, make)
-        return None if run is None else ShownRun(run, Access(), self._tables)
+        return None if run is None else ShownRun(run, Access(), self._live)
 
 
 _MOST_DIGITS: Final = 12
@@ -216,7 +216,7 @@ class ServerLibrary:
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
         self._open = _OpenRuns()
-        self._tables: dict[int, tuple[LiveTables, Callable[[], None]]] = {}
+        self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
         self._lock = threading.Lock()
 
     def runs(self, visitor: Visitor, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
@@ -253,7 +253,7 @@ class ServerLibrary:
         run = self._open.get(key, lambda: WatchedRun(path, key))
         return None if run is None else ShownRun(run, access, tables, reason)
 
-    def _tables_of(self, run: Run) -> LiveTables | None:
+    def _tables_of(self, run: Run) -> LiveMatches | None:
         """Where a run goes on; who asks for it first has it watched until its end."""
         found = self._tables.get(run.id)
         if run.state is not RunState.RUNNING:
@@ -263,7 +263,7 @@ class ServerLibrary:
             return None
         if found is None:
             self._forget_ended()
-            tables = LiveTables()
+            tables = LiveMatches()
             found = self._tables[run.id] = (tables, self._parts.service.watchers.add(run.id, tables))
         return found[0]
 

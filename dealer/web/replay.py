@@ -37,7 +37,7 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import WebError
 from dealer.results.schema import TournamentResult
 from dealer.watching import WatchedContest, WatchedMatch
-from dealer.web.leaks import told_of
+from dealer.web.leaks import leak_links
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun
 from dealer.web.site import Site, templates
 from dealer.web.views import (
@@ -145,7 +145,7 @@ class Pages:
             return {
                 "run": run.key,
                 "single": None if single is None else contest_view(found, single),
-                "leaks": [] if single is None else told_of(found, single),
+                "leaks": [] if single is None else leak_links(found, single),
                 "sentence": found.sentence,
                 "tables": crosstables(run),
                 "contests": [] if single else [contest_row(one) for one in run.contests],
@@ -169,7 +169,7 @@ class Pages:
                 "run": found.run.key,
                 "contest": view,
                 "problems": [],
-                "leaks": told_of(found, contest),
+                "leaks": leak_links(found, contest),
                 "sees_all": found.sees_cards,
             }
 
@@ -427,8 +427,8 @@ def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> 
     Where only the files tell of the match, it is the last finished hand.
     """
     moment = None
-    if found.tables is not None:
-        moment = found.tables.moment(contest.game_name, contest.players, match.name)
+    if found.live is not None:
+        moment = found.live.moment(contest.game_name, contest.players, match.name)
     if moment is not None:
         scenes = moment.scenes(with_cards=found.sees_cards)
         return f"{moment.hand_number}-{moment.version}", moment.hand_number, scenes
@@ -444,9 +444,9 @@ def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> 
 
 def _clocks(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> list[tuple[str, str]]:
     """How long each player has thought in the match, in words; none where only files tell of it."""
-    if found.tables is None:
+    if found.live is None:
         return []
-    moment = found.tables.moment(contest.game_name, contest.players, match.name)
+    moment = found.live.moment(contest.game_name, contest.players, match.name)
     if moment is None or not moment.used_us:
         return []
     by_position = zip(moment.names, moment.seats, strict=True)

@@ -20,7 +20,7 @@ from dealer.web.serving import answering
 from dealer.web.site import Link, Site, make_app
 from dealer.web.slumbot import interface as slumbot
 from dealer.web.slumbot.interface import SlumbotSessions
-from dealer.web.tables import ServerTableStore, TableGuests, TableLimits, TableManager
+from dealer.web.tables import ServerTableStore, TableBots, TableLimits, TableManager
 from dealer.web.visitor import Sessions
 
 LINKS: Final[tuple[Link, ...]] = (
@@ -45,7 +45,7 @@ def make_server_site(parts: ServerParts) -> Site:
     return Site(
         server=parts,
         sessions=Sessions(parts.store, 86_400 * web.session_days),
-        table_manager=TableManager(ServerTableStore(parts), limits, TableGuests(parts)),
+        table_manager=TableManager(ServerTableStore(parts), limits, TableBots(parts)),
         links=LINKS,
     )
 

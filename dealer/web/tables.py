@@ -35,7 +35,7 @@ from engine import Seed
 from protocol.benchmark import OWN_SEAT
 
 _log = logging.getLogger(__name__)
-_LOOK_ROUND_S: Final = 5.0
+_TIDY_EVERY_S: Final = 5.0
 _NOTE_SEEN_S: Final = 60.0
 
 
@@ -79,16 +79,6 @@ class TableStore(Protocol):
 
     def of(self, owner: str | None) -> list[TableRow]:
         """The open tables of a person, or all, the oldest first."""
-
-
-class Guests(Protocol):
-    """Calls bots to tables that are not started there."""
-
-    def seat(self, table: TableRow, sitting: Sitting) -> None:
-        """A table is about to be played at."""
-
-    def leave(self, table: TableRow) -> None:
-        """Nothing is played at a table any more, or for a while; may be said more than once."""
 
 
 class LocalTableStore:
@@ -157,7 +147,7 @@ class TableManager:
         self,
         table_store: TableStore,
         limits: TableLimits | None = None,
-        guests: Guests | None = None,
+        bots: TableBots | None = None,
         *,
         clock_s: Callable[[], float] = time.time,
     ) -> None:
@@ -166,12 +156,12 @@ class TableManager:
         Args:
             table_store: knows the tables.
             limits: how many there may be.
-            guests: calls bots that are not started here; None where there are none.
+            bots: calls bots of users; None where there are none.
             clock_s: tells the time, in seconds since 1970.
         """
         self.limits = limits or TableLimits()
         self.table_store = table_store
-        self._guests = guests
+        self._bots = bots
         self._clock_s = clock_s
         self._awake: dict[str, _Awake] = {}
         self._coming: list[_Coming] = []
@@ -181,7 +171,7 @@ class TableManager:
         self._is_closing = False
 
     async def __aenter__(self) -> TableManager:
-        self._keeper = asyncio.create_task(self._look_round())
+        self._keeper = asyncio.create_task(self._tidy_regularly())
         return self
 
     async def __aexit__(
@@ -342,8 +332,8 @@ class TableManager:
             self._coming.remove(coming)
 
     def _seat(self, table: TableRow, sitting: Sitting) -> _Awake:
-        if self._guests is not None:
-            self._guests.seat(table, sitting)
+        if self._bots is not None:
+            self._bots.seat(table, sitting)
         awake = _Awake(sitting, asyncio.create_task(self._play(table, sitting)), table.is_guests)
         self._awake[table.id] = awake
         return awake
@@ -354,8 +344,8 @@ class TableManager:
         except Exception:
             _log.exception("the table in %s", table.folder)
         finally:
-            if self._guests is not None:
-                self._guests.leave(table)
+            if self._bots is not None:
+                self._bots.leave(table)
 
     async def _put_to_sleep(self, number: str) -> None:
         awake = self._awake.get(number)
@@ -365,10 +355,10 @@ class TableManager:
         await asyncio.wait([awake.task])
         self._awake.pop(number, None)
 
-    async def _look_round(self) -> None:
+    async def _tidy_regularly(self) -> None:
         """Put to sleep, and close, what nobody has looked at for long."""
         while True:
-            await asyncio.sleep(_LOOK_ROUND_S)
+            await asyncio.sleep(_TIDY_EVERY_S)
             try:
                 await self._tidy_up()
             except Exception:
@@ -458,13 +448,13 @@ def _report(folder: Path, reason: str) -> RunReport:
         return RunReport(RunState.CANCELLED, f"{reason}.")
 
 
-def guests_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, str], ...]:
+def connected_bots_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, str], ...]:
     """The bots of users that are connected and play a game: names, and those of their owners."""
     there = [guest for guest in parts.service.connected_bots.bots if game.name in guest.versions]
     return tuple(sorted((guest.name, guest.owner.name) for guest in there))
 
 
-def guest_settings(parts: ServerParts, name: str, key: str) -> BotSettings:
+def users_bot_settings(parts: ServerParts, name: str, key: str) -> BotSettings:
     """What a table asks for to have a user's bot there.
 
     Args:
@@ -480,7 +470,7 @@ def guest_settings(parts: ServerParts, name: str, key: str) -> BotSettings:
     return BotSettings(bot=f"{player_name(name)}=tcp", key=key)
 
 
-class TableGuests:
+class TableBots:
     """The bots of users at the tables of a server that are awake."""
 
     def __init__(self, parts: ServerParts) -> None:

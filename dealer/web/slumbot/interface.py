@@ -42,7 +42,7 @@ from dealer.server.db.runs import GUEST_NAME, TableRow
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, player_name
-from dealer.web.slumbot.luck import Worth
+from dealer.web.slumbot.luck import LuckCorrection
 from dealer.web.tables import TableManager
 from dealer.web.visitor import visitor_of
 from engine import CARD_TEXTS, Card, DealKey, Game, Move
@@ -143,7 +143,7 @@ def fields(scene: Scene, old_action: str, record: HandRecord | None) -> dict[str
 
 _log = logging.getLogger(__name__)
 _OWNER: Final = "slumbot "
-_LOOK_ROUND_S: Final = 30.0
+_TIDY_EVERY_S: Final = 30.0
 _MOST_SESSIONS: Final = 10_000
 """Remembered; a table that is not remembered is found again by its owner."""
 _STRENGTH: Final = ("cfr", "mfs", "rembrant", "", "random", "calling", "raising", "constant", "folding")
@@ -166,7 +166,7 @@ def server_bots(parts: ServerParts) -> tuple[tuple[ServerGame, ServerBot], ...]:
 
 
 @dataclass(slots=True)
-class _SessionWorth:
+class _CorrectedTotal:
     """What the client's hands are worth without the luck of the cards.
 
     Attributes:
@@ -191,7 +191,7 @@ class _Session:
         table: where it is played; None before the first hand.
         shown: the number of the last hand that the client has been shown.
         told: the number of the last hand whose end the client has been told, or that it has given up.
-        worth: of its hands without the luck of the cards.
+        corrected: of its hands without the luck of the cards.
         lock: one call at a time.
     """
 
@@ -202,7 +202,7 @@ class _Session:
     table: TableRow | None = None
     shown: int = -1
     told: int = -1
-    worth: _SessionWorth = field(default_factory=lambda: _SessionWorth())
+    corrected: _CorrectedTotal = field(default_factory=lambda: _CorrectedTotal())
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -217,7 +217,7 @@ class SlumbotSessions:
         sessions_each: int = 5,
         forfeit_s: float = 86_400.0,
         answer_s: float = 600.0,
-        worth_s: float = 10.0,
+        correction_s: float = 10.0,
         clock_s: Callable[[], float] = time.time,
     ) -> None:
         """Begin with the sessions that are open.
@@ -228,7 +228,7 @@ class SlumbotSessions:
             sessions_each: with a table, of one user or one address.
             forfeit_s: a session in which nothing happens for so long is over.
             answer_s: for a bot's part of an answer.
-            worth_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
+            correction_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
             clock_s: tells the time, in seconds since 1970.
         """
         self._parts = parts
@@ -236,10 +236,10 @@ class SlumbotSessions:
         self._sessions_each = sessions_each
         self._forfeit_s = forfeit_s
         self._answer_s = answer_s
-        self._worth_s = worth_s
+        self._correction_s = correction_s
         self._clock_s = clock_s
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._worth = Worth(process_environment(parts.folder), patience_s=worth_s)
+        self._correction = LuckCorrection(process_environment(parts.folder), patience_s=correction_s)
         self._preparing: set[asyncio.Task[Any]] = set()
 
     # ---- the calls
@@ -298,7 +298,7 @@ class SlumbotSessions:
     async def keep(self) -> None:
         """End sessions in which nothing happens any more, for ever."""
         while True:
-            await asyncio.sleep(min(_LOOK_ROUND_S, self._forfeit_s))
+            await asyncio.sleep(min(_TIDY_EVERY_S, self._forfeit_s))
             await self.end_abandoned()
 
     async def end_abandoned(self) -> None:
@@ -311,7 +311,7 @@ class SlumbotSessions:
         """End what counts the luck of the cards."""
         for task in self._preparing:
             task.cancel()
-        await self._worth.close()
+        await self._correction.close()
 
     # ---- inside
 
@@ -423,34 +423,34 @@ class SlumbotSessions:
             return fields(scene, before, None)
         session.told = scene.hand_number
         told = fields(scene, before, sitting.record(scene.hand_number))
-        if not await self._count(session.worth, sitting, scene):
+        if not await self._count(session.corrected, sitting, scene):
             return told
         # In whole chips, as clients read them; rounded so that those of the hands add up to the session's.
-        total_before, total = map(round, session.worth.last)
+        total_before, total = map(round, session.corrected.last)
         return told | {"baseline_winnings": total - total_before, "session_baseline_total": total}
 
-    async def _count(self, worth: _SessionWorth, sitting: Sitting, scene: Scene) -> bool:
+    async def _count(self, corrected: _CorrectedTotal, sitting: Sitting, scene: Scene) -> bool:
         """Count the luck of the cards of all hands up to this one; False if that takes too long, to be gone on with."""
-        until_s = asyncio.get_running_loop().time() + self._worth_s
-        if worth.counted >= scene.hand_number:
+        until_s = asyncio.get_running_loop().time() + self._correction_s
+        if corrected.counted >= scene.hand_number:
             return True
         name = scene.names[scene.position]
-        records = await asyncio.to_thread(_records, sitting, worth.counted + 1, scene.hand_number)
+        records = await asyncio.to_thread(_records, sitting, corrected.counted + 1, scene.hand_number)
         while records and asyncio.get_running_loop().time() < until_s:
-            values = await self._worth.values(scene.game, records)
+            values = await self._correction.values(scene.game, records)
             if not values:
                 return False
             for record, of_hand in zip(records, values, strict=False):
-                before = worth.total
-                worth.total += of_hand[record.names.index(name)]
-                worth.last = before, worth.total
-                worth.counted = record.hand_number
+                before = corrected.total
+                corrected.total += of_hand[record.names.index(name)]
+                corrected.last = before, corrected.total
+                corrected.counted = record.hand_number
             del records[: len(values)]
-        return worth.counted >= scene.hand_number
+        return corrected.counted >= scene.hand_number
 
     def _prepare(self, game: Game) -> None:
         """Have what counts ready by the end of the first hand."""
-        task = asyncio.create_task(self._worth.values(game, ()))
+        task = asyncio.create_task(self._correction.values(game, ()))
         self._preparing.add(task)
         task.add_done_callback(self._preparing.discard)
 

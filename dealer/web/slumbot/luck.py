@@ -28,7 +28,7 @@ _AT_ONCE: Final = 256
 _Values: TypeAlias = list[list[float]]
 
 
-class Worth:
+class LuckCorrection:
     """Asks the process, which is started by the first question."""
 
     def __init__(self, environment: Mapping[str, str], *, patience_s: float = 10.0, most_s: float = 300.0) -> None:

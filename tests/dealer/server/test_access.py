@@ -48,7 +48,7 @@ from dealer.web.library import Counting
 from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.site import make_app
 from dealer.web.slumbot.interface import SlumbotSessions, _owner_of
-from dealer.web.slumbot.luck import Worth
+from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession
 from tests.dealer.server.servers import Talk
@@ -594,7 +594,7 @@ def test_a_session_shows_its_own_cards_to_who_has_its_token(tmp_path: Path, monk
     async def nothing(*asked: Any) -> None:
         del asked
 
-    monkeypatch.setattr(Worth, "values", nothing)
+    monkeypatch.setattr(LuckCorrection, "values", nothing)
 
     async def ask(made: House) -> None:
         pattern = searched(made)
