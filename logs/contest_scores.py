@@ -8,10 +8,10 @@ A contest plays the same deals in several seatings, each a match with a log of i
 seatings have it; the hands of a deal are read side by side, so memory grows neither with the hands nor while one
 seating waits for another.
 
-`worst_hands` finds the hands of any files that a player lost most on, each with the hands in which others held the same
-cards.
+`largest_losses` finds the hands of any files that a player lost most on, each with the hands in which others held the
+same cards.
 
-    for worst in worst_hands(find(["runs/x"]), "New", count=10):
+    for worst in largest_losses(find(["runs/x"]), "New", count=10):
         print(worst.chips, worst.hand.match_name, worst.hand.hand_number)
         for other in worst.others:
             print("  the same deal:", other.names, other.values)
@@ -31,7 +31,7 @@ from engine import Game, uncalled
 from engine.errors import quoted
 from logs.errors import LogsError
 from logs.estimation import Rate, RunningMean, score_bounds
-from logs.hand_access import HandSummary, MatchHands
+from logs.hand_index import HandSummary, MatchHands
 from logs.hand_source import HandSource
 from logs.record import HandRecord
 
@@ -262,7 +262,7 @@ _Deal: TypeAlias = tuple[str, Game, int, tuple[tuple[int, ...], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class WorstHand:
+class LargestLoss:
     """A hand that a player lost.
 
     Attributes:
@@ -277,7 +277,7 @@ class WorstHand:
     others: tuple[tuple[str, HandRecord], ...]
 
 
-def worst_hands(source: HandSource, player: str | None = None, *, count: int = 10) -> list[WorstHand]:
+def largest_losses(source: HandSource, player: str | None = None, *, count: int = 10) -> list[LargestLoss]:
     """The hands a player lost most on, the worst first; equal losses in the order of the files.
 
     Args:
@@ -311,7 +311,7 @@ def worst_hands(source: HandSource, player: str | None = None, *, count: int = 1
         if same is not None:
             same.append((path, record))
     return [
-        WorstHand(
+        LargestLoss(
             path,
             player or "",
             -loss,

@@ -116,13 +116,13 @@ class Scale:
         return int(chips) if chips.denominator == 1 else None
 
 
-def shares(units: int, count: int) -> list[int]:
+def equal_shares(units: int, count: int) -> list[int]:
     """An amount in units split into equal shares; the first shares get the odd units."""
     share, rest = divmod(units, count)
     return [share + (i < rest) for i in range(count)]
 
 
-def split(units: int, weights: Sequence[int]) -> list[int]:
+def split_by_weight(units: int, weights: Sequence[int]) -> list[int]:
     """An amount in units split in proportion to weights; no part exceeds its weight if the amount does not exceed all.
 
     Cumulative sums are rounded down, so that roundings do not add up in any single part.
@@ -195,10 +195,10 @@ class HandNumbers:
         """The number of a hand; the first one asked for identifies the match where nothing else does."""
         if self._base is None:
             self._base = match_base(record, self._match_id)
-        return hand_number(self._base, record.hand_number)
+        return exported_number(self._base, record.hand_number)
 
 
-def follows(record: HandRecord, before: HandRecord | None) -> bool:
+def is_next_of_match(record: HandRecord, before: HandRecord | None) -> bool:
     """Whether a hand is of the same match as the one before it."""
     return (
         before is not None
@@ -210,7 +210,7 @@ def follows(record: HandRecord, before: HandRecord | None) -> bool:
 
 
 def match_base(record: HandRecord, match_id: str | None) -> int:
-    """What the numbers of a match are counted from; see `hand_number`.
+    """What the numbers of a match are counted from; see `exported_number`.
 
     Args:
         record: the first hand of the match that is written.
@@ -230,7 +230,7 @@ def match_base(record: HandRecord, match_id: str | None) -> int:
     return int.from_bytes(digest) % (_SPAN // _PER_MATCH) * _PER_MATCH
 
 
-def hand_number(base: int, number: int) -> int:
+def exported_number(base: int, number: int) -> int:
     """The number of a hand, twelve digits.
 
     Args:

@@ -32,13 +32,13 @@ from logs.formats import (
     MatchWriter,
     Scale,
     check_values,
+    equal_shares,
     file_stem,
-    follows,
     hand_ranks,
-    shares,
+    is_next_of_match,
     showdown_order,
     shown_stacks,
-    split,
+    split_by_weight,
     street_actions,
     usual_blinds,
 )
@@ -76,7 +76,7 @@ def format_ohh_file(records: Iterable[HandRecord], options: ExportOptions = _DEF
     numbers = HandNumbers(options.match_id)
     before: HandRecord | None = None
     for record in records:
-        if not follows(record, before):
+        if not is_next_of_match(record, before):
             numbers = HandNumbers(options.match_id)
         yield ("" if before is None else "\n") + _text(record, options, numbers)
         before = record
@@ -202,7 +202,7 @@ def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict
             raise LogsError(
                 f"hand {record.hand_number}: a rake of {scale.number(rake)} from a pot of {scale.amount(total)}"
             )
-    rakes = split(rake, [pot.amount for pot in pots])
+    rakes = split_by_weight(rake, [pot.amount for pot in pots])
     return [
         _pot(record, number, *of_pot, scale) for number, of_pot in enumerate(zip(pots, winners, rakes, strict=True))
     ]
@@ -211,7 +211,7 @@ def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict
 def _pot(
     record: HandRecord, number: int, pot: Pot, winners: Sequence[Position], rake: int, scale: Scale
 ) -> dict[str, Any]:
-    won = shares(scale.units(pot.amount) - rake, len(winners))
+    won = equal_shares(scale.units(pot.amount) - rake, len(winners))
     return {
         "number": number,
         "amount": scale.amount(pot.amount),

@@ -49,9 +49,7 @@ WORDY += (
     "bots.learner.kernel",
     "dealer.bench",
     "dealer.cli.export",
-    "dealer.match",
 )
-WORDY += ("dealer.results", "dealer.run", "dealer.table", "dealer.watching")
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 

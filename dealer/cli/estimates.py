@@ -13,9 +13,8 @@ from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.reading import Problems
 from dealer.cli.working import working
 from dealer.errors import ResultError
-from dealer.results.reading import read_contest, read_result
-from dealer.results.schema import ContestResult, PlayerResult
 from dealer.run.folder import RESULT_NAME
+from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
 from engine import Game
 from engine.text import count_of
 

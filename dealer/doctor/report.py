@@ -18,7 +18,7 @@ from rich.text import Text
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import Situation
-from dealer.results.junit import Case, Suite, junit_text
+from dealer.run.gate import Case, Suite, junit_text
 from engine.text import count_of
 
 SCHEMA_VERSION: Final = 1

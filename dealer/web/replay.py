@@ -35,7 +35,7 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.results.schema import TournamentResult
+from dealer.run.results import TournamentResult
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.leaks import leak_links
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun

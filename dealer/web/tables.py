@@ -22,9 +22,8 @@ from typing import Any, Final, Protocol
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, new_table, reopen
 from dealer.person.sitting import Sitting
-from dealer.results.reading import read_result
-from dealer.results.schema import ContestResult
-from dealer.run.settings import BotSettings, RunConfig
+from dealer.run.results import ContestResult, read_result
+from dealer.run.settings import BotSettings, RunSettings
 from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.server.db.runs import TAG, RunReport, TableRow, add_table, close_table, open_tables, see_table
@@ -188,7 +187,7 @@ class TableManager:
     async def open(
         self,
         owner: str,
-        make_config: Callable[[], RunConfig],
+        make_config: Callable[[], RunSettings],
         *,
         game: str,
         players: tuple[str, ...],
@@ -481,7 +480,7 @@ class TableBots:
     def seat(self, table: TableRow, sitting: Sitting) -> None:
         """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
         game = self._parts.settings.game(table.game)
-        contest = sitting.run.plan.contests[0]
+        contest = sitting.run.planned[0]
         keys = [player.key for player in contest.players[1:] if player.key]
         run = None if table.run is None else records.run(self._parts.store, table.run)
         if game is None or run is None or not keys:

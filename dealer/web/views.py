@@ -24,8 +24,8 @@ from dealer.person.sentences import (
 )
 from dealer.person.settings import HANDS, SEAT
 from dealer.person.sitting import Sitting
-from dealer.results.schema import ContestResult, GameStandings, TournamentResult
-from dealer.results.sentences import listed
+from dealer.run.results import ContestResult, GameStandings, TournamentResult
+from dealer.run.sentences import listed
 from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor

@@ -110,7 +110,7 @@ class Verdict(enum.Enum):
     """The mean is less than HIGH."""
 
 
-class _Outlook(NamedTuple):
+class _Forecast(NamedTuple):
     """The future of one bet: of the logarithm of its stake, per unit.
 
     Attributes:
@@ -170,7 +170,7 @@ class _Gambler:
             wealth += stake
         self.wealth = wealth
 
-    def outlook(self, gain: float, variance: float) -> list[_Outlook]:
+    def forecast(self, gain: float, variance: float) -> list[_Forecast]:
         """The future of each bet.
 
         It goes by log(1 + y) = y - y**2 / 2, which is good for small bets and a little too pessimistic for large ones.
@@ -178,14 +178,14 @@ class _Gambler:
         Args:
             gain: the mean gain of a unit to come.
         """
-        outlook = []
+        forecast = []
         for stake, (edge, cap) in zip(self._stakes, self._bets, strict=True):
             bet = min(cap, edge / (variance + edge * edge))
             distance = math.log(self.target) - math.log(max(stake, _VANISHED))
-            outlook.append(
-                _Outlook(distance, bet * gain - bet * bet * (variance + gain * gain) / 2, bet * bet * variance)
+            forecast.append(
+                _Forecast(distance, bet * gain - bet * bet * (variance + gain * gain) / 2, bet * bet * variance)
             )
-        return outlook
+        return forecast
 
 
 class BetterTest:
@@ -326,15 +326,15 @@ def _units_to_go(optimist: _Gambler, pessimist: _Gambler, gain: float, loss: flo
     first one counts, and their rates are added. Or, about halfway between LOW and HIGH, the two bets on the smallest
     edge, which mirror each other there, drift until one of them reaches its target. The sooner of the two counts.
     """
-    ours = optimist.outlook(gain, variance)
-    theirs = pessimist.outlook(loss, variance)
+    ours = optimist.forecast(gain, variance)
+    theirs = pessimist.forecast(loss, variance)
     rates = 1 / max(1.0, _growing_time(ours)) + 1 / max(1.0, _growing_time(theirs))
     steady = 1 / rates if rates else math.inf
     drift = (ours[0].growth - theirs[0].growth) / 2
     return min(steady, _exit_time(ours[0].distance, theirs[0].distance, drift, ours[0].variance))
 
 
-def _growing_time(bets: list[_Outlook]) -> float:
+def _growing_time(bets: list[_Forecast]) -> float:
     alone = min((bet.distance / bet.growth for bet in bets if bet.growth > 0), default=math.inf)
     if alone == math.inf:
         return alone

@@ -20,16 +20,16 @@ stands to the account of the decision. What it won in each position beyond the o
 """
 
 from logs.errors import LeaksRefused
-from logs.leaks.divergences import BY_POSITION, Parting
+from logs.leaks.divergences import BY_POSITION, Divergence
 from logs.leaks.search import FEWEST_DEALS, Cell, Leaks, all_leaks_of, deals_in, leaks_of
 
 __all__ = [
     "BY_POSITION",
     "FEWEST_DEALS",
     "Cell",
+    "Divergence",
     "Leaks",
     "LeaksRefused",
-    "Parting",
     "all_leaks_of",
     "deals_in",
     "leaks_of",

@@ -132,7 +132,7 @@ DIMENSIONS: Final = (
     "price",
     "everything",
 )
-"""What is asked: a parting is in one cell of each."""
+"""What is asked: a divergence is in one cell of each."""
 BY_POSITION: Final = "winnings by position"
 """What is asked beside them at tables of more than two."""
 _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
@@ -140,7 +140,7 @@ _LESS, _MORE = " less", " more"
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class Divergence:
     """A decision in which two players with the same cards, after the same betting, did different things.
 
     Attributes:
@@ -203,7 +203,7 @@ def _either(one: str, other: str) -> str:
     return " or ".join(sorted((one, other), key=order.index))
 
 
-def parted_at(one: HandRecord, other: HandRecord) -> tuple[int, Position] | None:
+def decision_apart(one: HandRecord, other: HandRecord) -> tuple[int, Position] | None:
     """The first decision in which two hands of a deal differ, counted from 0, and its position; None where all was
     played alike."""
     played = (chain.from_iterable(record.betting.rounds) for record in (one, other))
@@ -211,7 +211,7 @@ def parted_at(one: HandRecord, other: HandRecord) -> tuple[int, Position] | None
     return next(((number, move[0]) for number, (move, another) in moves if move != another), None)
 
 
-def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | None:
+def divergence_of(mine: HandRecord, theirs: HandRecord, player: str) -> Divergence | None:
     """Where a player parts from another one, in two hands of a deal with different seatings.
 
     Args:
@@ -220,7 +220,7 @@ def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | N
     Returns:
         None where all was played alike, or where others parted before.
     """
-    parted = parted_at(mine, theirs)
+    parted = decision_apart(mine, theirs)
     if parted is None:
         return None
     at, position = parted
@@ -229,11 +229,11 @@ def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | N
         return None
     if names[0] != player:
         mine, theirs = theirs, mine
-    found = parting_at(mine, at, betting_steps(theirs.betting)[at])
+    found = divergence_at(mine, at, betting_steps(theirs.betting)[at])
     return replace(found, others_chips=theirs.values[position])
 
 
-def parting_at(mine: HandRecord, at: int, other: Step) -> Parting:
+def divergence_at(mine: HandRecord, at: int, other: Step) -> Divergence:
     """A decision of a hand beside another action in its place.
 
     Args:
@@ -256,7 +256,7 @@ def parting_at(mine: HandRecord, at: int, other: Step) -> Parting:
     if did == others:
         is_less = step.added < other.added
         did, others = (did + _LESS, others + _MORE) if is_less else (did + _MORE, others + _LESS)
-    return Parting(
+    return Divergence(
         hand_number=mine.hand_number,
         position=position_names(game)[position],
         street=round_names(game)[step.round],

@@ -29,7 +29,7 @@ from engine.errors import quoted
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused
 from logs.hand_source import HandSource
-from logs.leaks.divergences import BY_POSITION, DIMENSIONS, Parting, parted_at, parting_of
+from logs.leaks.divergences import BY_POSITION, DIMENSIONS, Divergence, decision_apart, divergence_of
 from logs.record import HandRecord
 from logs.tracker.positions import position_names
 
@@ -173,7 +173,7 @@ class Leaks:
         cells: by dimension, the worst first.
         asked: how many cells have an interval.
         bound: standard errors of each half-width.
-        worst: the partings that cost most, each with the paths of its hands, the worst first.
+        worst: the divergences that cost most, each with the paths of its hands, the worst first.
         is_of_many: whether more than two play at a table.
     """
 
@@ -185,7 +185,7 @@ class Leaks:
     cells: tuple[Cell, ...]
     asked: int
     bound: float
-    worst: tuple[tuple[Parting, tuple[str, ...]], ...]
+    worst: tuple[tuple[Divergence, tuple[str, ...]], ...]
     is_of_many: bool
 
     @property
@@ -220,7 +220,7 @@ _TWO: Final = 2
 _NO_CHOICE: Final = "", ""
 _Choice: TypeAlias = tuple[int, float, int]
 """In how many deals it was made, the chips, and the last of these deals."""
-Found: TypeAlias = tuple[str, HandRecord]
+LocatedHand: TypeAlias = tuple[str, HandRecord]
 """A hand and the path it comes from."""
 
 
@@ -256,9 +256,9 @@ class PlayerCount:
         self._sides: list[tuple[int, int]] = []
         self._of_deal: list[int] = []
         self._rows: list[tuple[int, ...]] = []
-        self._dearest: list[tuple[float, int, Parting, tuple[str, ...]]] = []
+        self._costliest: list[tuple[float, int, Divergence, tuple[str, ...]]] = []
 
-    def add(self, hands: Sequence[Found]) -> None:
+    def add(self, hands: Sequence[LocatedHand]) -> None:
         """Count the hands of a deal in which the player sat."""
         sets, alone = _whole_sets([one for one in hands if self.player in one[1].names_by_seat])
         self._unpaired += alone
@@ -282,21 +282,21 @@ class PlayerCount:
         self._sets += 1
         self._hands += 1
 
-    def add_decision(self, parting: Parting | None, path: str) -> None:
+    def add_decision(self, divergence: Divergence | None, path: str) -> None:
         """Count a decision of the hand begun last; None where the other would have done the same."""
-        if parting is not None:
-            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, parting.cells, strict=True)])
-            self._note(row, (0, 1), parting.lost_or_won)
+        if divergence is not None:
+            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, divergence.cells, strict=True)])
+            self._note(row, (0, 1), divergence.lost_or_won)
             self._parted += 1
-            self._count_parting(row, parting, parting.lost_or_won, (path,))
+            self._count_divergence(row, divergence, divergence.lost_or_won, (path,))
         self._deals += 1
 
-    def _count_set(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
+    def _count_set(self, hands: Sequence[LocatedHand], roles: Mapping[str, int]) -> None:
         players = len(roles)
         # Each hand of a player is compared with that of every other one in its seat: together they count once.
         share = players / len(hands) / (players - 1)
         for (path, one), (other_path, other) in combinations(hands, 2):
-            parted = parted_at(one, other)
+            parted = decision_apart(one, other)
             if parted is None:
                 continue
             position = parted[1]
@@ -305,15 +305,15 @@ class PlayerCount:
                 continue
             if whom == self.player:
                 who, whom = whom, who
-            parting = parting_of(one, other, who)
-            assert parting is not None
-            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, parting.cells, strict=True)])
-            chips = share * parting.lost_or_won
+            divergence = divergence_of(one, other, who)
+            assert divergence is not None
+            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, divergence.cells, strict=True)])
+            chips = share * divergence.lost_or_won
             self._note(row, (roles[who], roles[whom]), chips)
             if who == self.player:
                 self._parted += self._deals != self._last_parted or players == _TWO
                 self._last_parted = self._deals
-                self._count_parting(row, parting, chips, (path, other_path))
+                self._count_divergence(row, divergence, chips, (path, other_path))
         if players > _TWO:
             self._count_positions(hands, roles)
 
@@ -323,20 +323,22 @@ class PlayerCount:
         self._of_deal.append(self._deals)
         self._rows.append(row)
 
-    def _count_parting(self, row: tuple[int, ...], parting: Parting, chips: float, paths: tuple[str, ...]) -> None:
+    def _count_divergence(
+        self, row: tuple[int, ...], divergence: Divergence, chips: float, paths: tuple[str, ...]
+    ) -> None:
         for number in row:
-            self._cells.add(number, (parting.did, parting.others), self._deals, chips)
+            self._cells.add(number, (divergence.did, divergence.others), self._deals, chips)
             self._count_deal(number)
-        if parting.lost_or_won < 0 and self._worst:
-            push = heapq.heappush if len(self._dearest) < self._worst else heapq.heappushpop
-            push(self._dearest, (-parting.lost_or_won, -len(self._won), parting, tuple(sorted({*paths}))))
+        if divergence.lost_or_won < 0 and self._worst:
+            push = heapq.heappush if len(self._costliest) < self._worst else heapq.heappushpop
+            push(self._costliest, (-divergence.lost_or_won, -len(self._won), divergence, tuple(sorted({*paths}))))
 
     def _count_deal(self, number: int) -> None:
         """Count a deal of a cell, once; between two players each comparison is one."""
         deals, last = self._sizes.get(number, (0, -1))
         self._sizes[number] = deals + (last != self._deals or self._players == _TWO), self._deals
 
-    def _count_positions(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
+    def _count_positions(self, hands: Sequence[LocatedHand], roles: Mapping[str, int]) -> None:
         """Count what each player made in each position beyond the mean of all others with the same cards."""
         players = len(roles)
         names = position_names(hands[0][1].game)
@@ -391,7 +393,7 @@ class PlayerCount:
             cells=tuple(made),
             asked=len(asked),
             bound=found.bound,
-            worst=tuple((parting, paths) for *_, parting, paths in sorted(self._dearest, reverse=True)),
+            worst=tuple((divergence, paths) for *_, divergence, paths in sorted(self._costliest, reverse=True)),
             is_of_many=self._players > _TWO,
         )
 
@@ -423,14 +425,14 @@ def _cell(
     return Cell(dimension, name, deals, total, None if half is None else float(half), shown)
 
 
-def _whole_sets(hands: Sequence[Found]) -> tuple[list[list[Found]], int]:
+def _whole_sets(hands: Sequence[LocatedHand]) -> tuple[list[list[LocatedHand]], int]:
     """The hands of a deal in sets, in each of which every player sits in every position equally often, and how many
     hands are left.
 
     Between two players a set is two hands; among more, all hands of these players, or none.
     """
-    waiting: dict[object, list[Found]] = {}
-    found: list[list[Found]] = []
+    waiting: dict[object, list[LocatedHand]] = {}
+    found: list[list[LocatedHand]] = []
     for one in hands:
         record = one[1]
         holes = record.deal.hole_cards
@@ -455,7 +457,7 @@ def _is_whole(records: Sequence[HandRecord]) -> bool:
 _PROGRESS_HANDS: Final = 500
 
 
-def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) -> Iterator[list[Found]]:
+def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) -> Iterator[list[LocatedHand]]:
     """The hands of a source deal by deal, each with its path; copies of files count once, and are reported as problems.
 
     Args:
@@ -473,13 +475,13 @@ def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) 
             on_hands(hands)
 
 
-def leaks_of(deals: Iterable[Sequence[Found]], player: str | None = None, *, worst: int = 10) -> Leaks:
+def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, *, worst: int = 10) -> Leaks:
     """Where a player loses.
 
     Args:
         deals: of each, all its hands with the paths they come from.
         player: whose leaks; None for the first player of the first hand.
-        worst: how many of the dearest partings are kept.
+        worst: how many of the divergences that cost most are kept.
 
     Raises:
         LeaksRefused: leaks cannot be told from these hands; the sentence says why.
@@ -503,12 +505,12 @@ def leaks_of(deals: Iterable[Sequence[Found]], player: str | None = None, *, wor
     return count.leaks()
 
 
-def all_leaks_of(deals: Iterable[Sequence[Found]], *, worst: int = 10) -> tuple[Leaks, ...]:
+def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> tuple[Leaks, ...]:
     """Where each player loses that leaks can be told of, in the order met.
 
     Args:
         deals: of each, all its hands with the paths they come from.
-        worst: how many of the dearest partings of each are kept.
+        worst: how many of the divergences that cost most of each are kept.
 
     Raises:
         LeaksRefused: leaks of nobody can be told from these hands; the sentence says why.

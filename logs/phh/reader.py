@@ -49,42 +49,37 @@ _VARIANTS: Final = {"FT": BettingType.LIMIT, "NT": BettingType.NO_LIMIT}
 _MOST_DIGITS: Final = 15
 
 
-class Fields:
-    """The fields of a table, read as what they should be."""
+class _Fields:
+    """The fields of a table, read as what they should be; amounts of money in chips."""
 
     def __init__(self, table: dict[str, Any], scale: Scale) -> None:
         self.table = table
         self._scale = scale
 
     def text(self, key: str) -> str | None:
-        """A field that may be missing."""
         value = self.table.get(key)
         if value is not None and not isinstance(value, str):
             raise HandError(f"{key} is not a text")
         return value
 
     def texts(self, key: str) -> list[str]:
-        """A list of texts."""
         values = self.table.get(key)
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise HandError(f"{key} is missing" if values is None else f"{key} is not a list of texts")
         return values
 
     def amounts(self, key: str) -> list[int]:
-        """A list of amounts of money, in chips."""
         values = self.table.get(key)
         if not isinstance(values, list):
             raise HandError(f"{key} is missing" if values is None else f"{key} is not a list")
         return [self._chips(key, value) for value in values]
 
     def amount(self, key: str) -> int:
-        """An amount of money, in chips."""
         if key not in self.table:
             raise HandError(f"{key} is missing")
         return self._chips(key, self.table[key])
 
     def amount_of(self, text: str) -> int:
-        """The amount in an action, in chips."""
         whole, _, fraction = text.partition(".")
         if not (text.isascii() and (whole + fraction).isdigit() and len(text) <= _MOST_DIGITS):
             raise HandError(f"{quoted(text, 20)} is not an amount")
@@ -119,8 +114,7 @@ class Fields:
         return amounts
 
 
-def game_of(fields: Fields) -> Game:
-    """The game a table defines."""
+def _game_of(fields: _Fields) -> Game:
     variant = fields.text("variant")
     if variant not in _VARIANTS:
         what = "there is no variant" if variant is None else f"the variant is {variant!r}"
@@ -155,7 +149,7 @@ def game_of(fields: Fields) -> Game:
 _NONE_KNOWN: Final = "????"
 
 
-class Play:
+class _Replay:
     """A hand being played from its actions.
 
     Attributes:
@@ -163,21 +157,15 @@ class Play:
         mucked: positions that threw their cards away at the showdown.
     """
 
-    def __init__(self, game: Game, fields: Fields) -> None:
+    def __init__(self, game: Game, fields: _Fields) -> None:
         self.betting: BettingState = betting_start(game)
         self.holes: list[tuple[Card, ...]] = [()] * game.num_players
         self.board: list[Card] = []
         self.mucked: set[int] = set()
         self._game = game
         self._fields = fields
-        """Chips each position had put in before the present street."""
 
     def apply(self, text: str) -> None:
-        """Play one action.
-
-        Raises:
-            HandError: it is not an action, or the rules refuse it.
-        """
         match text.split("#", 1)[0].split():
             case []:
                 pass
@@ -201,11 +189,6 @@ class Play:
                 raise HandError(f"{quoted(text, 60)} is not an action of hold'em")
 
     def conclude(self) -> None:
-        """Check what can be checked when all is played.
-
-        Raises:
-            HandError: the hand is not over, a card was dealt twice, or the board is not that of the last round.
-        """
         if not self.betting.finished:
             raise HandError("the hand is not over after its last action")
         self._check_board("at the end of the hand")
@@ -282,9 +265,9 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
     Raises:
         HandError: it is not a hand of hold'em that can be read.
     """
-    fields = Fields(table, scale)
-    game = game_of(fields)
-    play = Play(game, fields)
+    fields = _Fields(table, scale)
+    game = _game_of(fields)
+    play = _Replay(game, fields)
     for text in fields.texts("actions"):
         play.apply(text)
     play.conclude()
@@ -308,7 +291,7 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
     return record, doubt
 
 
-def _values(fields: Fields, play: Play) -> tuple[tuple[float, ...], str | None]:
+def _values(fields: _Fields, play: _Replay) -> tuple[tuple[float, ...], str | None]:
     betting = play.betting
     game = betting.game
     deal = Deal(tuple(play.holes), tuple(play.board))
@@ -351,7 +334,7 @@ def _compared(values: list[float], told: list[float] | None, stacks: list[int]) 
     )
 
 
-def _seating(fields: Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat, ...]]:
+def _seating(fields: _Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat, ...]]:
     table = fields.table
     names = fields.texts("players") if "players" in table else [""] * players
     chairs = table.get("seats", list(range(players)))
@@ -365,7 +348,7 @@ def _seating(fields: Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat,
     return tuple([by_seat[Seat(seat)] for seat in range(players)]), seats
 
 
-def _own_fields(fields: Fields, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
+def _own_fields(fields: _Fields, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
     times = fields.table.get("_times")
     count = sum(map(len, betting.rounds))
     if not isinstance(times, list) or len(times) != count or not all(map(_is_pair_of_numbers, times)):

@@ -20,7 +20,14 @@ from engine.betting_rules import Move
 from engine.hand import Pot, side_pots, uncalled
 from engine.holdem import Blinds
 from logs.errors import LogsError
-from logs.formats import RakeFunction, order_of_showing, shares, shown_stacks, split, street_actions
+from logs.formats import (
+    RakeFunction,
+    equal_shares,
+    order_of_showing,
+    shown_stacks,
+    split_by_weight,
+    street_actions,
+)
 from logs.pokerstars.stakes import Money
 from logs.record import HandRecord
 
@@ -187,12 +194,12 @@ class Planner:
         amounts = [pot.amount for pot in plan.pots]
         left = [scale.units(amount) for amount in amounts]
         if plan.rake_cents:
-            rakes = split(plan.rake_cents, amounts)
+            rakes = split_by_weight(plan.rake_cents, amounts)
             left = [cents - rake for cents, rake in zip(left, rakes, strict=True)]
         collecting = []
         for pot in reversed(range(len(left))):
             name = _pot_name(pot, left)
-            for position, cents in zip(winners[pot], shares(left[pot], len(winners[pot])), strict=True):
+            for position, cents in zip(winners[pot], equal_shares(left[pot], len(winners[pot])), strict=True):
                 won_cents[position] += cents
                 collecting.append(f"{names[position]} collected {money.text(cents)} from {name}{end}")
         won = {position: f"({money.text(won_cents[position])})" for sharing in winners for position in sharing}

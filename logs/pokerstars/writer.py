@@ -43,7 +43,15 @@ from typing import Final, TypeAlias
 from engine import CARD_TEXTS, Card, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
-from logs.formats import ExportOptions, HandNumbers, MatchWriter, check_values, follows, hand_ranks, usual_blinds
+from logs.formats import (
+    ExportOptions,
+    HandNumbers,
+    MatchWriter,
+    check_values,
+    hand_ranks,
+    is_next_of_match,
+    usual_blinds,
+)
 from logs.pokerstars.names import HandName, name_ending, name_hand, screen_names, table_name
 from logs.pokerstars.plans import Ending, Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
@@ -397,7 +405,7 @@ def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions
     writer: PokerStarsWriter | None = None
     before: HandRecord | None = None
     for record in records:
-        if writer is None or not follows(record, before):
+        if writer is None or not is_next_of_match(record, before):
             writer = PokerStarsWriter(record.game, record.match_name, record.names_by_seat, options)
         before = record
         yield writer.format(record)

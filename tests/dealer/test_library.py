@@ -19,7 +19,7 @@ import pytest
 
 import dealer
 from dealer.library import Settings, new_play
-from dealer.run.settings import RunConfig
+from dealer.run.settings import RunSettings
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
 
@@ -215,7 +215,7 @@ def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
 def test_a_run_interrupted_before_its_first_step_returns_what_there_is(tmp_path: Path) -> None:
     async def main() -> None:
         bots = [{"bot": "calling"}, {"bot": "random"}]
-        config = RunConfig.model_validate({"games": ["kuhn"], "bots": bots, "hands": 40, "in_process": True})
+        config = RunSettings.model_validate({"games": ["kuhn"], "bots": bots, "hands": 40, "in_process": True})
         run = new_play(config, tmp_path / "run")
         playing = asyncio.create_task(run.play())
         # It runs after `play` has made its task, and before that task.
@@ -265,7 +265,7 @@ def test_ctrl_c_is_a_keyboard_interrupt_and_the_run_stays(tmp_path: Path) -> Non
 
 def test_the_settings_are_those_of_the_configuration() -> None:
     named = {"command", "games", "bots", "format"}
-    assert set(get_type_hints(Settings)) == set(RunConfig.model_fields) - named
+    assert set(get_type_hints(Settings)) == set(RunSettings.model_fields) - named
 
 
 def test_everything_offered_is_there_and_documented() -> None:

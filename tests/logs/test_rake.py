@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.formats import ExportOptions, Rake, split
+from logs.formats import ExportOptions, Rake, split_by_weight
 from logs.ohh import format_ohh
 from tests.logs.hands import random_hands
 
@@ -79,6 +79,6 @@ def test_open_hand_history_takes_it_too() -> None:
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=9).filter(any), st.data())
 def test_no_pot_is_raked_of_more_than_it_holds(pots: list[int], data: st.DataObject) -> None:
     rake = data.draw(st.integers(0, sum(pots)))
-    parts = split(rake, pots)
+    parts = split_by_weight(rake, pots)
     assert sum(parts) == rake
     assert all(0 <= part <= pot for part, pot in zip(parts, pots, strict=True))

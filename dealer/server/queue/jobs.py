@@ -15,8 +15,8 @@ from typing import Protocol, TypeAlias
 from dealer.errors import ConfigError, RefusedError
 from dealer.library import AnyResult, Run
 from dealer.match.faults import FaultPolicy
-from dealer.run.resolve import settle
-from dealer.run.schedule import Seating, number_of_seatings
+from dealer.run.plan import number_of_seatings, settle
+from dealer.run.settings import Seating
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState
 from dealer.server.db.runs import seconds_per_hand

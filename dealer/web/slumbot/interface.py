@@ -35,7 +35,7 @@ from bots.human import Scene
 from dealer.errors import DealerError, WebError
 from dealer.person.settings import table_config
 from dealer.person.sitting import Sitting
-from dealer.run.settings import RunConfig
+from dealer.run.settings import RunSettings
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.accounts import Passwords, RateLimit, User
 from dealer.server.db.runs import GUEST_NAME, TableRow
@@ -362,7 +362,7 @@ class SlumbotSessions:
             seed=seed,
         )
 
-    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: DealKey) -> RunConfig:
+    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: DealKey) -> RunSettings:
         name = player_name(GUEST_NAME if session.user is None else session.user.name)
         if name == player_name(bot.name):
             name = f"{name}-client"

@@ -9,7 +9,7 @@ import pytest
 
 from logs.acpc_log.reader import read_log
 from logs.errors import LogError, NoSuchHandError
-from logs.hand_access import HandFileAccess, open_hands
+from logs.hand_index import HandIndex, open_hands
 from logs.hand_source import find
 from logs.phh import format_phhs
 from logs.record import HandRecord
@@ -38,7 +38,7 @@ def _write(folder: Path, records: list[HandRecord], game: str, name: str = "m1",
     return path
 
 
-def _open(path: Path) -> HandFileAccess:
+def _open(path: Path) -> HandIndex:
     (file,) = find([path]).files
     return open_hands(file)
 

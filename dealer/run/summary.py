@@ -1,29 +1,190 @@
-"""The result of a tournament: its contests, and the rankings in each game."""
+"""The results of contests and tournaments, made from what their matches counted."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from dealer.results.contest import contest_result
-from dealer.results.schema import ContestResult, CrosstableCell, GameStandings, Rank, TournamentResult
-from dealer.results.sentences import listed
+from dealer.match.faults import FaultKind
+from dealer.run.contest import Contest
 from dealer.run.ending import INTERRUPTED, Outcome
+from dealer.run.plan import ContestPlan
+from dealer.run.record import ResponseTimes
+from dealer.run.results import (
+    ContestResult,
+    CrosstableCell,
+    DealerReport,
+    GameStandings,
+    Interval,
+    MatchSummary,
+    PlayerResult,
+    Rank,
+    TournamentResult,
+    TrainingReport,
+)
+from dealer.run.sentences import contest_sentence, fault_phrase, listed
+from dealer.run.settings import Score
 from dealer.run.tournament import Tournament
+from engine import logged_seed
 from engine.text import count_of
-from logs.estimation import FEWEST_UNITS, Bounds, MeanOfContests, RankedContest, Ranking, ranking
+from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, MeanOfContests, RankedContest, Ranking, RunningMean, ranking
 
 
-def tournament_result(tournament: Tournament, *, resume: str | None) -> TournamentResult:
+def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
+    """The result of a contest so far; one that has not ended counts as interrupted.
+
+    Args:
+        contest: the contest.
+        resume: the command that resumes it, if it is not complete.
+    """
+    plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
+    means = [plan.new_mean() for _ in plan.players]
+    for deal_scores in scores.in_order():
+        for mean, score in zip(means, deal_scores, strict=True):
+            mean.add(score)
+    corrected = _corrected_means(contest)
+    duplicates = scores.duplicates
+    hands = scores.hands_played - contest.hands_before
+    result = ContestResult(
+        game=plan.record.game_name,
+        seed=logged_seed(plan.run.seed),
+        seating=plan.run.seating,
+        seatings=plan.seatings,
+        hands_asked=plan.run.hands,
+        duplicates=duplicates,
+        hands_counted=duplicates * plan.seatings,
+        hands_played=scores.hands_played,
+        outcome=ending.outcome,
+        reason=ending.reason,
+        stop=str(plan.run.stop),
+        score=Score.CORRECTED if plan.run.settings.score is Score.CORRECTED else Score.RAW,
+        verdict=None if contest.monitor is None else contest.monitor.verdict,
+        interval=_interval(plan),
+        seconds=contest.seconds,
+        hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
+        folder=str(plan.record.folder),
+        resume=None if ending.outcome.is_complete else resume,
+        players=[
+            _player_result(contest, player, mean, corrected[player] if corrected else None)
+            for player, mean in enumerate(means)
+        ],
+        matches=[
+            MatchSummary(
+                name=slot.name,
+                seats=[plan.names[player] for player in slot.players],
+                first_hand=slot.first_hand,
+                hands=run.tally.hands,
+                chips=run.tally.chips,
+            )
+            for slot, run in zip(contest.slots, contest.runs, strict=False)
+        ],
+        training=[
+            TrainingReport(
+                player=one.player,
+                hands=one.hands,
+                memory=str(one.memory),
+                own_file=one.own_file,
+                problem=one.problem or None,
+            )
+            for one in contest.trained
+        ],
+        dealer=_dealer_report(contest),
+        sentence="",
+    )
+    return result.model_copy(update={"sentence": contest_sentence(result)})
+
+
+def _corrected_means(contest: Contest) -> list[RunningMean]:
+    """The players' means without the luck of the cards; none where they are not counted."""
+    plan = contest.plan
+    if plan.run.settings.score is Score.CORRECTED:
+        deals: Iterable[Sequence[float]] = contest.judged.in_order()
+    else:
+        fitted = contest.deals_without_luck()
+        if fitted is None:
+            return []
+        deals = fitted.tolist()
+    means = [plan.new_mean(Score.CORRECTED) for _ in plan.players]
+    for scores in deals:
+        for mean, score in zip(means, scores, strict=True):
+            mean.add(score)
+    return means
+
+
+def _interval(plan: ContestPlan) -> Interval:
+    if plan.learners:
+        return Interval.NONE
+    return Interval.ANY_TIME if plan.is_sequential else Interval.FIXED
+
+
+def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:
+    """One player over all its seats."""
+    plan = contest.plan
+    faults: Counter[str] = Counter()
+    times = ResponseTimes()
+    restarts = 0
+    first_fault = exit_code = None
+    for slot, run in zip(contest.slots, contest.runs, strict=False):
+        seat = slot.players.index(player)
+        tally = run.tally
+        faults.update(tally.faults[seat])
+        times.include(tally.times[seat])
+        restarts += tally.restarts[seat]
+        first_fault = first_fault or tally.first_faults[seat]
+        if exit_code is None:
+            exit_code = next((code for failed, code in run.exit_codes.items() if failed == seat), None)
+    order = {kind.value: place for place, kind in enumerate(FaultKind)}
+    return PlayerResult(
+        name=plan.names[player],
+        player=plan.players[player].text,
+        chips=contest.scores.chips()[player],
+        mbb_per_game=mean.mean if mean.count else None,
+        half_width_95=mean.half_width_95,
+        standard_error=mean.standard_error,
+        # Each player may come out best by luck on one side, so the errors of all add up.
+        half_width_of_best_95=mean.half_width(2 * TAIL_95 / len(plan.players)),
+        corrected_mbb_per_game=corrected.mean if corrected is not None and corrected.count else None,
+        corrected_half_width_95=None if corrected is None else corrected.half_width_95,
+        corrected_standard_error=None if corrected is None else corrected.standard_error,
+        standard_deviation=mean.standard_deviation,
+        faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
+        first_fault=None if first_fault is None else fault_phrase(first_fault),
+        restarts=restarts,
+        actions=times.count,
+        thinking_s=times.total_us / 1e6,
+        median_us=times.quantile_us(0.5),
+        p99_us=times.quantile_us(0.99),
+        exit_code=exit_code,
+    )
+
+
+def _dealer_report(contest: Contest) -> DealerReport:
+    runs = contest.runs
+    questions = sum(run.questions for run in runs)
+    overhead_ns = sum(run.overhead_ns for run in runs)
+    actions = sum(times.count for run in runs for times in run.tally.times)
+    timeouts = sum(run.tally.timeouts for run in runs)
+    return DealerReport(
+        actions=actions,
+        us_per_action=overhead_ns / 1000 / questions if questions else None,
+        timeouts_per_million_actions=1e6 * timeouts / actions if actions else None,
+        turned_away=sum(run.tally.strays for run in runs),
+    )
+
+
+def tournament_result(tournament: Tournament, folder: Path, *, resume: str | None) -> TournamentResult:
     """The result of a tournament that has ended or was interrupted.
 
     Args:
         tournament: after `Tournament.play`.
+        folder: of the run.
         resume: the command that resumes it, if it is not complete.
     """
     plan = tournament.plan
     results = [contest_result(contest, resume=None) for contest in tournament.contests]
-    standings = [_standings(tournament, results, named.name) for named in plan.settled.games]
+    standings = [_standings(tournament, results, named.name) for named in plan.games]
     outcome = tournament.outcome
     incomplete = sum(not result.outcome.is_complete for result in results)
     interrupted = [one.reason for one in results if one.outcome is Outcome.INTERRUPTED]
@@ -34,14 +195,14 @@ def tournament_result(tournament: Tournament, *, resume: str | None) -> Tourname
     }
     reason = reasons.get(outcome, "all contests were played.")
     return TournamentResult(
-        format=plan.settled.format,
+        format=plan.settings.format,
         outcome=outcome,
         reason=reason,
-        players=list(plan.settled.names),
+        players=list(plan.names),
         contests=results,
         standings=standings,
         seconds=tournament.seconds,
-        folder=str(plan.folder),
+        folder=str(folder),
         resume=None if outcome.is_complete else resume,
         sentence=" ".join([*map(first_places, standings), reason[:1].upper() + reason[1:]]),
     )
@@ -53,29 +214,27 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
 
     plan = tournament.plan
     played = [
-        (contest, entrants)
-        for contest, entrants, result in zip(tournament.contests, plan.entrants, results, strict=True)
+        contest
+        for contest, result in zip(tournament.contests, results, strict=True)
         if contest.plan.record.game_name == game and result.duplicates
     ]
-    contests = [
-        RankedContest(entrants, np.array(list(contest.scores.in_order()), np.float64)) for contest, entrants in played
-    ]
-    fitted = [(contest.deals_without_luck(), entrants) for contest, entrants in played]
+    contests = [RankedContest(one.plan.entrants, np.array(list(one.scores.in_order()), np.float64)) for one in played]
+    fitted = [(one.deals_without_luck(), one.plan.entrants) for one in played]
     corrected = [RankedContest(entrants, deals) for deals, entrants in fitted if deals is not None]
     if not played:
         return GameStandings(
             game=game, mbb_per_game={}, half_width_95={}, crosstable=[], total_bankroll=[], instant_runoff=[]
         )
-    first = played[0][0].plan
+    first = played[0].plan
     return standings_of(
         game,
         contests,
-        plan.settled.names,
+        plan.names,
         first.bounds,
         corrected=corrected if len(corrected) == len(played) else (),
         is_sequential=first.is_sequential,
         seatings=first.seatings,
-        seed=seed if isinstance(seed := plan.settled.seed, int) else seed.number(),
+        seed=seed if isinstance(seed := plan.seed, int) else seed.number(),
     )
 
 

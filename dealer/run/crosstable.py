@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from dealer.results.schema import GameStandings, Rank
+from dealer.run.results import GameStandings, Rank
 from logs.estimation.mean import signed
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}

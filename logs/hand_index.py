@@ -40,16 +40,12 @@ from protocol import FormatError
 
 _APART: Final = 64
 """Hands between two whose places are kept."""
-
 _SEATING_HANDS: Final = 16
 """Hands that show which seat each player has."""
-
 _MOST_BYTES: Final = 1 << 14
 """Of a line."""
-
 _MOST_PASSED: Final = 1 << 24
 """Of the rest of a longer line, which is none of a hand's; behind a line that does not end there, nothing is read."""
-
 _MOST_DIGITS: Final = 18
 """Of the number of a hand."""
 
@@ -119,7 +115,7 @@ class MatchHands:
         raise NotImplementedError
 
 
-class HandFileAccess:
+class HandIndex:
     """The matches of one file, in its order.
 
     Attributes:
@@ -140,14 +136,14 @@ class HandFileAccess:
     def close(self) -> None:
         """Let go of what was put aside."""
 
-    def __enter__(self) -> HandFileAccess:
+    def __enter__(self) -> HandIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def open_hands(file: HandFile, game: Game | None = None) -> HandFileAccess:
+def open_hands(file: HandFile, game: Game | None = None) -> HandIndex:
     """Pass through a file.
 
     Args:
@@ -158,8 +154,8 @@ def open_hands(file: HandFile, game: Game | None = None) -> HandFileAccess:
         OSError: it cannot be read.
     """
     if file.format is None and is_plain(file.path) and _is_of_today(file.path):
-        return _LogAccess(file.path, game)
-    return _AsideAccess(file, game)
+        return _LogIndex(file.path, game)
+    return _CopiedIndex(file, game)
 
 
 def _is_of_today(path: str) -> bool:
@@ -173,8 +169,6 @@ def _is_of_today(path: str) -> bool:
 
 
 # ---- ACPC logs
-
-
 class _LogMatch(MatchHands):
     def __init__(self, path: str, game: Game, name: str, lines: StateLines) -> None:
         self.name = name
@@ -278,7 +272,7 @@ class _LogMatch(MatchHands):
                     yield number, line
 
 
-class _LogAccess(HandFileAccess):
+class _LogIndex(HandIndex):
     """An ACPC log. A last line without its end, which may be half-written, is none of its hands."""
 
     def __init__(self, path: str, game: Game | None) -> None:
@@ -384,9 +378,7 @@ def _pot_bound(game: Game) -> Callable[[bytes], int]:
 
 
 # ---- any other file
-
-
-class _AsideMatch(MatchHands):
+class _CopiedMatch(MatchHands):
     def __init__(self, first: HandRecord, file: IO[bytes], lock: threading.Lock) -> None:
         self.name = first.match_name
         self.game = first.game
@@ -432,19 +424,19 @@ class _AsideMatch(MatchHands):
             yield HandSummary(number, record.names, record.values, record.betting.pot)
 
 
-class _AsideAccess(HandFileAccess):
+class _CopiedIndex(HandIndex):
     def __init__(self, file: HandFile, game: Game | None) -> None:
         self.path = file.path
         self.problems = problems = list[LogProblem]()
         lock = threading.Lock()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
-        self._matches: list[_AsideMatch] = []
-        newest: dict[str, _AsideMatch] = {}
+        self._matches: list[_CopiedMatch] = []
+        newest: dict[str, _CopiedMatch] = {}
         try:
             for record in HandSource((file,), game, times=True, on_problem=problems.append).hands():
                 match = newest.get(record.match_name)
                 if match is None or record.hand_number in match.places:
-                    match = newest[record.match_name] = _AsideMatch(record, self._file, lock)
+                    match = newest[record.match_name] = _CopiedMatch(record, self._file, lock)
                     self._matches.append(match)
                 match.places[record.hand_number] = self._file.tell()
                 pickle.dump(record, self._file, pickle.HIGHEST_PROTOCOL)
