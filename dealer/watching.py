@@ -3,7 +3,7 @@
 A run is the folder of a play or of a tournament, or any log, file of hands or folder of such. Everything is found by
 names that were found here before: what a visitor writes is looked up and never becomes a path.
 
-A match that goes on passes each of its events to `LiveTables`, in its own thread and at its own pace; a watcher asks
+A match that goes on passes each of its events to `LiveMatches`, in its own thread and at its own pace; a watcher asks
 for the newest moment when there is time for it. Nothing waits and nothing piles up: a moment that nobody asked for is
 gone.
 """
@@ -375,7 +375,7 @@ class LiveMoment(NamedTuple):
         return live_views(betting, self.names, deal.hole_cards, board)
 
 
-class LiveTables:
+class LiveMatches:
     """The newest moment of each match of a run; what a run is given as its `Watch`."""
 
     def __init__(self) -> None:

@@ -50,7 +50,6 @@ WORDY += (
     "dealer.bench",
     "dealer.cli.export",
 )
-WORDY += ("dealer.server", "dealer.web")
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 
 

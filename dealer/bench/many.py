@@ -20,7 +20,7 @@ from dealer.run.writers import LogWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
-from dealer.watching import LiveTables
+from dealer.watching import LiveMatches
 from logs.whole_file import LineFile
 from protocol import find_game
 
@@ -36,7 +36,7 @@ async def _deal(
             setup = MatchSetup(game, f"m{i}", hands, seed + i, names)
             watchers: list[Watcher] = [LogWriter(LineFile(os.path.join(folder, f"m{i}.log")), names)]
             if is_watched:
-                watchers.append(MatchWatcher(LiveTables(), game_file, setup))
+                watchers.append(MatchWatcher(LiveMatches(), game_file, setup))
             running.append(Connections(Match(setup, watchers), coalesce_s=coalesce_s))
         for connections in running:
             sys.stdout.write(" ".join(map(str, connections.listen())) + "\n")

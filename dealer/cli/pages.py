@@ -58,9 +58,9 @@ def show_pages(
     """
     require_web()
     from dealer.watching import WatchedRun
-    from dealer.web.addresses import hand_path, run_path
     from dealer.web.library import LocalLibrary
     from dealer.web.local import local_site
+    from dealer.web.views import hand_path, run_path
 
     for path in paths:
         if not path.exists():
@@ -123,13 +123,13 @@ def pages_beside(terminal: Terminal, folder: Path, *, opens_browser: bool = True
     Yields:
         what the run is to be played with.
     """
-    from dealer.watching import LiveTables
-    from dealer.web.addresses import run_path
+    from dealer.watching import LiveMatches
     from dealer.web.library import LocalLibrary
     from dealer.web.local import local_site
+    from dealer.web.views import run_path
 
-    tables = LiveTables()
-    library = LocalLibrary([folder], tables=tables)
+    live = LiveMatches()
+    library = LocalLibrary([folder], live=live)
     begun, address, loop = threading.Event(), list[str](), asyncio.new_event_loop()
     ended = asyncio.Event()
     problems: list[Exception] = []
@@ -158,7 +158,7 @@ def pages_beside(terminal: Terminal, folder: Path, *, opens_browser: bool = True
     if opens_browser:
         _open(terminal, address[0])
     try:
-        yield tables
+        yield live
     finally:
         loop.call_soon_threadsafe(ended.set)
         thread.join(_START_S)

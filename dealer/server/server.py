@@ -22,8 +22,8 @@ from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.run.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
+from dealer.server.db.runs import GUEST_NAME
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.db.tables import GUEST_NAME
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.resources import has_too_few, make_private, raise_limit, without_flood
 from dealer.server.service import Service

@@ -101,7 +101,7 @@ class Service:
         left = await asyncio.to_thread(end_programs_of, self._mark)
         if left:
             _log.info("%d processes of an earlier start were ended", left)
-        patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._lose_patience)
+        patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._stop_unattended)
         removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
         works = (self.standings.run(), self._adjusting.run(), self._run_ladder(), self.connected_bots.run(), removing)
         beside = [asyncio.create_task(work) for work in works]
@@ -201,7 +201,7 @@ class Service:
                 return
             job.row = row.model_copy(update={"started": row.started + 1, "stamp": stamp})
             self._served[row.user.id] = stamp
-        self._tell_run(job, RunState.RUNNING)
+        self._publish_run(job, RunState.RUNNING)
         job.skips = 0
         job.began_s = time.monotonic()
         task = asyncio.create_task(self._play(job, job.going))  # type: ignore[arg-type]
@@ -212,7 +212,7 @@ class Service:
         connected = self.connected_bots.find(game, player)
         return self._versions.get((game, player)) if connected is None else connected.versions[game]
 
-    def _tell_run(self, job: ActiveJob, state: RunState) -> None:
+    def _publish_run(self, job: ActiveJob, state: RunState) -> None:
         if job.going is not None:
             self.feed.publish(RunChanged(job.going.id, job.row.id, job.row.game, state))
 
@@ -245,7 +245,7 @@ class Service:
                 _log.error("run %d cannot be counted: %s", run.id, error)
                 await asyncio.sleep(_RETRY_S)
             else:
-                self._tell_run(job, report.state)
+                self._publish_run(job, report.state)
                 self.standings.note(job.row.game)
                 if report.duplicates:
                     self._adjusting.note(job.row.game, run.id, run.folder)
@@ -268,7 +268,7 @@ class Service:
         if job.client is not None:
             job.client.notify(JobEnded(job.row, state, job.end))
 
-    def _lose_patience(self) -> None:
+    def _stop_unattended(self) -> None:
         for job in list(self._jobs.values()):
             if job.has_own_seat and job.client is None:
                 self._stop(job, "its client has not come back", is_run_stopped=True)
@@ -337,7 +337,7 @@ class Service:
         """Have a user's bot there until `leave_bots`; see `dealer.server.queue.connected_bots.ConnectedBots.enter`."""
         connected = await self.connected_bots.enter(user, offer, host)
         self._left_s.pop(offer.bot, None)
-        self._tell_bot(connected, is_online=True)
+        self._publish_bot(connected, is_online=True)
         self._changes.notify()
         return connected
 
@@ -349,11 +349,11 @@ class Service:
         for connected in gone:
             name = connected.name
             self._left_s[name] = time.monotonic()
-            self._tell_bot(connected, is_online=False)
+            self._publish_bot(connected, is_online=False)
             patience_s = self.settings.own_seat_patience_s
             asyncio.get_running_loop().call_later(patience_s, self._give_up, name, patience_s)
 
-    def _tell_bot(self, connected: ConnectedBot, *, is_online: bool) -> None:
+    def _publish_bot(self, connected: ConnectedBot, *, is_online: bool) -> None:
         for game, version in connected.versions.items():
             self.feed.publish(BotChanged(game, connected.name, version, is_online))
 
@@ -466,7 +466,7 @@ def _recovered(settings: ServerSettings, store: Store, own_bots: Collection[tupl
         going = next((run for run in runs_of(store, row) if run.state is RunState.RUNNING), None)
         why = _why_not(settings, store, own_bots, row)
         if why or game is None:
-            store.write_now(partial(_write_off, job=row.id, run=going, reason=why))
+            store.write_now(partial(_cancel_unplayable, job=row.id, run=going, reason=why))
         elif going is None and row.started >= row.runs:
             store.write_now(partial(end_job, job=row.id, state=JobState.DONE))
         else:
@@ -486,7 +486,7 @@ def _why_not(settings: ServerSettings, store: Store, own_bots: Collection[tuple[
     return "there is no ladder any more" if is_lost else ""
 
 
-def _write_off(db: sqlite3.Connection, job: int, run: Run | None, reason: str) -> None:
+def _cancel_unplayable(db: sqlite3.Connection, job: int, run: Run | None, reason: str) -> None:
     if run is not None:
         end_run(db, run.id, RunReport(RunState.CANCELLED, reason))
     end_job(db, job, JobState.CANCELLED, reason)

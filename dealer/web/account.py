@@ -34,7 +34,7 @@ from dealer.server.accounts import (
 from dealer.server.db import records
 from dealer.server.db.crosstable import Rating, standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
-from dealer.server.db.tables import TAG
+from dealer.server.db.runs import TAG
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame

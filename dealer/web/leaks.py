@@ -24,10 +24,9 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import WebError
 from dealer.run.leaks import MOST_NAMED, divergence_in_words, leaks_table, sentences_of, tables_of
 from dealer.watching import WatchedContest
-from dealer.web.addresses import hand_path, run_path
 from dealer.web.library import Library, ShownRun
 from dealer.web.site import Site
-from dealer.web.views import open_run
+from dealer.web.views import contest_of, hand_path, open_run, run_path
 from dealer.web.visitor import visitor_of
 from engine.holdem import is_holdem
 from engine.text import shown
@@ -49,7 +48,7 @@ def leaks_path(run: str, contest: str, player: str) -> str:
     return f"{run_path(run)}/leaks?{urlencode(words)}"
 
 
-def told_of(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
+def leak_links(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
     """The players of a contest of whose leaks a visitor can be told, each with the address."""
     is_duplicate = max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
     if not found.sees_cards or not is_holdem(contest.game) or not is_duplicate:
@@ -185,9 +184,7 @@ def _of_contest(found: ShownRun, key: str, player: str) -> _Wanted:
     Raises:
         WebError: there is none, or the player is not in it.
     """
-    contest: WatchedContest | None = found.run.contest(key)
-    if contest is None:
-        raise WebError(404, "The run has no such contest.")
+    contest = contest_of(found, key)
     if player not in contest.players:
         raise WebError(404, "The contest has no such player.")
     matches = sorted((match.path, match.key) for match in contest.matches.values())

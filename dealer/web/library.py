@@ -1,4 +1,4 @@
-"""The runs whose pages are shown: of this machine, by the paths that a command was given.
+"""The runs whose pages are shown: of this machine, by the paths that a command was given, or of a server.
 
 A visitor names a run by its key, which is looked up here. What takes long, counting the hands of a big run, is done by
 one thread behind the pages; they show how far it has come.
@@ -16,10 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from dealer.errors import WebError
 from dealer.run.folder import CONFIG_NAME
-from dealer.server.access import Access
-from dealer.watching import LiveTables, WatchedRun
+from dealer.server.access import Access, access_to
+from dealer.server.db import records
+from dealer.server.db.records import Run, RunState
+from dealer.server.resources import removed_on
+from dealer.server.server import ServerParts
+from dealer.watching import LiveMatches, WatchedRun
 from dealer.web.visitor import Visitor
+from engine.text import shown
 from logs.hand_source import HandSource, find
 
 RUNS_OF_A_PAGE: Final = 100
@@ -35,13 +41,13 @@ class ShownRun:
     Attributes:
         run: the run.
         access: what the visitor may see of it.
-        tables: the tables where it goes on; None where only its files tell of it.
+        live: its matches as they go on; None where only its files tell of it.
         reason: why it failed or was cancelled, as the server keeps it; empty for all others.
     """
 
     run: WatchedRun
     access: Access
-    tables: LiveTables | None = None
+    live: LiveMatches | None = None
     reason: str = ""
 
     @property
@@ -109,24 +115,45 @@ class Counting:
         self._thread.shutdown(cancel_futures=True)
 
 
+class _OpenRuns:
+    """The runs that were asked for last, read once."""
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[str, WatchedRun] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str, make: Callable[[], WatchedRun | None]) -> WatchedRun | None:
+        """A run by its key, with new hands taken in."""
+        with self._lock:
+            run = self._runs.get(key) or make()
+            if run is None:
+                return None
+            self._runs[key] = run
+            self._runs.move_to_end(key)
+            if len(self._runs) > _MOST_OPEN:
+                self._runs.popitem(last=False)
+        with run.lock:
+            run.look()
+        return run
+
+
 class LocalLibrary:
     """Runs of this machine: everything may be seen."""
 
     def __init__(
-        self, paths: Sequence[Path], *, find: Callable[..., HandSource] = find, tables: LiveTables | None = None
+        self, paths: Sequence[Path], *, find: Callable[..., HandSource] = find, live: LiveMatches | None = None
     ) -> None:
         """Find the runs.
 
         Args:
             paths: folders of runs, logs, or folders that hold runs.
             find: makes sources of hands of the paths.
-            tables: where the run at the first path goes on.
+            live: the run at the first path, as it goes on.
         """
         self._paths = list(paths)
         self._find = find
-        self._tables = tables
-        self._open: OrderedDict[str, WatchedRun] = OrderedDict()
-        self._lock = threading.Lock()
+        self._live = live
+        self._open = _OpenRuns()
 
     def _found(self) -> dict[str, Path]:
         found: dict[str, Path] = {}
@@ -160,16 +187,88 @@ class LocalLibrary:
             LogsError: it cannot be read.
             OSError: it cannot be read.
         """
+
+        def make() -> WatchedRun | None:
+            path = self._found().get(key)
+            return None if path is None else WatchedRun(path, key, self._find)
+
+        run = self._open.get(key, make)
+        return None if run is None else ShownRun(run, Access(), self._live)
+
+
+_MOST_DIGITS: Final = 12
+_ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
+
+
+def run_words(run: Run) -> str:
+    """A run in a list: who played what."""
+    return f"{run.game}: {' - '.join(shown(seat.name) for seat in run.seats)}"
+
+
+def _number(key: str) -> int | None:
+    """The number of a run by its key; None if it can be none."""
+    return int(key) if key.isascii() and key.isdigit() and len(key) <= _MOST_DIGITS else None
+
+
+class ServerLibrary:
+    """The runs of a server."""
+
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
+        self._open = _OpenRuns()
+        self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
+        self._lock = threading.Lock()
+
+    def runs(self, visitor: Visitor, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
+        """The newest runs, or those older than the one of a key."""
+        before = _number(after)
+        if after and before is None:
+            return []
+        return [
+            RunEntry(str(run.id), run_words(run)) for run in records.runs(self._parts.store, before=before, most=most)
+        ]
+
+    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
+        """A run by its number.
+
+        Raises:
+            LogsError: it cannot be read.
+            OSError: it cannot be read.
+            WebError: its files were removed, or there never were any; the sentence gives the reason.
+        """
+        number = _number(key)
+        row = None if number is None else records.run(self._parts.store, number)
+        job = None if row is None else records.job(self._parts.store, row.job)
+        if row is None or job is None:
+            return None
+        access = access_to(self._parts.store, row, job, visitor.person)
+        path = self._parts.folder / row.folder
+        reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""
+        if date := removed_on(path):
+            raise WebError(410, f"The logs of this run were removed on {date}; its results are kept.")
+        if not path.is_dir():
+            raise WebError(404, access.words(reason) or "The files of this run have been removed.")
         with self._lock:
-            run = self._open.get(key)
-            if run is None:
-                path = self._found().get(key)
-                if path is None:
-                    return None
-                run = self._open[key] = WatchedRun(path, key, self._find)
-                while len(self._open) > _MOST_OPEN:
-                    self._open.popitem(last=False)
-            self._open.move_to_end(key)
-        with run.lock:
-            run.look()
-        return ShownRun(run, Access(), self._tables)
+            tables = self._tables_of(row)
+        run = self._open.get(key, lambda: WatchedRun(path, key))
+        return None if run is None else ShownRun(run, access, tables, reason)
+
+    def _tables_of(self, run: Run) -> LiveMatches | None:
+        """Where a run goes on; who asks for it first has it watched until its end."""
+        found = self._tables.get(run.id)
+        if run.state is not RunState.RUNNING:
+            if found is not None:
+                del self._tables[run.id]
+                found[1]()
+            return None
+        if found is None:
+            self._forget_ended()
+            tables = LiveMatches()
+            found = self._tables[run.id] = (tables, self._parts.service.watchers.add(run.id, tables))
+        return found[0]
+
+    def _forget_ended(self) -> None:
+        """Let go of runs that have ended while nobody looked."""
+        watches = self._parts.service.watchers
+        for number in [number for number in self._tables if not watches.is_open(number)]:
+            self._tables.pop(number)[1]()

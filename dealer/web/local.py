@@ -21,15 +21,14 @@ from starlette.routing import BaseRoute, Route
 from dealer.library import Run
 from dealer.person.sitting import Sitting
 from dealer.run.results import ContestResult
-from dealer.server.db.tables import TableRow
+from dealer.server.db.runs import TableRow
 from dealer.server.settings import WebSettings
 from dealer.table.loop import new_event_loop
-from dealer.web import leaks, live, replay
-from dealer.web.app import make_app
+from dealer.web import leaks, replay
 from dealer.web.library import Counting, Library, LocalLibrary
 from dealer.web.play import LOCAL_OWNER, routes
 from dealer.web.serving import answering
-from dealer.web.site import Link, Site
+from dealer.web.site import Link, Site, make_app
 from dealer.web.tables import LocalTableStore, TableLimits, TableManager
 
 _HOST: Final = "127.0.0.1"
@@ -46,7 +45,6 @@ def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseR
 
     return [
         Route("/", first),
-        *live.routes(site, library, counting),
         *leaks.routes(site, library),
         *replay.routes(site, library, counting),
     ]

@@ -25,14 +25,13 @@ from dealer.person.settings import HANDS, opponent_in, table_config
 from dealer.person.sitting import Sitting
 from dealer.run.settings import RunSettings
 from dealer.server.access import Visibility, table_visibility
-from dealer.server.db.tables import GUEST_NAME, TableRow
+from dealer.server.db.runs import GUEST_NAME, TableRow
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, player_name
 from dealer.web.security import read_form
 from dealer.web.site import Site
-from dealer.web.table_store import guest_settings, guests_in
-from dealer.web.table_view import table_values
-from dealer.web.tables import TableManager
+from dealer.web.tables import TableManager, connected_bots_in, users_bot_settings
+from dealer.web.views import table_values
 from dealer.web.visitor import Visitor, visitor_of
 from engine import DealKey, Seed
 
@@ -107,7 +106,7 @@ class Play:
         visitor = visitor_of(request)
         try:
             game = self._game(form.get("game", ""))
-            bots = _bots_of(form, game, [name for name, _ in guests_in(server, game)])
+            bots = _bots_of(form, game, [name for name, _ in connected_bots_in(server, game)])
             hands = _number(form.get("hands", ""), "hands", 1, HANDS)
             seed = _number(form.get("seed", ""), "seed", 0, 2**32 - 1)
             decision_s = _number(form.get("decision_s", ""), "seconds for a decision", 1, 86_400)
@@ -121,7 +120,7 @@ class Play:
         def config() -> RunSettings:
             own = [bot for bot in bots if not isinstance(bot, str)]
             started = iter(process_settings(server.settings, own, environment))
-            others = [guest_settings(server, bot, key) if isinstance(bot, str) else next(started) for bot in bots]
+            others = [users_bot_settings(server, bot, key) if isinstance(bot, str) else next(started) for bot in bots]
             directory = server.settings.directory
             return table_config(game.path, others, name=name, hands=hands, seed=cards, directory=directory, export=[])
 
@@ -168,7 +167,7 @@ class Play:
             status=status or (422 if problem else 200),
             games=[(one.name, game_sentence(one.game)) for one in games],
             game=game,
-            guests=() if game is None else guests_in(self.site.server, game),
+            guests=() if game is None else connected_bots_in(self.site.server, game),
             sentence="" if game is None else game_sentence(game.game),
             usual=None if game is None else _usual(game),
             given=defaultdict(str, given),

@@ -7,13 +7,23 @@
     /runs/RUN/matches/MATCH/hands/N/FORMAT      the same as text: acpc, pokerstars, phh, ohh
     /runs/RUN/matches/MATCH/export/FORMAT       all hands in a format; `log` is the log itself
 
+    /runs/RUN/matches/MATCH/events              the table of a match that goes on, whenever it has changed
+    /runs/RUN/contest-events/CONTEST            the scores of a contest, the same way
+
 A page is made of values that are read in a worker thread, under the lock of the run.
+
+The last two are server-sent events, each a piece of a page as a whole, so one that comes back after a break needs none
+of those it has missed; its ``Last-Event-ID`` only says whether there is anything new. A reader that takes its time gets
+fewer events, each the newest: the next is made when the last has been taken. Cards are left out before anything is
+sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
@@ -26,15 +36,24 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.run.results import TournamentResult
-from dealer.watching import WatchedMatch
-from dealer.web.addresses import contest_path, hand_path, match_path
-from dealer.web.crosstable import crosstables
-from dealer.web.leaks import told_of
+from dealer.watching import WatchedContest, WatchedMatch
+from dealer.web.leaks import leak_links
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun
 from dealer.web.site import Site, templates
-from dealer.web.table_view import card_faces
-from dealer.web.views import contest_row, contest_view, match_of, open_run
+from dealer.web.views import (
+    card_faces,
+    contest_of,
+    contest_path,
+    contest_row,
+    contest_view,
+    crosstables,
+    hand_path,
+    match_of,
+    match_path,
+    open_run,
+)
 from dealer.web.visitor import visitor_of
+from engine import Deal
 from engine.text import shown
 from logs import format_state_line
 from logs.errors import LogsError, NoSuchHandError
@@ -42,7 +61,7 @@ from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
 from logs.record import HandRecord
 from logs.tracker.tables import chips_text
-from logs.view import chips_in_words, views_of
+from logs.view import HandView, chips_in_words, views_of
 
 _PAGE: Final = 100
 _MOST_DIGITS: Final = 12
@@ -126,7 +145,7 @@ class Pages:
             return {
                 "run": run.key,
                 "single": None if single is None else contest_view(found, single),
-                "leaks": [] if single is None else told_of(found, single),
+                "leaks": [] if single is None else leak_links(found, single),
                 "sentence": found.sentence,
                 "tables": crosstables(run),
                 "contests": [] if single else [contest_row(one) for one in run.contests],
@@ -144,15 +163,13 @@ class Pages:
         """A contest of a run."""
 
         def read(found: ShownRun) -> dict[str, Any]:
-            contest = found.run.contest(request.path_params["contest"])
-            if contest is None:
-                raise WebError(404, "The run has no such contest.")
+            contest = contest_of(found, request.path_params["contest"])
             view = contest_view(found, contest)
             return {
                 "run": found.run.key,
                 "contest": view,
                 "problems": [],
-                "leaks": told_of(found, contest),
+                "leaks": leak_links(found, contest),
                 "sees_all": found.sees_cards,
             }
 
@@ -275,7 +292,8 @@ class Pages:
 
 def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
     """The pages of this room."""
-    return Pages(site, library, counting).routes()
+    # The more special addresses are asked first.
+    return [*_event_routes(library, counting), *Pages(site, library, counting).routes()]
 
 
 def _number(text: str, default: int | None = None) -> int:
@@ -319,3 +337,123 @@ def _values_of(match: WatchedMatch, number: int) -> list[tuple[str, float]] | No
     except LogsError:
         return None
     return [(shown(name), value) for name, value in zip(record.names, record.values, strict=True)]
+
+
+_LOOK_S: Final = 0.25
+_SCORES_S: Final = 1.0
+_KEPT_ALIVE_S: Final = 15.0
+
+
+def _event_routes(library: Library, counting: Counting) -> list[BaseRoute]:
+    def stream(
+        request: Request, every_s: float, make: Callable[[ShownRun], tuple[str, str]], *, counted: bool
+    ) -> StreamingResponse:
+        """Events with what `make` gives: what tells one state from another, and a piece of HTML."""
+        visitor, run = visitor_of(request), request.path_params["run"]
+        last = request.headers.get("last-event-id", "")
+
+        def read() -> tuple[str, str, bool]:
+            found = open_run(library, run, visitor)
+            if counted:
+                counting.ask(found.run)
+            with found.run.lock:
+                state, text = make(found)
+                return state, text, found.run.is_over
+
+        async def events() -> AsyncIterator[str]:
+            seen, quiet_s = last, 0.0
+            yield "retry: 2000\n\n"
+            while True:
+                state, text, is_over = await run_in_threadpool(read)
+                if state != seen:
+                    seen, quiet_s = state, 0.0
+                    yield _event("state", state, text)
+                if is_over:
+                    yield _event("over", state, "")
+                    return
+                await asyncio.sleep(every_s)
+                quiet_s += every_s
+                if quiet_s >= _KEPT_ALIVE_S:
+                    quiet_s = 0.0
+                    yield ": still here\n\n"
+
+        return StreamingResponse(events(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+    async def table(request: Request) -> StreamingResponse:
+        template = templates().get_template("live_table.html.jinja")
+        key = request.path_params["match"]
+
+        def make(found: ShownRun) -> tuple[str, str]:
+            contest, match = match_of(found, key)
+            state, number, scenes = table_now(found, contest, match)
+            if not scenes:
+                return state, ""
+            said = [scene.words for scene in scenes]
+            return state, template.render(
+                scene=scenes[-1],
+                said=said,
+                number=number,
+                is_public=not found.sees_cards,
+                clocks=_clocks(found, contest, match),
+            )
+
+        await run_in_threadpool(
+            lambda: match_of(open_run(library, request.path_params["run"], visitor_of(request)), key)
+        )
+        return stream(request, _LOOK_S, make, counted=False)
+
+    async def scores(request: Request) -> StreamingResponse:
+        template = templates().get_template("scores.html.jinja")
+        key = request.path_params["contest"]
+
+        def make(found: ShownRun) -> tuple[str, str]:
+            view = contest_view(found, contest_of(found, key))
+            text = template.render(contest=view, run=found.run.key)
+            return f"{view.deals}-{len(view.faults)}-{view.is_over}", text
+
+        found = await run_in_threadpool(open_run, library, request.path_params["run"], visitor_of(request))
+        contest_of(found, key)
+        return stream(request, _SCORES_S, make, counted=True)
+
+    return [
+        Route("/runs/{run}/matches/{match:path}/events", table),
+        Route("/runs/{run}/contest-events/{contest:path}", scores),
+    ]
+
+
+def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> tuple[str, int, tuple[HandView, ...]]:
+    """The newest moment of a match, as far as it may be seen: what tells it from others, the hand, its scenes so far.
+
+    Where only the files tell of the match, it is the last finished hand.
+    """
+    moment = None
+    if found.live is not None:
+        moment = found.live.moment(contest.game_name, contest.players, match.name)
+    if moment is not None:
+        scenes = moment.scenes(with_cards=found.sees_cards)
+        return f"{moment.hand_number}-{moment.version}", moment.hand_number, scenes
+    count = match.hands.count
+    if not count:
+        return "0", 0, ()
+    number = match.hands.page(count - 1, 1)[0]
+    record = match.hands.hand(number)
+    if not found.sees_cards:
+        record = replace(record, deal=Deal(((),) * len(record.names), ()), comments=())
+    return f"{number}-{count}", number, views_of(record)
+
+
+def _clocks(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> list[tuple[str, str]]:
+    """How long each player has thought in the match, in words; none where only files tell of it."""
+    if found.live is None:
+        return []
+    moment = found.live.moment(contest.game_name, contest.players, match.name)
+    if moment is None or not moment.used_us:
+        return []
+    by_position = zip(moment.names, moment.seats, strict=True)
+    return [(name, f"{moment.used_us[seat] / 1e6:,.3f} s") for name, seat in by_position]
+
+
+def _event(kind: str, number: str, text: str) -> str:
+    """One event; its text has no line that could be taken for another field."""
+    lines = "".join(f"data: {line}\n" for line in text.splitlines())
+    return f"event: {kind}\nid: {number}\n{lines or 'data:'}{'' if lines else chr(10)}\n"

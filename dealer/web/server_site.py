@@ -13,17 +13,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.server.server import ServerParts
-from dealer.web import account, leaks, live, play, replay, standings
+from dealer.web import account, leaks, play, replay, standings
 from dealer.web.api import app as api
-from dealer.web.app import make_app
-from dealer.web.library import Counting
-from dealer.web.server_library import ServerLibrary
+from dealer.web.library import Counting, ServerLibrary
 from dealer.web.serving import answering
-from dealer.web.site import Link, Site
-from dealer.web.slumbot import routes as slumbot
-from dealer.web.slumbot.sessions import SlumbotSessions
-from dealer.web.table_store import ServerTableStore, TableGuests
-from dealer.web.tables import TableLimits, TableManager
+from dealer.web.site import Link, Site, make_app
+from dealer.web.slumbot import interface as slumbot
+from dealer.web.slumbot.interface import SlumbotSessions
+from dealer.web.tables import ServerTableStore, TableBots, TableLimits, TableManager
 from dealer.web.visitor import Sessions
 
 LINKS: Final[tuple[Link, ...]] = (
@@ -48,7 +45,7 @@ def make_server_site(parts: ServerParts) -> Site:
     return Site(
         server=parts,
         sessions=Sessions(parts.store, 86_400 * web.session_days),
-        table_manager=TableManager(ServerTableStore(parts), limits, TableGuests(parts)),
+        table_manager=TableManager(ServerTableStore(parts), limits, TableBots(parts)),
         links=LINKS,
     )
 
@@ -69,7 +66,6 @@ def server_routes(
         *play.routes(site),
         *account.routes(site),
         *standings.routes(site),
-        *live.routes(site, library, counting),
         *leaks.routes(site, library),
         *replay.routes(site, library, counting),
         *slumbot.routes(parts, slumbot_sessions),

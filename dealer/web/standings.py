@@ -21,9 +21,8 @@ from dealer.server.db import crosstable, records
 from dealer.server.db.crosstable import Company, Pair, worst_runs
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
-from dealer.web.addresses import run_path
-from dealer.web.crosstable import Cell, Crosstable, Line, LineUp, cell_of
 from dealer.web.site import Site
+from dealer.web.views import Cell, Crosstable, Line, LineUp, cell_of, run_path
 from engine.text import shown
 from logs.estimation import Rate
 

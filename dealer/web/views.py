@@ -1,21 +1,67 @@
-"""What pages show of runs, as values."""
+"""What pages show of runs, tournaments and tables with people, as values for templates, and the addresses of runs.
+
+Nothing is in them that the visitor may not see. The addresses stay.
+"""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
+from bots.human import MOVED, Scene, in_words
 from dealer.errors import WebError
-from dealer.run.results import ContestResult, TournamentResult
-from dealer.watching import FaultSeen, WatchedContest, WatchedMatch
+from dealer.person.sentences import (
+    game_sentence,
+    offers,
+    reasons,
+    result_sentence,
+    score_remark,
+    signed_chips,
+    size_offers,
+)
+from dealer.person.settings import HANDS, SEAT
+from dealer.person.sitting import Sitting
+from dealer.run.results import ContestResult, GameStandings, TournamentResult
+from dealer.run.sentences import listed
+from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor
-from engine.text import shown
+from engine import CARD_TEXTS, Card, Move
+from engine.cards import suit_of
+from engine.text import count_of, shown
+from logs import HandRecord
 from logs.contest_scores import NotableDeal, NotableHand, ScorePoint
+from logs.estimation import Rate
 from logs.page.drawing import plain_number, thinned
 from logs.tracker.tables import chips_text
+from logs.view import Acted, Dealt, PlayerView, replayed
+
+
+def _path(text: str) -> str:
+    return quote(text, safe="/")
+
+
+def run_path(run: str) -> str:
+    """The address of a run."""
+    return f"/runs/{quote(run, safe='')}"
+
+
+def match_path(run: str, match: str) -> str:
+    """The address of a match."""
+    return f"{run_path(run)}/matches/{_path(match)}"
+
+
+def contest_path(run: str, contest: str) -> str:
+    """The address of a contest."""
+    return f"{run_path(run)}/contest/{_path(contest)}"
+
+
+def hand_path(run: str, match: str, number: int) -> str:
+    """The address of a hand."""
+    return f"{match_path(run, match)}/hands/{number}"
 
 
 def open_run(library: Library, key: str, visitor: Visitor) -> ShownRun:
@@ -30,6 +76,18 @@ def open_run(library: Library, key: str, visitor: Visitor) -> ShownRun:
     if found is None:
         raise WebError(404, "There is no such run.")
     return found
+
+
+def contest_of(found: ShownRun, key: str) -> WatchedContest:
+    """A contest by its key.
+
+    Raises:
+        WebError: there is none.
+    """
+    contest = found.run.contest(key)
+    if contest is None:
+        raise WebError(404, "The run has no such contest.")
+    return contest
 
 
 def match_of(found: ShownRun, key: str) -> tuple[WatchedContest, WatchedMatch]:
@@ -116,25 +174,26 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
                 score_curve(scores.curve(name), name),
             )
         )
+    sees_cards = found.sees_cards
     return ContestView(
-        contest.key,
-        _title(contest),
-        shown(contest.game_name),
-        "" if result is None else shown(found.access.words(result.sentence)),
-        scores.deals,
-        scores.waiting(contest.hands),
-        scores.unread,
-        max(map(len, contest.seatings), default=1),
-        tuple(rows),
-        tuple(
-            (match.key, match.hands.count if found.sees_cards else 0, ", ".join(map(shown, match.hands.names)))
+        key=contest.key,
+        title=_title(contest),
+        game=shown(contest.game_name),
+        sentence="" if result is None else shown(found.access.words(result.sentence)),
+        deals=scores.deals,
+        waiting=scores.waiting(contest.hands),
+        unread=scores.unread,
+        seatings=max(map(len, contest.seatings), default=1),
+        players=tuple(rows),
+        matches=tuple(
+            (match.key, match.hands.count if sees_cards else 0, ", ".join(map(shown, match.hands.names)))
             for match in contest.matches.values()
         ),
-        scores.biggest_pots if found.sees_cards else (),
-        scores.worst_deals if found.sees_cards else (),
-        tuple((shown(name), scores.worst_hands(name)) for name in scores.players) if found.sees_cards else (),
-        tuple(one for one in faults if found.sees_cards and found.access.reads_faults_of(one.player)),
-        found.run.is_over,
+        pots=scores.biggest_pots if sees_cards else (),
+        worst_deals=scores.worst_deals if sees_cards else (),
+        worst_hands=tuple((shown(name), scores.worst_hands(name)) for name in scores.players) if sees_cards else (),
+        faults=tuple(one for one in faults if sees_cards and found.access.reads_faults_of(one.player)),
+        is_over=found.run.is_over,
     )
 
 
@@ -190,3 +249,263 @@ def score_curve(points: Sequence[ScorePoint], player: str) -> str:
     end = f"{last.blinds:+,.1f}" + ("" if last.half_width is None else f" ± {last.half_width:,.1f}")
     label = html.escape(f"{shown(player)}: {end} big blinds over {last.hands:,} hands", quote=True)
     return f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {_HEIGHT}">{"".join(parts)}</svg>'
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What the bot of a line won from that of a column.
+
+    Attributes:
+        text: in mbb/g with its interval; empty where they have not met.
+        heat: ``won2``, ``won1``, ``even``, ``lost1`` or ``lost2``: which way, and how far beyond chance.
+        path: the address of what is behind it; empty where there is none, or more than one.
+        words: all of it in a sentence.
+    """
+
+    text: str
+    heat: str = ""
+    path: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A bot in the table.
+
+    Attributes:
+        place: in the ranking. name: the bot. mean: over all its contests. cells: against each bot.
+        is_provisional: whether too little is known to go by its mean.
+    """
+
+    place: int
+    name: str
+    mean: Cell
+    cells: tuple[Cell, ...]
+    is_provisional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LineUp:
+    """A table of more than two bots.
+
+    Attributes:
+        name: who sits there. path: the address of what is behind it. deals: played in every seating.
+        won: the bots that sit there, each with what it won from the others.
+    """
+
+    name: str
+    path: str
+    deals: int
+    won: tuple[tuple[str, Cell], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Crosstable:
+    """The standings of one game.
+
+    Attributes:
+        game: its name. names: of the columns. lines: the bots.
+        is_by_company: whether a cell is what the bot of its line won at the tables at which that of its column sat too.
+    """
+
+    game: str
+    names: tuple[str, ...]
+    lines: tuple[Line, ...]
+    is_by_company: bool = False
+
+
+def cell_of(rate: Rate | None, path: str = "", words: str = "") -> Cell:
+    """A rate in a table; `words` say what it is where its own do not."""
+    if rate is None:
+        return Cell("")
+    half = rate.half_width
+    if half is None or abs(rate.mbb) <= half:
+        heat = "even"
+    else:
+        heat = ("won" if rate.mbb > 0 else "lost") + ("2" if abs(rate.mbb) > 3 * half else "1")
+    return Cell(rate.text().removesuffix(" mbb/g"), heat, path, shown(words or str(rate)))
+
+
+def crosstables(run: WatchedRun) -> list[Crosstable]:
+    """The standings of a tournament, a table for each game; of a run without a result or with one contest, none."""
+    result = run.result
+    if not isinstance(result, TournamentResult):
+        return []
+    return [_crosstable(run, standings) for standings in result.standings]
+
+
+def _crosstable(run: WatchedRun, standings: GameStandings) -> Crosstable:
+    order = [rank.player for rank in standings.total_bankroll]
+    rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
+    lines = []
+    for rank in standings.total_bankroll:
+        name = rank.player
+        half = standings.half_width_95[name]
+        mean = cell_of(Rate(standings.mbb_per_game[name], half, name, "the field"))
+        contests = [_contest_of(run, standings.game, name, other) for other in order]
+        cells = tuple(cell_of(rates.get((name, other)), at) for other, at in zip(order, contests, strict=True))
+        lines.append(Line(rank.place, shown(name), mean, cells, is_provisional=half is None))
+    is_by_company = any(len(one.players) > 2 for one in run.contests if one.game_name == standings.game)
+    return Crosstable(shown(standings.game), tuple(map(shown, order)), tuple(lines), is_by_company)
+
+
+def _contest_of(run: WatchedRun, game: str, *players: str) -> str:
+    """The address of the contest in which all of them played, if it is one."""
+    found = [one.key for one in run.contests if one.game_name == game and set(players) <= set(one.players)]
+    return contest_path(run.key, found[0]) if len(found) == 1 and len(set(players)) > 1 else ""
+
+
+_SYMBOLS: Final = "♣♦♥♠"
+_SUITS: Final = ("clubs", "diamonds", "hearts", "spades")
+_RANKS: Final = dict(
+    zip(
+        "23456789TJQKA",
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"],
+        strict=True,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CardFace:
+    """A card as a page shows it.
+
+    Attributes:
+        text: rank and suit as a symbol.
+        words: the same for who cannot see it.
+        suit: its name.
+    """
+
+    text: str
+    words: str
+    suit: str
+
+
+def card_faces(cards: tuple[Card, ...]) -> tuple[CardFace, ...]:
+    """Cards as a page shows them."""
+    faces = []
+    for card in cards:
+        rank, suit = CARD_TEXTS[card][0], suit_of(card)
+        faces.append(CardFace(rank + _SYMBOLS[suit], f"{_RANKS[rank]} of {_SUITS[suit]}", _SUITS[suit]))
+    return tuple(faces)
+
+
+def table_values(sitting: Sitting) -> dict[str, Any]:
+    """What the template of a table shows of a sitting now."""
+    scene = sitting.scene
+    values: dict[str, Any] = {
+        "sentence": game_sentence(sitting.game),
+        "you": shown(sitting.names[SEAT]),
+        "others": listed([shown(name) for name in sitting.names[1:]]),
+        "hands_asked": None if sitting.hands == HANDS else sitting.hands,
+        "notes": list(sitting.notes),
+        "waiting": _waiting(sitting),
+        "problem": sitting.problem,
+        "is_ended": sitting.is_ended,
+        "moment": sitting.moments.name,
+        "is_asked": sitting.moments.is_asked,
+        "time_left_s": sitting.time_left_s,
+        "decision_s": sitting.decision_s,
+        "hand": None if scene is None else _hand_values(scene, sitting),
+    }
+    return values
+
+
+def _waiting(sitting: Sitting) -> str:
+    """Who is waited for, in words; empty where it is the person, or nobody."""
+    scene = sitting.scene
+    if sitting.moments.is_asked or not sitting.is_dealing:
+        return ""
+    missing = [shown(player.name) for player in sitting.awaited if player.name != sitting.names[SEAT]]
+    if missing:
+        return f"Waiting for {listed(missing)} to sit down."
+    if scene is not None and not scene.finished and scene.betting.acting_position != scene.position:
+        return f"Waiting for {shown(scene.names[scene.betting.acting_position])}."
+    return "The next hand is being dealt."
+
+
+def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
+    record = sitting.record(scene.hand_number) if scene.finished else None
+    choices = scene.choices
+    score = scene.score
+    sizes = size_offers(scene) if sitting.moments.is_asked else ()
+    return {
+        "number": scene.hand_number,
+        "round": scene.round_name,
+        "pot": scene.pot,
+        "strength": scene.strength,
+        "board": card_faces(scene.board),
+        "cards": card_faces(scene.hole_cards),
+        "players": [_player_values(player, scene) for player in scene.players],
+        "history": [
+            (isinstance(one, Dealt), isinstance(one, Acted) and one.move is Move.FOLD, _symbols(in_words(one, scene)))
+            for one in scene.history
+        ],
+        "finished": scene.finished,
+        "is_last": scene.hand_number + 1 >= sitting.hands,
+        "result": result_sentence(scene) if scene.finished else "",
+        "value": None if scene.values is None else scene.values[scene.position],
+        "offers": offers(scene) if sitting.moments.is_asked else (),
+        "sizes": sizes,
+        "raises": choices.raises if choices is not None and sizes else None,
+        "step": max(1, scene.game.big_blind // 2),
+        "reasons": reasons(scene) if sitting.moments.is_asked else (),
+        "score": signed_chips(score.yours),
+        "score_hands": count_of(score.hands, "hand"),
+        "score_remark": score_remark(score) if score.hands else "",
+        "scores": [
+            (shown(name), signed_chips(chips), seat == score.seat)
+            for seat, (name, chips) in enumerate(zip(sitting.names, score.chips, strict=True))
+        ],
+        "again": None if record is None else _again(record),
+    }
+
+
+def _player_values(player: PlayerView, scene: Scene) -> dict[str, Any]:
+    if player.is_acting:
+        said = "to act"
+    elif player.has_folded:
+        said = "folded"
+    elif player.is_all_in:
+        said = "all-in"
+    else:
+        said = "" if player.move is None else MOVED[player.move]
+    return {
+        "name": shown(player.name),
+        "place": player.place,
+        "is_you": player.position == scene.position,
+        "is_button": player.is_button,
+        "is_acting": player.is_acting,
+        "has_folded": player.has_folded,
+        "bet": player.street_total,
+        "stack": player.stack_left,
+        "said": said,
+        "cards": card_faces(player.cards),
+        "won": None if scene.values is None else signed_chips(scene.values[player.position]),
+    }
+
+
+def _again(record: HandRecord) -> dict[str, Any]:
+    """A hand that is over, with everybody's cards and what was said."""
+    hand = replayed(record, record.betting.pot / record.game.big_blind)
+    return {
+        "seats": [
+            (shown(name), card_faces(hole)) for name, hole in zip(record.names, record.deal.hole_cards, strict=True)
+        ],
+        "steps": [
+            (step.name, _symbols(f"{step.words}{': ' * bool(step.cards)}{' '.join(step.cards)}"), step.comments)
+            for step in hand.steps
+        ],
+        "last_words": hand.last_words,
+        "has_reasons": bool(record.comments),
+    }
+
+
+def _symbols(text: str) -> str:
+    """A sentence of ours with its cards as symbols."""
+    words = []
+    for word in text.split(" "):
+        bare = word.rstrip(",")
+        is_card = len(bare) == 2 and bare[0] in _RANKS and bare[1] in "cdhs"
+        words.append(bare[0] + _SYMBOLS["cdhs".index(bare[1])] + word[2:] if is_card else word)
+    return " ".join(words)

@@ -9,7 +9,7 @@ from dealer.match.events import ActionPlayed, Event, HandFinished, MatchEnded, W
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import MatchSetup
 from dealer.run.contest import MatchEvent
-from dealer.watching import LiveMoment, LiveTables
+from dealer.watching import LiveMatches, LiveMoment
 from engine import CARD_TEXTS
 from protocol import find_game
 
@@ -19,7 +19,7 @@ NAMES = ("Ann", "Bob")
 class _Told(Watcher):
     wants = Watcher.wants | {ActionPlayed}
 
-    def __init__(self, tables: LiveTables, game: str, skip: int = 0) -> None:
+    def __init__(self, tables: LiveMatches, game: str, skip: int = 0) -> None:
         self.tables, self.game, self.skip = tables, game, skip
         self.moments: list[LiveMoment] = []
         self.events: list[Event] = []
@@ -35,7 +35,7 @@ class _Told(Watcher):
 
 def _played(game: str, hands: int = 20, skip: int = 0) -> _Told:
     rules = find_game(game)[1]
-    told = _Told(LiveTables(), game, skip)
+    told = _Told(LiveMatches(), game, skip)
     setup = MatchSetup(rules, "match", hands, 5, NAMES)
     match = InProcessMatch(setup, [make_bot("random", 1), make_bot("random", 2)], [told])
     match.play(hands)

@@ -1,7 +1,8 @@
-"""Jobs and runs as they come, are played and end: the changes of the store, and what the queue needs of them.
+"""Jobs, runs and tables with people as they come, are played and end: the changes of the store, for `Store.write`.
 
 A run is entered before it starts and closed once, by the change that also counts it: at no moment is it neither going
-on nor counted.
+on nor counted. A table is a run whose first player is a person in a browser. Its job is not part of the queue
+(`open_jobs` leaves it out); like its run it is open until the table is closed.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import time
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dealer.match.faults import Fault
 from dealer.run.writers import remedy_text
+from dealer.server.accounts import User, add_user
 from dealer.server.db.crosstable import add_run
-from dealer.server.db.records import Job, JobState, Match, Run, RunSeat, RunState
+from dealer.server.db.records import Job, JobRequest, JobState, Match, Run, RunSeat, RunState, new_job
 from dealer.server.db.store import Store
 from engine import DealKey, Seed, derived_seed
 from protocol.benchmark import OWN_SEAT
@@ -70,8 +73,6 @@ def _insert(db: sqlite3.Connection, table: str, columns: dict[str, object]) -> i
 
 
 # ---- changes, for `Store.write`
-
-
 def add_job(db: sqlite3.Connection, job: Job) -> Job:
     """Enter a job; returns it with its number."""
     same = ("tag", "game", "runs", "seed_index", "state", "stamp", "submitted_s", "kind", "hands", "seating", "stop")
@@ -169,8 +170,6 @@ def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "")
 
 
 # ---- questions
-
-
 def served_stamps(store: Store) -> dict[int, int]:
     """When each user was last served, by the user's number."""
     return {row["id"]: row["served"] for row in store.read("SELECT id, served FROM users")}
@@ -195,3 +194,95 @@ def seconds_per_hand(store: Store, game: str) -> float | None:
         _RUNS_REMEMBERED,
     )
     return rows[0]["seconds"] / rows[0]["hands"] if rows[0]["hands"] else None
+
+
+_GUEST = "a guest"
+"""The user of all who have not logged in: no other user's name can have a blank."""
+GUEST_NAME = "guest"
+"""Of guests in logs and at tables."""
+TAG = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """An open table, on a server or on this machine.
+
+    Attributes:
+        owner: who sits there, in the words of whoever opened it.
+        seen_s: when it was last looked at, in seconds since 1970.
+        run: the number of its run on a server; None elsewhere.
+        is_guests: whether a guest sits there, who has not logged in.
+    """
+
+    id: str
+    owner: str
+    game: str
+    players: tuple[str, ...]
+    folder: Path
+    seen_s: float
+    run: int | None = None
+    is_guests: bool = False
+
+
+def add_table(
+    db: sqlite3.Connection,
+    owner: str,
+    user: int | None,
+    game: str,
+    *,
+    versions: Sequence[int | None],
+    players: Sequence[str],
+    seed: Seed,
+) -> Run:
+    """Enter a table.
+
+    Args:
+        user: the number of the user; None for a guest.
+        versions: by seat, of the bots; None for the person, who sits first.
+    """
+    number = add_user(db, _GUEST) if user is None else user
+    row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()
+    request = JobRequest(game, (OWN_SEAT, *players), TAG, seating="single")
+    # The queue serves this user neither sooner nor later for it.
+    stamp = row["served"]
+    job = add_job(db, new_job(User(number, row["name"]), request, seed, stamp))
+    run = begin_run(db, job, versions, stamp)
+    db.execute("INSERT INTO tables (run, owner, seen_s) VALUES (?, ?, ?)", (run.id, owner, time.time()))
+    return run
+
+
+def see_table(db: sqlite3.Connection, run: int) -> None:
+    """Somebody looks at a table."""
+    db.execute("UPDATE tables SET seen_s = ? WHERE run = ?", (time.time(), run))
+
+
+def close_table(db: sqlite3.Connection, run: int, report: RunReport) -> None:
+    """Close a table and its run."""
+    db.execute("UPDATE tables SET closed_s = ? WHERE run = ?", (time.time(), run))
+    end_run(db, run, report)
+    (job,) = db.execute("SELECT job FROM runs WHERE id = ?", (run,)).fetchone()
+    end_job(db, job, JobState.DONE)
+
+
+def open_tables(store: Store, folder: Path) -> list[TableRow]:
+    """All open tables, the oldest first; their folders are in that of the server."""
+    return [
+        TableRow(
+            id=str(row["run"]),
+            owner=row["owner"],
+            game=row["game"],
+            players=tuple(row["names"].split("\n")),
+            folder=folder / row["folder"],
+            seen_s=row["seen_s"],
+            run=row["run"],
+            is_guests=row["user"] == _GUEST,
+        )
+        for row in store.read(
+            "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, users.name AS user, "
+            "(SELECT group_concat(name, char(10)) FROM (SELECT bots.name FROM seats "
+            "JOIN versions ON versions.id = version JOIN bots ON bots.id = bot "
+            "WHERE seats.run = tables.run ORDER BY seat)) AS names "
+            "FROM tables JOIN runs ON runs.id = tables.run JOIN jobs ON jobs.id = runs.job "
+            "JOIN users ON users.id = jobs.user WHERE closed_s IS NULL ORDER BY tables.run"
+        )
+    ]

@@ -20,10 +20,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 
 from dealer.errors import WebError
-from dealer.web.api import jobs, models, reading
+from dealer.web.api import models, operations
 from dealer.web.api.calls import PREFIX, Callers
-from dealer.web.app import error_answer, error_handlers
-from dealer.web.site import Site
+from dealer.web.site import Site, error_answer, error_handlers
 
 
 def routes(site: Site) -> list[BaseRoute]:
@@ -44,20 +43,16 @@ def routes(site: Site) -> list[BaseRoute]:
     )
     api.state.parts = site.server
     api.state.callers = Callers(site.server)
-    api.state.listeners = reading.Listeners()
-    api.state.exports = reading.export_slots()
+    api.state.listeners = operations.Listeners()
+    api.state.exports = operations.export_slots()
     api.state.locks = WeakValueDictionary()
-    api.router.routes.extend(_operations())
+    api.router.routes.extend(operations.router.routes)
 
     async def describe(request: Request) -> Response:
         return Response(_document(), media_type="application/json")
 
     api.router.add_route("/openapi.json", describe)
     return [Mount(PREFIX, api)]
-
-
-def _operations() -> list[BaseRoute]:
-    return [route for module in (reading, jobs) for route in module.router.routes]
 
 
 @cache
@@ -67,7 +62,7 @@ def _document() -> str:
         title="acpc-arena",
         version=version("acpc-arena"),
         description="Have matches of poker programs played, and read their results, hands and logs.",
-        routes=[_without_head(route) for route in _operations()],
+        routes=[_without_head(route) for route in operations.router.routes],
     )
     schemas = made["components"]["schemas"]
     # Problems are raised, never returned, so that no function names their model.

@@ -35,20 +35,19 @@ from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token,
 from dealer.server.db import records
 from dealer.server.db.bot_registry import enter_users_bot
 from dealer.server.db.records import Job, JobKind, JobRequest, JobState, Match, RunSeat, RunState, new_job
-from dealer.server.db.runs import RunReport, add_job, begin_run, end_job, end_run
+from dealer.server.db.runs import RunReport, add_job, add_table, begin_run, close_table, end_job, end_run
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.db.tables import add_table, close_table
 from dealer.server.queue.feed import JobChanged
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.server import ServerParts
 from dealer.server.service import Service
 from dealer.server.textport.port import TextPort
 from dealer.table.loop import new_event_loop
-from dealer.web.app import make_app
 from dealer.web.library import Counting
 from dealer.web.server_site import make_server_site, server_routes
-from dealer.web.slumbot.sessions import SlumbotSessions, _owner_of
-from dealer.web.slumbot.worth import Worth
+from dealer.web.site import make_app
+from dealer.web.slumbot.interface import SlumbotSessions, _owner_of
+from dealer.web.slumbot.luck import LuckCorrection
 from engine import DealKey, Seat, Seed
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession
 from tests.dealer.server.servers import Talk
@@ -594,7 +593,7 @@ def test_a_session_shows_its_own_cards_to_who_has_its_token(tmp_path: Path, monk
     async def nothing(*asked: Any) -> None:
         del asked
 
-    monkeypatch.setattr(Worth, "values", nothing)
+    monkeypatch.setattr(LuckCorrection, "values", nothing)
 
     async def ask(made: House) -> None:
         pattern = searched(made)

@@ -466,7 +466,7 @@ def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_bac
 
     async def too_late(service: Service, ann: User) -> None:
         row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "4"))
-        service._lose_patience()
+        service._stop_unattended()
         await until(service, lambda: is_over(service, row.id))
         job = records.job(service.store, row.id)
         assert job is not None

@@ -17,9 +17,8 @@ from dealer.server.access import Person, Visibility, visibility_of
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest, JobState, RunState, new_job
-from dealer.server.db.runs import RunReport, add_job, begin_run, end_run
+from dealer.server.db.runs import RunReport, add_job, add_table, begin_run, end_run
 from dealer.server.db.store import Store
-from dealer.server.db.tables import add_table
 from dealer.server.queue.jobs import SeatOpen
 from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.server.textport.hosting import HostedSeat, Seats

@@ -14,11 +14,10 @@ from starlette.testclient import TestClient
 import dealer.library
 from dealer.run.folder import RESULT_NAME
 from dealer.server.access import Access, Visibility
-from dealer.watching import LiveTables
-from dealer.web.app import make_app
+from dealer.watching import LiveMatches
 from dealer.web.library import Counting, LocalLibrary, ShownRun
 from dealer.web.local import local_routes
-from dealer.web.site import Link, Site
+from dealer.web.site import Link, Site, make_app
 from dealer.web.visitor import Visitor
 
 
@@ -43,10 +42,10 @@ def browser(library: LocalLibrary) -> Iterator[TestClient]:
 
 
 @contextmanager
-def browsing(*paths: Path, tables: LiveTables | None = None, is_public: bool = False) -> Iterator[TestClient]:
+def browsing(*paths: Path, live: LiveMatches | None = None, is_public: bool = False) -> Iterator[TestClient]:
     """A browser without script on the pages of runs."""
     kind = PublicLibrary if is_public else LocalLibrary
-    with browser(kind(paths, tables=tables)) as client:
+    with browser(kind(paths, live=live)) as client:
         yield client
 
 

@@ -535,7 +535,7 @@ def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch: pyte
                 raise broken
 
             with monkeypatch.context() as patched:
-                patched.setattr("dealer.web.api.reading.records.runs", fail)
+                patched.setattr("dealer.web.api.operations.records.runs", fail)
                 await drive(status, "/runs")
         assert driven >= {200, 201, 304, 401, 403, 404, 409, 410, 413, 421, 422, 500, 503}
         # 400 and 408 need a hand-made request, 429 many: `test_weaknesses` and others here have them.

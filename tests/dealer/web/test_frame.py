@@ -15,9 +15,8 @@ from starlette.testclient import TestClient
 
 from dealer.errors import WebError
 from dealer.server.settings import WebSettings
-from dealer.web.app import make_app
 from dealer.web.security import HEADERS, read_form
-from dealer.web.site import Link, Site
+from dealer.web.site import Link, Site, make_app
 from dealer.web.visitor import visitor_of
 from tests.dealer.web.pages import Visit, small_house, visit
 

@@ -68,7 +68,7 @@ def test_on_a_server_owners_are_told_of_their_own_bots(run: Path) -> None:
 
     def told(*own: str) -> list[str]:
         shown = ShownRun(watched, Access(own=frozenset(own)))
-        return [name for name, _ in pages.told_of(shown, watched.contests[0])]
+        return [name for name, _ in pages.leak_links(shown, watched.contests[0])]
 
     assert told("calling") == ["calling"]
     assert told() == []

@@ -10,8 +10,8 @@ import pytest
 import dealer.library
 from dealer.match.events import ActionPlayed, HandStarted
 from dealer.run.contest import MatchEvent
-from dealer.watching import LiveTables, WatchedRun
-from dealer.web.table_view import card_faces
+from dealer.watching import LiveMatches, WatchedRun
+from dealer.web.views import card_faces
 from engine import Deal, format_cards
 from tests.dealer.web.browsing import browsing, interrupted, played
 
@@ -48,19 +48,19 @@ def test_a_run_that_is_over_tells_its_state_and_that_it_is_over(run: Path) -> No
         assert client.get("/runs/over/matches/match.x/events").status_code == 404
 
 
-def _table_of(folder: Path, *, is_public: bool, tables: LiveTables | None = None) -> str:
+def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None) -> str:
     """What a watcher of a match that goes on is sent first."""
     from dealer.server.access import Access, Visibility
     from dealer.web.library import Counting, LocalLibrary, ShownRun
-    from dealer.web.live import table_now
     from dealer.web.local import local_routes
+    from dealer.web.replay import table_now
     from dealer.web.site import Site, templates
 
     site, counting = Site(), Counting()
     local_routes(site, LocalLibrary([folder]), counting)
     counting.close()
     run = WatchedRun(folder)
-    shown = ShownRun(run, Access(Visibility.NOTHING if is_public else Visibility.EVERYTHING), tables)
+    shown = ShownRun(run, Access(Visibility.NOTHING if is_public else Visibility.EVERYTHING), live)
     (contest,) = run.contests
     match = contest.matches["match.a"]
     _, number, scenes = table_now(shown, contest, match)
@@ -91,7 +91,7 @@ def test_no_byte_that_a_stranger_is_sent_tells_a_card(run: Path, tmp_path: Path)
 
 
 def test_the_table_shows_the_moment_of_a_match_that_goes_on(tmp_path: Path) -> None:
-    tables = LiveTables()
+    live = LiveMatches()
     deals: dict[str, Deal] = {}
 
     def watch(happened: MatchEvent) -> None:
@@ -100,14 +100,14 @@ def test_the_table_shows_the_moment_of_a_match_that_goes_on(tmp_path: Path) -> N
         if isinstance(happened.event, HandStarted):
             deals[happened.match] = happened.event.deal
         if isinstance(happened.event, HandStarted | ActionPlayed):
-            tables(happened)
+            live(happened)
 
     folder = tmp_path / "live"
     dealer.library.play("leduc", ["random", "calling"], out=folder, hands=40, seed=3, in_process=True, watch=watch)
     going = interrupted(folder, tmp_path / "going", "match.b", 20)
-    text = _table_of(going, is_public=False, tables=tables)
+    text = _table_of(going, is_public=False, live=live)
     assert "Hand 29" in text
     assert _cards_in(text, deals["match.a"])
-    hidden = _table_of(going, is_public=True, tables=tables)
+    hidden = _table_of(going, is_public=True, live=live)
     assert "Hand 29" in hidden
     assert not _cards_in(hidden, deals["match.a"])

@@ -153,6 +153,7 @@ def test_nobody_revokes_the_token_of_somebody_else(tmp_path: Path) -> None:
     play(tmp_path, talk)
 
 
+@pytest.mark.usefixtures("cheap_hashes")
 def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         async with one.another() as other:

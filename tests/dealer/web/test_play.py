@@ -15,8 +15,8 @@ import pytest
 
 from dealer.server.db.records import run as run_record
 from dealer.server.db.records import runs
+from dealer.server.db.runs import open_tables
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.db.tables import open_tables
 from engine import DealKey
 from logs.acpc_log.reader import check_deals
 from logs.hand_source import find
@@ -314,7 +314,7 @@ def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path:
 def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dealer.web.tables._LOOK_ROUND_S", 0.01)
+    monkeypatch.setattr("dealer.web.tables._TIDY_EVERY_S", 0.01)
 
     async def talk(one: Visit) -> None:
         table = await sit_down(one.browser)

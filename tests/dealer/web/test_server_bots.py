@@ -22,7 +22,7 @@ from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.resources import make_private
 from dealer.server.server_bots import confine_again
 from dealer.server.settings import ServerSettings, WebSettings, read_toml_settings
-from dealer.web.slumbot.worth import Worth
+from dealer.web.slumbot.luck import LuckCorrection
 from tests.dealer.web.pages import PATIENCE_S, Visit, visit
 from tests.dealer.web.test_play import sit_down
 
@@ -181,7 +181,7 @@ def test_a_bot_has_the_limits_that_are_set_by_every_way_in(
     async def values(*asked: Any) -> None:
         del asked
 
-    monkeypatch.setattr(Worth, "values", values)
+    monkeypatch.setattr(LuckCorrection, "values", values)
     ladder = "[ladder]\nhands = 100" if way_in is by_ladder else ""
     visit(settings_in(folder, "nolimit", ladder=ladder), talk, folder / "data")
 
@@ -233,7 +233,7 @@ def test_a_bot_of_another_user_can_read_nothing_of_the_server(
     async def values(*asked: Any) -> None:
         del asked
 
-    monkeypatch.setattr(Worth, "values", values)
+    monkeypatch.setattr(LuckCorrection, "values", values)
     other = '{bot = "B=random", user = "root"}'
     settings = settings_in(folder, "nolimit", more='bot_user = "nobody"', python=python, other=other)
     data = folder / "data"

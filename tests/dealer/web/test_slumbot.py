@@ -16,8 +16,8 @@ import pytest
 from dealer.run.settings import BotSettings
 from dealer.server import settings as configured
 from dealer.server.settings import ServerBot, ServerSettings
-from dealer.web.slumbot.sessions import SlumbotSessions, server_bots
-from dealer.web.slumbot.worth import Worth
+from dealer.web.slumbot.interface import SlumbotSessions, server_bots
+from dealer.web.slumbot.luck import LuckCorrection
 from engine import Game
 from logs import HandRecord
 from logs.hand_source import find
@@ -30,7 +30,9 @@ from tests.dealer.web.slumbot_client import Client, read
 def worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that wait for what hands are worth, however long its code is compiled."""
     monkeypatch.undo()
-    monkeypatch.setattr("dealer.web.server_site.SlumbotSessions", partial(SlumbotSessions, worth_s=PATIENCE_S * 10))
+    monkeypatch.setattr(
+        "dealer.web.server_site.SlumbotSessions", partial(SlumbotSessions, correction_s=PATIENCE_S * 10)
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +40,7 @@ def _without_worth(monkeypatch: pytest.MonkeyPatch) -> None:
     async def values(*asked: Any) -> None:
         del asked
 
-    monkeypatch.setattr(Worth, "values", values)
+    monkeypatch.setattr(LuckCorrection, "values", values)
 
 
 def house(**web: Any) -> ServerSettings:
@@ -300,11 +302,11 @@ def halved(game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
 
 
 def test_what_hands_are_worth_adds_up_over_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def values(self: Worth, game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
+    async def values(self: LuckCorrection, game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
         del self
         return halved(game, records)
 
-    monkeypatch.setattr(Worth, "values", values)
+    monkeypatch.setattr(LuckCorrection, "values", values)
     total = played_over_a_restart(tmp_path)
     assert total == round(sum(halved_of_logs(tmp_path)))
 
@@ -361,11 +363,11 @@ def test_an_answer_does_without_what_cannot_be_counted_and_the_next_has_all(
         await client.log_in("player", one.token)
         assert "baseline_winnings" in await finished_hand(client)
         for process in psutil.Process().children():
-            if "dealer.web.slumbot.worth" in process.cmdline():
+            if "dealer.web.slumbot.luck" in process.cmdline():
                 process.kill()
                 process.wait()
         with pytest.MonkeyPatch.context() as broken:
-            broken.setattr("dealer.web.slumbot.worth.sys.executable", str(tmp_path / "nowhere"))
+            broken.setattr("dealer.web.slumbot.luck.sys.executable", str(tmp_path / "nowhere"))
             told = await finished_hand(client)
         assert "baseline_winnings" not in told
         assert told["session_num_hands"] == 2
@@ -374,7 +376,7 @@ def test_an_answer_does_without_what_cannot_be_counted_and_the_next_has_all(
 
     visit(house(), talk, tmp_path / "data")
     assert [record.levelname for record in caplog.records if "corrected" in record.getMessage()] == ["ERROR"]
-    assert not [one for one in psutil.Process().children() if "dealer.web.slumbot.worth" in one.cmdline()]
+    assert not [one for one in psutil.Process().children() if "dealer.web.slumbot.luck" in one.cmdline()]
 
 
 @pytest.mark.parametrize(

@@ -344,6 +344,7 @@ def test_forms_from_elsewhere_change_nothing(tmp_path: Path) -> None:
     visit(small_house(), talk, tmp_path / "data")
 
 
+@pytest.mark.usefixtures("cheap_hashes")
 def test_guessing_over_http_is_slowed_down_by_address_and_by_name(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         statuses = [(await one.log_in(secret=f"guess{number}")).status_code for number in range(5)]
@@ -356,6 +357,7 @@ def test_guessing_over_http_is_slowed_down_by_address_and_by_name(tmp_path: Path
     visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3, within_s=1000))
 
 
+@pytest.mark.usefixtures("cheap_hashes")
 def test_nobody_locks_somebody_else_out(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         store = Store(tmp_path / "data" / DATABASE_NAME)

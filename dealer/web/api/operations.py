@@ -1,8 +1,8 @@
-"""What programs read: games, bots, jobs, runs, standings, hands, logs and exports, and what happens as it happens.
+"""What programs do: read games, bots, jobs, runs, standings, hands, logs and exports, follow events, submit and cancel.
 
 Who may see seeds, cards and faults is decided in `dealer.server.access`. A file is found by its place among those that
 the database lists of a run; no word of an address becomes the name of a file. Exports are those of `arena export`, made
-in a folder that is gone when they have been sent.
+in a folder that is gone when they have been sent. A job is entered once, whatever happens to the connection.
 
 Events are server-sent (`dealer.server.queue.feed`). A program that comes back names the number of the last event it has
 seen (``Last-Event-ID``) and gets what it has missed; `lost` means that something it has missed is no longer kept. A
@@ -12,23 +12,27 @@ comment now and then keeps proxies from closing the connection, and finds out wh
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import shutil
+import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from fastapi import Header, Query
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from dealer.errors import WebError
+from dealer.errors import RefusedError, WebError
 from dealer.server import access
 from dealer.server.access import Visibility
+from dealer.server.accounts import User
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import Fault, Job, Run, RunState
 from dealer.server.queue.feed import Feed, FeedEvent
@@ -36,7 +40,7 @@ from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.api import models
-from dealer.web.api.calls import PREFIX, Caller, Parts, Reader, answers, new_router
+from dealer.web.api.calls import PREFIX, Caller, Parts, Player, Reader, answers, new_router
 from logs.acpc_log.writer import format_state_line
 from logs.conversion import Conversion, convert
 from logs.errors import LogError, LogsError
@@ -48,7 +52,6 @@ from protocol import format_game_definition
 _EXPORTS_AT_A_TIME = 2
 _QUIET_S = 15.0
 _MOST_STREAMS_PER_USER = 20
-
 router = new_router()
 _T = TypeVar("_T")
 _NO_JOB = answers(s404="there is no such job")
@@ -228,8 +231,6 @@ async def pairs(caller: Reader, parts: Parts, game: str, query: Annotated[models
 
 
 # ---- files
-
-
 def export_slots() -> asyncio.Semaphore:
     """How many exports are made at a time, for an application to keep in its state."""
     return asyncio.Semaphore(_EXPORTS_AT_A_TIME)
@@ -327,8 +328,6 @@ def _hands(path: Path, after: int, limit: int) -> models.Hands:
 
 
 # ---- events
-
-
 def _event_text(number: int, event: FeedEvent) -> str:
     """An event as a browser reads it: its number, its kind in small letters, and its fields."""
     name = "".join(f"-{char.lower()}" if char.isupper() else char for char in type(event).__name__).lstrip("-")
@@ -388,3 +387,76 @@ async def events(request: Request, caller: Reader, parts: Parts, last_event_id: 
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
+
+
+_KEY = "Idempotency-Key"
+_MOST_KEY_LETTERS = 200
+_MOST_KEYS = 1000
+_Locks: TypeAlias = "WeakValueDictionary[tuple[int, str], asyncio.Lock]"
+"""One for each word of each user, so that the same request sent twice at once is entered once."""
+_Key: TypeAlias = Annotated[
+    str, Header(alias=_KEY, description="a word of yours: the same request sent again with it is the same job")
+]
+_CREATED: Final[dict[int | str, dict[str, Any]]] = {
+    201: {"headers": {"Location": {"description": "the address of the job", "schema": {"type": "string"}}}}
+}
+
+
+@router.post("/jobs", summary="Have a contest played", status_code=201, responses=_CREATED)
+async def submit(
+    request: Request, caller: Player, parts: Parts, wanted: models.NewJob, answer: Response, key: _Key = ""
+) -> Job:
+    """Enter a job; it is on disk when the answer comes."""
+    if len(key) > _MOST_KEY_LETTERS or not key.isprintable():
+        raise WebError(422, f"{_KEY} has at most {_MOST_KEY_LETTERS} letters that can be printed.")
+    if key:
+        locks: _Locks = request.app.state.locks
+        async with locks.setdefault((caller.user.id, key), asyncio.Lock()):
+            job = await _once(parts, caller.user, wanted, key)
+    else:
+        job = await _enter(parts, caller.user, wanted)
+    answer.headers["location"] = f"{PREFIX}/jobs/{job.id}"
+    return shown_job(parts, job, caller)
+
+
+async def _once(parts: ServerParts, user: User, wanted: models.NewJob, key: str) -> Job:
+    fingerprint = hashlib.sha256(wanted.model_dump_json().encode()).digest()
+
+    def note(db: sqlite3.Connection, job: int) -> None:
+        db.execute("INSERT INTO submissions VALUES (?, ?, ?, ?)", (user.id, key, fingerprint, job))
+        db.execute(
+            "DELETE FROM submissions WHERE user = ?1 AND job NOT IN "
+            "(SELECT job FROM submissions WHERE user = ?1 ORDER BY job DESC LIMIT ?2)",
+            (user.id, _MOST_KEYS),
+        )
+
+    query = "SELECT fingerprint, job FROM submissions WHERE user = ? AND key = ?"
+    for row in parts.store.read(query, user.id, key):
+        job = records.job(parts.store, row["job"])
+        if row["fingerprint"] != fingerprint or job is None:
+            raise WebError(422, f"You have sent another request with this {_KEY}.")
+        return job
+    return await _enter(parts, user, wanted, note)
+
+
+async def _enter(
+    parts: ServerParts, user: User, wanted: models.NewJob, note: Callable[[sqlite3.Connection, int], None] | None = None
+) -> Job:
+    try:
+        job, _ = await parts.service.submit(user, wanted.request(), note=note)
+    except RefusedError as error:
+        raise WebError(422, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+    return job
+
+
+@router.delete(
+    "/jobs/{job:int}", summary="Cancel a job, also what is being played", responses=answers(s404="there is no such job")
+)
+async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
+    """Cancel a job of one's own, or any as an admin."""
+    row = records.job(parts.store, job)
+    if row is None:
+        raise WebError(404, f"There is no job {job}.")
+    if not access.manages(row, caller.person):
+        raise WebError(403, "This job is somebody else's.")
+    return models.Cancelled(is_cancelled=await parts.service.cancel_job(row.user, job))

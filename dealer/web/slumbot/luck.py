@@ -2,7 +2,7 @@
 
 The compiled code takes a while to load and more than a hundred megabytes; a server has that when somebody plays here.
 
-    python -m dealer.web.slumbot.worth      answers questions, one after the other, until its input ends
+    python -m dealer.web.slumbot.luck      answers questions, one after the other, until its input ends
 
 A question is a game and some of its hands, the answer the corrected chips of each hand by position; both are pickled.
 """
@@ -23,14 +23,12 @@ from engine import Game
 from logs import HandRecord
 
 _log = logging.getLogger(__name__)
-
 _AT_ONCE: Final = 256
 """Hands of one question: a second or so."""
-
 _Values: TypeAlias = list[list[float]]
 
 
-class Worth:
+class LuckCorrection:
     """Asks the process, which is started by the first question."""
 
     def __init__(self, environment: Mapping[str, str], *, patience_s: float = 10.0, most_s: float = 300.0) -> None:
@@ -90,7 +88,7 @@ class Worth:
         process = self._process
         if process is None:
             process = self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "dealer.web.slumbot.worth"],
+                [sys.executable, "-P", "-m", "dealer.web.slumbot.luck"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=self._environment,

@@ -1,21 +1,34 @@
-"""Sessions of Slumbot's interface: each is a table like those of people, whose person is the client's program.
+"""Slumbot's interface: ``/api/login``, ``/api/new_hand``, ``/api/act``, below ``/`` or ``/slumbot``.
 
-A token stands for a session, and the table knows the hash of the token: sessions outlive restarts of the server.
-A hand cannot be escaped. Whoever asks for a new hand in the middle of one, opens one session too many, or says nothing
-for `forfeit_s`, checks and folds that hand to its end, and it counts.
+``/slumbot/BOT/api/...`` chooses the opponent. What goes wrong is answered as ``{"error_msg": "..."}``: with status 200
+where the client only has to act otherwise, as clients expect that look for the message.
+
+Betting: ``k`` check, ``c`` call, ``f`` fold, ``bN`` bet or raise to N, a total for the street; ``/`` stands after each
+finished street but the last, and after an all-in that is called for each street that is not played: ``b20000c///``.
+
+A session is a table like those of people, whose person is the client's program. A token stands for a session, and the
+table has the hash of the token: sessions outlive restarts of the server. A hand cannot be escaped. Whoever asks for a
+new hand in the middle of one, opens one session too many, or sends nothing for `forfeit_s`, checks and folds that hand
+to its end, and it counts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
+import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from bots.errors import StaleEntry, UnclearEntry
 from bots.human import Scene
@@ -24,21 +37,113 @@ from dealer.person.settings import table_config
 from dealer.person.sitting import Sitting
 from dealer.run.settings import RunSettings
 from dealer.server.access import Visibility, table_visibility
-from dealer.server.accounts import User
-from dealer.server.db.tables import GUEST_NAME, TableRow
+from dealer.server.accounts import Passwords, RateLimit, User
+from dealer.server.db.runs import GUEST_NAME, TableRow
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import ServerBot, ServerGame, player_name
-from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
-from dealer.web.slumbot.worth import Worth
+from dealer.web.slumbot.luck import LuckCorrection
 from dealer.web.tables import TableManager
-from engine import DealKey, Game
+from dealer.web.visitor import visitor_of
+from engine import CARD_TEXTS, Card, DealKey, Game, Move
+from engine.betting import BettingState, betting_steps
+from engine.holdem import is_holdem
 from logs import HandRecord
 from logs.hand_source import find
 
+_STACK: Final = 20_000
+_BLINDS: Final = [50, 100]
+_INCR: Final = re.compile(r"[kcf]|b[0-9]{1,6}")
+_LETTERS: Final = {Move.FOLD: "f", Move.CHECK: "k", Move.CALL: "c"}
+
+
+def is_the_game(game: Game) -> bool:
+    """Whether a game is the one that the interface plays."""
+    return (
+        game.num_players == 2
+        and not game.is_limit
+        and is_holdem(game)
+        and sorted(game.blinds) == _BLINDS
+        and set(game.stacks) == {_STACK}
+    )
+
+
+def action_text(betting: BettingState) -> str:
+    """A betting."""
+    rounds = [""] * len(betting.rounds)
+    for step in betting_steps(betting):
+        rounds[step.round] += _LETTERS.get(step.move) or f"b{step.street_total}"
+    return "/".join(rounds)
+
+
+def possible(scene: Scene) -> str:
+    """What may be sent now."""
+    choices = scene.choices
+    if choices is None:
+        return "nothing"
+    found = ["f", "c"] if choices.to_call else ["k"]
+    if choices.raises is not None:
+        found.append(f"b{choices.raises.street_min} to b{choices.raises.street_max}")
+    return ", ".join(found)
+
+
+def entry_of(incr: object, scene: Scene) -> str | None:
+    """What a person at the table would enter for an action; None for what is none, or an illegal one."""
+    choices = scene.choices
+    if not isinstance(incr, str) or choices is None or not _INCR.fullmatch(incr):
+        return None
+    if incr == "f":
+        return incr if choices.to_call and choices.can_fold else None
+    if incr in "kc":
+        return incr if (incr == "c") == bool(choices.to_call) else None
+    raises, size = choices.raises, int(incr[1:])
+    return incr if raises is not None and raises.street_min <= size <= raises.street_max else None
+
+
+def won(scene: Scene) -> int:
+    """What the client won in a finished hand, in chips."""
+    assert scene.values is not None
+    return round(scene.values[scene.position])
+
+
+def _texts(cards: tuple[Card, ...]) -> list[str]:
+    return [CARD_TEXTS[card] for card in cards]
+
+
+def fields(scene: Scene, old_action: str, record: HandRecord | None) -> dict[str, Any]:
+    """The answer that shows a moment of a hand.
+
+    Args:
+        scene: the moment, from the client's seat.
+        old_action: the betting before its last action.
+        record: the hand with all cards, once it is over.
+    """
+    told: dict[str, Any] = {
+        "old_action": old_action,
+        "action": action_text(scene.betting),
+        "client_pos": 0 if scene.game.blinds[scene.position] == max(_BLINDS) else 1,
+        "hole_cards": _texts(scene.hole_cards),
+        "board": _texts(scene.board),
+    }
+    if not scene.finished:
+        return told
+    value = won(scene)
+    if record is not None:
+        seats = zip(record.names, record.deal.hole_cards, strict=True)
+        own = scene.names[scene.position]
+        told["bot_hole_cards"] = next((_texts(cards) for name, cards in seats if name != own), [])
+    pot = scene.betting.pot
+    return told | {
+        "winnings": value,
+        "won_pot": pot if value > 0 else -pot if value < 0 else 0,
+        "session_num_hands": scene.score.hands,
+        "session_total": round(scene.score.yours),
+    }
+
+
 _log = logging.getLogger(__name__)
 _OWNER: Final = "slumbot "
-_LOOK_ROUND_S: Final = 30.0
+_TIDY_EVERY_S: Final = 30.0
 _MOST_SESSIONS: Final = 10_000
 """Remembered; a table that is not remembered is found again by its owner."""
 _STRENGTH: Final = ("cfr", "mfs", "rembrant", "", "random", "calling", "raising", "constant", "folding")
@@ -61,7 +166,7 @@ def server_bots(parts: ServerParts) -> tuple[tuple[ServerGame, ServerBot], ...]:
 
 
 @dataclass(slots=True)
-class _SessionWorth:
+class _CorrectedTotal:
     """What the client's hands are worth without the luck of the cards.
 
     Attributes:
@@ -86,7 +191,7 @@ class _Session:
         table: where it is played; None before the first hand.
         shown: the number of the last hand that the client has been shown.
         told: the number of the last hand whose end the client has been told, or that it has given up.
-        worth: of its hands without the luck of the cards.
+        corrected: of its hands without the luck of the cards.
         lock: one call at a time.
     """
 
@@ -97,7 +202,7 @@ class _Session:
     table: TableRow | None = None
     shown: int = -1
     told: int = -1
-    worth: _SessionWorth = field(default_factory=lambda: _SessionWorth())
+    corrected: _CorrectedTotal = field(default_factory=lambda: _CorrectedTotal())
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -112,7 +217,7 @@ class SlumbotSessions:
         sessions_each: int = 5,
         forfeit_s: float = 86_400.0,
         answer_s: float = 600.0,
-        worth_s: float = 10.0,
+        correction_s: float = 10.0,
         clock_s: Callable[[], float] = time.time,
     ) -> None:
         """Begin with the sessions that are open.
@@ -123,7 +228,7 @@ class SlumbotSessions:
             sessions_each: with a table, of one user or one address.
             forfeit_s: a session in which nothing happens for so long is over.
             answer_s: for a bot's part of an answer.
-            worth_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
+            correction_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
             clock_s: tells the time, in seconds since 1970.
         """
         self._parts = parts
@@ -131,10 +236,10 @@ class SlumbotSessions:
         self._sessions_each = sessions_each
         self._forfeit_s = forfeit_s
         self._answer_s = answer_s
-        self._worth_s = worth_s
+        self._correction_s = correction_s
         self._clock_s = clock_s
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._worth = Worth(process_environment(parts.folder), patience_s=worth_s)
+        self._correction = LuckCorrection(process_environment(parts.folder), patience_s=correction_s)
         self._preparing: set[asyncio.Task[Any]] = set()
 
     # ---- the calls
@@ -193,7 +298,7 @@ class SlumbotSessions:
     async def keep(self) -> None:
         """End sessions in which nothing happens any more, for ever."""
         while True:
-            await asyncio.sleep(min(_LOOK_ROUND_S, self._forfeit_s))
+            await asyncio.sleep(min(_TIDY_EVERY_S, self._forfeit_s))
             await self.end_abandoned()
 
     async def end_abandoned(self) -> None:
@@ -206,7 +311,7 @@ class SlumbotSessions:
         """End what counts the luck of the cards."""
         for task in self._preparing:
             task.cancel()
-        await self._worth.close()
+        await self._correction.close()
 
     # ---- inside
 
@@ -318,34 +423,34 @@ class SlumbotSessions:
             return fields(scene, before, None)
         session.told = scene.hand_number
         told = fields(scene, before, sitting.record(scene.hand_number))
-        if not await self._count(session.worth, sitting, scene):
+        if not await self._count(session.corrected, sitting, scene):
             return told
         # In whole chips, as clients read them; rounded so that those of the hands add up to the session's.
-        total_before, total = map(round, session.worth.last)
+        total_before, total = map(round, session.corrected.last)
         return told | {"baseline_winnings": total - total_before, "session_baseline_total": total}
 
-    async def _count(self, worth: _SessionWorth, sitting: Sitting, scene: Scene) -> bool:
+    async def _count(self, corrected: _CorrectedTotal, sitting: Sitting, scene: Scene) -> bool:
         """Count the luck of the cards of all hands up to this one; False if that takes too long, to be gone on with."""
-        until_s = asyncio.get_running_loop().time() + self._worth_s
-        if worth.counted >= scene.hand_number:
+        until_s = asyncio.get_running_loop().time() + self._correction_s
+        if corrected.counted >= scene.hand_number:
             return True
         name = scene.names[scene.position]
-        records = await asyncio.to_thread(_records, sitting, worth.counted + 1, scene.hand_number)
+        records = await asyncio.to_thread(_records, sitting, corrected.counted + 1, scene.hand_number)
         while records and asyncio.get_running_loop().time() < until_s:
-            values = await self._worth.values(scene.game, records)
+            values = await self._correction.values(scene.game, records)
             if not values:
                 return False
             for record, of_hand in zip(records, values, strict=False):
-                before = worth.total
-                worth.total += of_hand[record.names.index(name)]
-                worth.last = before, worth.total
-                worth.counted = record.hand_number
+                before = corrected.total
+                corrected.total += of_hand[record.names.index(name)]
+                corrected.last = before, corrected.total
+                corrected.counted = record.hand_number
             del records[: len(values)]
-        return worth.counted >= scene.hand_number
+        return corrected.counted >= scene.hand_number
 
     def _prepare(self, game: Game) -> None:
         """Have what counts ready by the end of the first hand."""
-        task = asyncio.create_task(self._worth.values(game, ()))
+        task = asyncio.create_task(self._correction.values(game, ()))
         self._preparing.add(task)
         task.add_done_callback(self._preparing.discard)
 
@@ -369,3 +474,84 @@ def _records(sitting: Sitting, first: int, last: int) -> list[HandRecord]:
 
 def _owner_of(token: str) -> str:
     return _OWNER + hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+_PREFIXES: Final = ("/api", "/slumbot/api", "/slumbot/{bot}/api")
+_SESSIONS_PER_MINUTE: Final = 60
+_MOST_LETTERS: Final = 256
+_Answerer: TypeAlias = Callable[[Request, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+def routes(parts: ServerParts, slumbot_sessions: SlumbotSessions) -> list[BaseRoute]:
+    """The addresses of this room."""
+    calls = _Calls(parts, slumbot_sessions)
+    answerers = {"login": calls.log_in, "new_hand": calls.new_hand, "act": calls.act}
+    return [
+        Route(f"{prefix}/{name}", _answering(answerer), methods=["POST"])
+        for prefix in _PREFIXES
+        for name, answerer in answerers.items()
+    ]
+
+
+def _answering(answerer: _Answerer) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        try:
+            return JSONResponse(await answerer(request, await _sent(request)))
+        except WebError as error:
+            headers = {"Retry-After": str(error.wait_s)} if error.wait_s else {}
+            return JSONResponse({"error_msg": error.sentence}, error.status, headers)
+        except DealerError as error:
+            return JSONResponse({"error_msg": f"{error}."}, 503)
+
+    return answer
+
+
+async def _sent(request: Request) -> dict[str, Any]:
+    try:
+        sent = json.loads(await request.body() or b"{}")
+    except (ValueError, RecursionError):
+        raise WebError(400, "The body is not JSON.") from None
+    if not isinstance(sent, dict):
+        raise WebError(400, "The body is not a JSON object.")
+    return sent
+
+
+def _word(sent: dict[str, Any], name: str) -> str:
+    word = sent.get(name)
+    if not isinstance(word, str) or not word or len(word) > _MOST_LETTERS:
+        raise WebError(400, f"{name} is missing, or is no text of at most {_MOST_LETTERS} letters.")
+    return word
+
+
+class _Calls:
+    def __init__(self, parts: ServerParts, slumbot_sessions: SlumbotSessions) -> None:
+        self._parts = parts
+        self._sessions = slumbot_sessions
+        self._passwords = Passwords(parts.store, parts.accounts, parts.guesses)
+        self._begin_limit = RateLimit(_SESSIONS_PER_MINUTE)
+
+    async def log_in(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
+        name, secret = _word(sent, "username"), _word(sent, "password")
+        address = visitor_of(request).address
+        user = await self._passwords.log_in(name, secret, address)
+        if user is None:
+            raise WebError(401, "No user has this name with this password or token.")
+        self._count(address)
+        return {"token": self._sessions.log_in(user, request.path_params.get("bot", ""))}
+
+    async def new_hand(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
+        address = visitor_of(request).address
+        token = _word(sent, "token") if sent.get("token") else None
+        if token is None:
+            if not self._parts.settings.web.guests_may_play:
+                raise WebError(401, "Call login first: guests do not play here.")
+            self._count(address)
+        return await self._sessions.new_hand(token, address, request.path_params.get("bot", ""))
+
+    async def act(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
+        return await self._sessions.act(_word(sent, "token"), sent.get("incr"), visitor_of(request).address)
+
+    def _count(self, address: str) -> None:
+        if wait_s := self._begin_limit.take(address):
+            sentence = f"{_SESSIONS_PER_MINUTE} sessions a minute may begin; keep the token of yours."
+            raise WebError(429, sentence, "sessions", wait_s)
