@@ -14,9 +14,9 @@ from bots.errors import EvolutionError, SpecError
 from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.bot import EvolvedBot
 from bots.evolved.chromosome import BETTING_STATES, GENES, HAND_CATEGORIES, POSITION_CLASSES, Odds, gene
+from bots.evolved.hand_results import preflop_play, watch, winnings_of
 from bots.evolved.runs import FinishedRun, FinishedRuns
 from bots.evolved.training import DealSet, make_deals
-from bots.evolved.watching import preflop_play, watch, winnings_of
 from bots.sdk.registry import builtin_names, make_bot
 from bots.sdk.selfplay import self_play
 from bots.studies.evolved_play import (

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from bots.evolution.breeding import Chromosomes
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
+from bots.evolved.hand_results import Estimate, Preflop, Watched, ratio, total, watch
 from bots.evolved.runs import Check, FinishedRun, FinishedRuns
 from bots.evolved.training import GENOME, OPPONENTS, DealSet
-from bots.evolved.watching import Estimate, Preflop, Watched, ratio, total, watch
 from bots.studies.report import Claim, Claims, Line, LineChart, Verdict
 from engine import Category
 from engine.starting_hands import STARTING_HANDS

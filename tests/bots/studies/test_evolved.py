@@ -8,9 +8,9 @@ import pytest
 
 from bots.errors import EvolutionError
 from bots.evolution.evolution import StopRule
+from bots.evolved.hand_results import Estimate
 from bots.evolved.runs import FinishedRuns, evolve_player, evolve_trainers, read_runs, run_names
 from bots.evolved.training import TrainingSettings
-from bots.evolved.watching import Estimate
 from bots.studies.evolved import Opponent, ReportSettings, evolved_report, opponents, play_matches
 from bots.studies.evolved_play import PLAYED, checks_charts, printed_player, printed_style, verdict_on_winnings
 from bots.studies.report import LineChart, Verdict, format_report

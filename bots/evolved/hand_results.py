@@ -130,8 +130,6 @@ def _at_table(player: Chromosomes, opponents: Chromosomes) -> Chromosomes:
 
 
 # ---- figures over deals
-
-
 def total(watched: Watched, values: NDArray[Any]) -> Estimate:
     """The sum of a number of each hand."""
     by_deal = _by_deal(watched, values)
@@ -166,8 +164,6 @@ def _half_width(by_deal: NDArray[np.float64], deals: int) -> float | None:
 
 
 # ---- before the flop
-
-
 @dataclass(frozen=True, slots=True)
 class Preflop:
     """How the charts play before the flop, which all players of a table have in common.

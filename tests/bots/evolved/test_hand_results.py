@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bots.evolved.chromosome import Odds
+from bots.evolved.hand_results import Watched, preflop_play, ratio, total, watch, winnings_of
 from bots.evolved.training import GENOME, DealSet, make_deals
-from bots.evolved.watching import Watched, preflop_play, ratio, total, watch, winnings_of
 from engine import Category, rank_hand
 from engine.starting_hands import starting_hand
 from logs.tracker.hand_counts import HandCounts
