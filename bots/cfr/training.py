@@ -27,12 +27,12 @@ from bots.cfr.files import write_strategy
 from bots.cfr.settings import TrainingSettings
 from bots.cfr.solver import (
     MESSAGE_BYTES,
-    Copy,
+    CopyState,
     Discounts,
     Solver,
     Strategy,
+    advance_copy,
     exploitability,
-    go_on,
     mean_strategy,
     size_of,
     tree_arrays,
@@ -348,13 +348,13 @@ class _Session:
                 solver.resume(solver.iteration + count, *found)
         else:
             over: Callable[..., Any] = map if pool is None else pool.map
-            list(over(lambda solver: go_on(solver, count), self.solvers))
+            list(over(lambda solver: advance_copy(solver, count), self.solvers))
         seconds = (time.perf_counter() - before) / count
         self._apart = max(1, min(2 * self._apart, int(_APART_S / seconds)))
 
     @property
-    def _copies(self) -> list[Copy]:
-        return [Copy(solver.regrets, solver.averages) for solver in self.solvers]
+    def _copies(self) -> list[CopyState]:
+        return [CopyState(solver.regrets, solver.averages) for solver in self.solvers]
 
     @property
     def _boards_per_iteration(self) -> int:
@@ -392,13 +392,13 @@ _worker_lock: Final = threading.Lock()
 
 def _go_on_elsewhere(
     settings: TrainingSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
-) -> Copy:
+) -> CopyState:
     """Go on with a copy in another process, which counts the strengths of all hands itself, once."""
     with _worker_lock:
         plan, boards = _prepared(settings)
     solver = _solver(plan, boards, copy)
     solver.resume(iteration, regrets, averages)
-    return go_on(solver, count)
+    return advance_copy(solver, count)
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ import pytest
 from bots.cfr.deals import DrawnBoards
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import TrainingSettings
-from bots.cfr.solver import Discounts, Solver, exploitability, go_on, mean_strategy, tree_arrays
+from bots.cfr.solver import Discounts, Solver, advance_copy, exploitability, mean_strategy, tree_arrays
 from bots.cfr.training import Plan, TrainingLimit, plan_training, train
 from bots.cfr.tree import betting_tree
 from bots.errors import CheckpointError, SolvingError
@@ -30,14 +30,14 @@ def test_the_mean_of_copies_is_nearer_to_an_equilibrium_than_they_are() -> None:
     tree = tree_arrays(betting_tree(find_game("leduc")[1]), boards.buckets, boards.float_type)
     copies = [Solver(tree, boards, 1, Discounts(), 4, copy) for copy in range(4)]
     for copy in copies:
-        go_on(copy, 200)
+        advance_copy(copy, 200)
     assert sorted(boards.numbers) == list(range(800))
     apart = [exploitability(tree, boards.all, copy.average_strategy()).value for copy in copies]
     together = exploitability(tree, boards.all, mean_strategy(copies)).value
     # At most their mean by convexity; the luck of the boards evens out as well.
     assert together < 0.75 * np.mean(apart)
     alone = Solver(tree, boards, 1, Discounts())
-    go_on(alone, 200)
+    advance_copy(alone, 200)
     assert together < exploitability(tree, boards.all, alone.average_strategy()).value
 
 
