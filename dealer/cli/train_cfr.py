@@ -16,7 +16,7 @@ from dealer.cli.spread import Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
-    from bots.cfr.training import Plan, Progress, Trained
+    from bots.cfr.training import CfrProgress, TrainedStrategy, TrainingPlan
 
 _TRAINING: Final = "Training"
 _STOP: Final = "When to stop"
@@ -115,7 +115,7 @@ def cfr(
     _report(terminal, plan, trained)
 
 
-def _announce(terminal: Terminal, plan: Plan) -> None:
+def _announce(terminal: Terminal, plan: TrainingPlan) -> None:
     """What the training will need, before it begins."""
     terminal.sentence(
         f"{plan.settings.game}: {len(plan.tree.decisions):,} decisions of the betting, {plan.information_sets:,} "
@@ -130,14 +130,14 @@ def _announce(terminal: Terminal, plan: Plan) -> None:
         )
 
 
-def _unit(plan: Plan) -> tuple[float, str]:
+def _unit(plan: TrainingPlan) -> tuple[float, str]:
     """What chips are multiplied by, and the word for it."""
     if plan.is_drawn:
         return 1000 / plan.tree.game.big_blind, "mbb/g"
     return 1.0, "chips per hand"
 
 
-def _line(plan: Plan, progress: Progress) -> str:
+def _line(plan: TrainingPlan, progress: CfrProgress) -> str:
     factor, unit = _unit(plan)
     left = duration(progress.seconds / progress.part - progress.seconds) if progress.part else "?"
     exploited = ""
@@ -150,7 +150,7 @@ def _line(plan: Plan, progress: Progress) -> str:
     )
 
 
-def _report(terminal: Terminal, plan: Plan, trained: Trained) -> None:
+def _report(terminal: Terminal, plan: TrainingPlan, trained: TrainedStrategy) -> None:
     factor, unit = _unit(plan)
     terminal.table(
         ["iterations", "time", f"exploitability, {unit}", "+-"],

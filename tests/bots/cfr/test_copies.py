@@ -15,7 +15,7 @@ from bots.cfr.deals import DrawnBoards
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import TrainingSettings
 from bots.cfr.solver import Discounts, Solver, advance_copy, exploitability, mean_strategy, tree_arrays
-from bots.cfr.training import Plan, TrainingLimit, plan_training, train
+from bots.cfr.training import TrainingLimit, TrainingPlan, plan_training, train
 from bots.cfr.tree import betting_tree
 from bots.errors import CheckpointError, SolvingError
 from bots.workers import Workers, cluster_workers
@@ -57,7 +57,7 @@ class PicklingThreads(ThreadPoolExecutor):
         return super().submit(lambda: pickle.loads(pickle.dumps(function(*arguments))))
 
 
-def probabilities(plan: Plan, folder: Path, ends: list[int], **how: Any) -> bytes:
+def probabilities(plan: TrainingPlan, folder: Path, ends: list[int], **how: Any) -> bytes:
     """What a training comes to that is interrupted after some iterations."""
     for end in ends:
         trained = train(plan, folder, TrainingLimit(iterations=end), check_boards=0, **how)
