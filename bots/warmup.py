@@ -15,11 +15,11 @@ from bots.cfr.solver import Discounts, Solver, exploitability, tree_arrays
 from bots.cfr.strengths import compile_kernels as compile_strengths
 from bots.cfr.tree import betting_tree
 from bots.evolution.evolution import StopRule
-from bots.evolved.training import TrainingSettings as TableSettings
+from bots.evolved.training import EvolvedSettings as TableSettings
 from bots.evolved.training import trainer_evolution
 from bots.kuhn.evolution import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import model
-from bots.learner.training import TrainingSettings as LearnerSettings
+from bots.learner.training import EvolvedSettings as LearnerSettings
 from bots.learner.training import train
 from bots.lp_mc.balance import balance
 from bots.lp_mc.strategy import preflop_strategy

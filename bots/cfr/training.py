@@ -24,7 +24,7 @@ from bots.artifact import Kind, as_arrays, locked_run, read_artifact, write_arti
 from bots.cfr.abstraction import CardAbstraction, card_abstraction, memory_bytes
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards, TreeArrays
 from bots.cfr.files import write_strategy
-from bots.cfr.settings import TrainingSettings
+from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import (
     MESSAGE_BYTES,
     CopyState,
@@ -139,7 +139,7 @@ class TrainingPlan(NamedTuple):
         arrays: the same for the solver; without cards.
     """
 
-    settings: TrainingSettings
+    settings: CfrSettings
     tree: BettingTree
     arrays: TreeArrays
     buckets: tuple[int, ...]
@@ -206,7 +206,7 @@ class TrainedStrategy(NamedTuple):
     history: tuple[Mapping[str, Any], ...]
 
 
-def plan_training(settings: TrainingSettings) -> TrainingPlan:
+def plan_training(settings: CfrSettings) -> TrainingPlan:
     """What a training will need.
 
     Raises:
@@ -393,7 +393,7 @@ _worker_lock: Final = threading.Lock()
 
 
 def _go_on_elsewhere(
-    settings: TrainingSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
+    settings: CfrSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
 ) -> CopyState:
     """Go on with a copy in another process, which counts the strengths of all hands itself, once."""
     with _worker_lock:
@@ -404,7 +404,7 @@ def _go_on_elsewhere(
 
 
 @lru_cache(maxsize=1)
-def _prepared(settings: TrainingSettings) -> tuple[TrainingPlan, Boards]:
+def _prepared(settings: CfrSettings) -> tuple[TrainingPlan, Boards]:
     plan = plan_training(settings)
     return plan, _boards(plan, 1, None)[1]
 

@@ -35,7 +35,7 @@ from bots.evolution.evolution import (
     saved,
 )
 from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
-from bots.evolved.training import GENOME, OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
+from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
 from logs.whole_file import write_whole
@@ -105,7 +105,7 @@ class Checker:
     """Checks a run as it goes on, and keeps the file."""
 
     def __init__(
-        self, folder: Path, name: str, settings: TrainingSettings, asked: CheckSettings, over: Map | None = None
+        self, folder: Path, name: str, settings: EvolvedSettings, asked: CheckSettings, over: Map | None = None
     ) -> None:
         """Prepare.
 
@@ -238,7 +238,7 @@ def run_names(trainers: int) -> list[str]:
 
 def evolve_trainers(
     folder: Path,
-    settings: TrainingSettings,
+    settings: EvolvedSettings,
     rule: StopRule,
     *,
     count: int = OPPONENTS,
@@ -261,7 +261,7 @@ def evolve_trainers(
     for number, name in enumerate(run_names(count)):
         own = replace(settings, seed=settings.seed + number)
 
-        def make(state: State | None, own: TrainingSettings = own, **over: Any) -> Evolution:
+        def make(state: State | None, own: EvolvedSettings = own, **over: Any) -> Evolution:
             return trainer_evolution(own, state=state, **over)
 
         place = (number + 1, count)
@@ -271,7 +271,7 @@ def evolve_trainers(
 
 def evolve_player(
     folder: Path,
-    settings: TrainingSettings,
+    settings: EvolvedSettings,
     rule: StopRule,
     *,
     checks: CheckSettings = CHECKS,
@@ -304,7 +304,7 @@ def evolve_player(
 def _run(
     start: Path,
     place: tuple[int, int],
-    settings: TrainingSettings,
+    settings: EvolvedSettings,
     about: dict[str, Any],
     make: Callable[..., Evolution],
     *,
@@ -377,7 +377,7 @@ class FinishedRun:
     """
 
     name: str
-    settings: TrainingSettings
+    settings: EvolvedSettings
     state: State
     chromosome: Chromosomes
     record: Mapping[str, Any]
@@ -449,14 +449,14 @@ def _read_run(folder: Path, name: str) -> FinishedRun:
     return FinishedRun(name, settings, state, _as_array(found), json.loads(found.record), read_checks(folder, name))
 
 
-def recorded_settings(record: Mapping[str, Any]) -> TrainingSettings | None:
+def recorded_settings(record: Mapping[str, Any]) -> EvolvedSettings | None:
     """The settings of a record of a training; None where it holds none that can be."""
-    names = {about.name for about in fields(TrainingSettings)}
+    names = {about.name for about in fields(EvolvedSettings)}
     found = record.get("settings")
     if not isinstance(found, dict) or set(found) != names:
         return None
     try:
-        return TrainingSettings(**{**found, "odds": Odds(found["odds"])})
+        return EvolvedSettings(**{**found, "odds": Odds(found["odds"])})
     except (EvolutionError, ValueError, TypeError):
         return None
 

@@ -320,7 +320,7 @@ _DEFAULT: Final = Constants()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSettings:
+class LearnerSettings:
     """What a training is made of.
 
     Attributes:
@@ -411,7 +411,7 @@ class TrainingProgress(NamedTuple):
 
 
 def train(
-    settings: TrainingSettings, hands: int, path: Path, show: Callable[[TrainingProgress], None] = lambda _: None
+    settings: LearnerSettings, hands: int, path: Path, show: Callable[[TrainingProgress], None] = lambda _: None
 ) -> tuple[Memory, tuple[Block, ...]]:
     """Train a learner, or go on with a training.
 
@@ -456,7 +456,7 @@ def train(
         file.close()
 
 
-def _train_block(settings: TrainingSettings, trainee: Trainee, first: int, deals: int) -> Earned:
+def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Earned:
     """Learn from deals, each line-up from an equal part of them; what was won meanwhile.
 
     Args:
@@ -496,22 +496,22 @@ def unseen_packs(game: Game, tables: int, hands: int, seed: int) -> list[Pack]:
     return [Pack.deal(game, mixed(seed & MASK_64) & 0xFFFFFFFF, at * part, part) for at in range(tables)]
 
 
-def _deals_of_block(settings: TrainingSettings, game: Game) -> int:
+def _deals_of_block(settings: LearnerSettings, game: Game) -> int:
     tables = len(line_ups(settings.opponents, game.num_players - 1))
     return tables * max(1, round(settings.block / (tables * game.num_players)))
 
 
-def _about(settings: TrainingSettings) -> dict[str, Any]:
+def _about(settings: LearnerSettings) -> dict[str, Any]:
     about: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
     del about["constants"]
     return about
 
 
-def _record(settings: TrainingSettings, blocks: Sequence[Block]) -> str:
+def _record(settings: LearnerSettings, blocks: Sequence[Block]) -> str:
     return json.dumps({"program": _PROGRAM, "settings": _about(settings), "blocks": blocks}, sort_keys=True)
 
 
-def _blocks_of(memory: Memory, settings: TrainingSettings, path: Path) -> tuple[Block, ...]:
+def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[Block, ...]:
     """The blocks that a memory has been trained for.
 
     Raises:

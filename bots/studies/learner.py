@@ -27,10 +27,10 @@ from bots.learner.memory import RANGES, Constants, Memory, level, read_memory, w
 from bots.learner.training import (
     Block,
     Earned,
+    LearnerSettings,
     Pack,
     Style,
     Trainee,
-    TrainingSettings,
     frozen_play,
     line_ups,
     unseen_packs,
@@ -556,7 +556,7 @@ _CURVES: Sequence[tuple[str, Callable[[Block], Earned]]] = (
 )
 
 
-def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence[Block]) -> Report:
+def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block]) -> Report:
     """The report of a training.
 
     Args:

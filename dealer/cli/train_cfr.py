@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bots.cfr.settings import TrainingSettings
+from bots.cfr.settings import CfrSettings
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
@@ -25,7 +25,7 @@ _MINUTES: Final = 10.0
 _ITERATIONS: Final = 1000
 _MB: Final = 1e6
 
-_Options: Any = setting_options(TrainingSettings, _TRAINING)
+_Options: Any = setting_options(CfrSettings, _TRAINING)
 
 
 @takes_options
@@ -88,7 +88,7 @@ def cfr(
     if hours is not None and minutes is not None:
         abort("--hours and --minutes say the same: give one of them")
     try:
-        plan = plan_training(TrainingSettings(**given(settings)))
+        plan = plan_training(CfrSettings(**given(settings)))
     except SolvingError as error:
         abort(str(error))
     if (workers > 1 or scheduler is not None) and plan.settings.copies == 1:

@@ -13,11 +13,11 @@ import pytest
 from bots.errors import EvolutionError, LearnerFileError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, read_memory
-from bots.learner.training import Block, TrainingProgress, TrainingSettings, train
+from bots.learner.training import Block, LearnerSettings, TrainingProgress, train
 from bots.studies.learner import training_report
 from bots.studies.report import LineChart
 
-_SETTINGS = TrainingSettings(
+_SETTINGS = LearnerSettings(
     opponents=("bots.baseline:CallingBot", "bots.baseline:RaisingBot"),
     unseen=("bots.baseline:FoldingBot",),
     constants=Constants(chance_interval=20, big_qty=3),
@@ -100,7 +100,7 @@ def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
 )
 def test_it_learns_to_win_from_whoever_does_not_learn(tmp_path: Path, game: str, opponent: str, least: int) -> None:
     """40,000 hands of training, 20,000 of frozen play; nobody can win more than 750 from a player that always folds."""
-    settings = TrainingSettings(
+    settings = LearnerSettings(
         game=game, opponents=(opponent,), unseen=("folding",), block=40_000, test=20_000, trials=100
     )
     _, (block,) = train(settings, 40_000, tmp_path / "memory")

@@ -10,7 +10,7 @@ from bots.errors import EvolutionError
 from bots.evolution.evolution import StopRule
 from bots.evolved.hand_results import Estimate
 from bots.evolved.runs import FinishedRuns, evolve_player, evolve_trainers, read_runs, run_names
-from bots.evolved.training import TrainingSettings
+from bots.evolved.training import EvolvedSettings
 from bots.studies.evolved import Opponent, ReportSettings, evolved_report, opponents, play_matches
 from bots.studies.evolved_play import PLAYED, checks_charts, printed_player, printed_style, verdict_on_winnings
 from bots.studies.report import LineChart, Verdict, format_report
@@ -19,14 +19,14 @@ from engine import Category
 from engine.starting_hands import STARTING_HANDS
 from tests.logs.pages import checked_page
 
-SMALL = TrainingSettings(deals=4, population=6, trials=20)
+SMALL = EvolvedSettings(deals=4, population=6, trials=20)
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> FinishedRuns:
     folder = tmp_path_factory.mktemp("runs")
     evolve_trainers(folder, SMALL, StopRule(generations=3))
-    evolve_player(folder, TrainingSettings(deals=4, population=6, trials=20, seed=50), StopRule(generations=3))
+    evolve_player(folder, EvolvedSettings(deals=4, population=6, trials=20, seed=50), StopRule(generations=3))
     return read_runs(folder)
 
 
