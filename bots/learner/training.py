@@ -394,7 +394,7 @@ class Block(NamedTuple):
     unseen: Earned
 
 
-class TrainingProgress(NamedTuple):
+class LearnerProgress(NamedTuple):
     """How a training stands.
 
     Attributes:
@@ -411,7 +411,7 @@ class TrainingProgress(NamedTuple):
 
 
 def train(
-    settings: LearnerSettings, hands: int, path: Path, show: Callable[[TrainingProgress], None] = lambda _: None
+    settings: LearnerSettings, hands: int, path: Path, show: Callable[[LearnerProgress], None] = lambda _: None
 ) -> tuple[Memory, tuple[Block, ...]]:
     """Train a learner, or go on with a training.
 
@@ -446,11 +446,11 @@ def train(
             done = len(blocks) - first - 1
             if done == 0:  # It has waited for the compiler and tells nothing of the others.
                 began_s = time.monotonic()
-                show(TrainingProgress(blocks, wanted, None, None))
+                show(LearnerProgress(blocks, wanted, None, None))
                 continue
             learnt_s += now_s - start_s
             left_s = (time.monotonic() - began_s) / done * (wanted - len(blocks))
-            show(TrainingProgress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
+            show(LearnerProgress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
         return replace(trainee.memory, training=_record(settings, blocks)), blocks
     finally:
         file.close()

@@ -18,7 +18,7 @@ from dealer.cli.train_cfr import cfr
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
-    from bots.learner.training import TrainingProgress
+    from bots.learner.training import LearnerProgress
 
 app = typer.Typer(help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True)
 
@@ -109,7 +109,7 @@ def learner(
         write_report(terminal, report, out)
 
 
-def _line(progress: TrainingProgress) -> str:
+def _line(progress: LearnerProgress) -> str:
     last = progress.blocks[-1]
     speed = "" if progress.hands_per_s is None else f", {progress.hands_per_s:,.0f} hands/s"
     left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"

@@ -18,7 +18,7 @@ from typing import Final
 
 import bots.learner
 from bots.learner.memory import SHIPPED
-from bots.learner.training import LearnerSettings, TrainingProgress, train
+from bots.learner.training import LearnerProgress, LearnerSettings, train
 from dealer.cli.working import duration
 from protocol import find_game
 
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> None:
         shutil.copyfile(path, SHIPPED_FOLDER / path.name)
 
 
-def _show(name: str, progress: TrainingProgress) -> None:
+def _show(name: str, progress: LearnerProgress) -> None:
     last = progress.blocks[-1]
     left = f", {duration(progress.left_s)} left" if progress.left_s else ""
     print(f"{name}: {last.hands:,} hands, {last.field.words} and {last.unseen.words} mbb/g{left}", flush=True)

@@ -13,7 +13,7 @@ import pytest
 from bots.errors import EvolutionError, LearnerFileError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, read_memory
-from bots.learner.training import Block, LearnerSettings, TrainingProgress, train
+from bots.learner.training import Block, LearnerProgress, LearnerSettings, train
 from bots.studies.learner import training_report
 from bots.studies.report import LineChart
 
@@ -32,13 +32,13 @@ def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> Non
     assert [block.hands for block in blocks] == [16, 32, 48]
     assert memory == read_memory(whole, _SETTINGS.constants)
 
-    def stop(progress: TrainingProgress) -> None:
+    def stop(progress: LearnerProgress) -> None:
         raise KeyboardInterrupt
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             train(_SETTINGS, 48, parts, stop)
-    seen: list[TrainingProgress] = []
+    seen: list[LearnerProgress] = []
     assert train(_SETTINGS, 48, parts, seen.append) == (memory, blocks)
     assert [len(progress.blocks) for progress in seen] == [3]
     assert parts.read_bytes() == whole.read_bytes()
