@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import Kind, as_arrays, locked_run, read_artifact, write_artifact
+from bots.artifact import FileKind, as_arrays, locked_run, read_artifact, write_artifact
 from bots.cfr.abstraction import CardAbstraction, card_abstraction, memory_bytes
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards, TreeArrays
 from bots.cfr.files import write_strategy
@@ -44,7 +44,7 @@ from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game
 
-_KIND: Final = Kind(
+_KIND: Final = FileKind(
     "a checkpoint of acpc-arena's regret minimisation",
     2,
     CheckpointError,

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from bots.artifact import Kind, as_arrays, read_artifact, write_artifact
+from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.errors import CheckpointError, EvolutionError
 from bots.evolution.breeding import (
     Breeding,
@@ -461,7 +461,7 @@ class Evolution:
         )
 
 
-_KIND: Final = Kind(
+_KIND: Final = FileKind(
     "a checkpoint of acpc-arena's evolution", 2, CheckpointError, "take another folder, or delete it to begin again"
 )
 
