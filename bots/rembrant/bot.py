@@ -11,7 +11,7 @@ from bots.rembrant.rules import (
     BELOW_STRAIGHTS,
     STREETS,
     Danger,
-    Kind,
+    HandKind,
     Move,
     Opponent,
     Rule,
@@ -274,7 +274,7 @@ def _members(board: tuple[Card, ...]) -> tuple[NDArray[np.int64], ...]:
 
     from engine.ranges import HOLDINGS, are_free
 
-    kinds: dict[Kind, list[int]] = {}
+    kinds: dict[HandKind, list[int]] = {}
     for number in np.flatnonzero(are_free(board)).tolist():
         kinds.setdefault(read_kind(HOLDINGS[number], board), []).append(number)
     return tuple(np.array(members) for members in kinds.values())
