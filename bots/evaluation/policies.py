@@ -346,7 +346,7 @@ _PLAY: Final = 18
 _BOARDS: Final = 19
 
 
-def leaks_beside(
+def leaks_against_policy(
     deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None, policy: Policy, name: str
 ) -> Leaks:
     """What a player loses by departing from a policy.
