@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import GameRefused, PolicyError
-from bots.evaluation.policies import AskedPolicy, Policy, parse_policy, policy_by_holding_in, policy_in
+from bots.evaluation.policies import AskedPolicy, Policy, parse_policy, policy_at, policy_by_holding_at
 from bots.sdk.bot import Bot, drawn_action
 from bots.sdk.holdings import HoldingChances, view_with
 from bots.sdk.view import View
@@ -324,7 +324,7 @@ class RangeOfPolicy:
     def _ask(self, betting: BettingState, board: tuple[Card, ...]) -> HoldingChances:
         view = View(betting, betting.acting_position, 0, ((),) * self.game.num_players, board)
         try:
-            told = policy_by_holding_in(self._policy, view)
+            told = policy_by_holding_at(self._policy, view)
         except PolicyError as error:
             raise PolicyError(f"{self._name}: {error}") from error
         if told is not None:
@@ -338,7 +338,7 @@ class RangeOfPolicy:
 
     def _one(self, view: View) -> Mapping[Action, float]:
         try:
-            found = policy_in(self._policy, view)
+            found = policy_at(self._policy, view)
         except PolicyError as error:
             raise PolicyError(f"{self._name}: {error}") from error
         if found is None:

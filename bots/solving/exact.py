@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import PolicyError, SolvingError
-from bots.evaluation.policies import policy_in
+from bots.evaluation.policies import policy_at
 from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from bots.solving.engine_games import Turn, small_game, turns_of
@@ -92,7 +92,7 @@ def view_of(turn: Turn, holding: tuple[Card, ...]) -> View:
 def _chances(policy: Policy, turn: Turn, holding: tuple[Card, ...], name: str) -> list[float]:
     view = view_of(turn, holding)
     try:
-        told = policy_in(policy, view)
+        told = policy_at(policy, view)
     except PolicyError as error:
         raise SolvingError(f"{name}: {error}") from error
     if told is None:
