@@ -14,7 +14,7 @@ from bots.errors import EvolutionError, SpecError
 from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.bot import EvolvedBot
 from bots.evolved.chromosome import BETTING_STATES, GENES, HAND_CATEGORIES, POSITION_CLASSES, Odds, gene
-from bots.evolved.hand_results import preflop_play, watch, winnings_of
+from bots.evolved.hand_results import play_hands, preflop_play, winnings_of
 from bots.evolved.runs import FinishedRun, FinishedRuns
 from bots.evolved.training import DealSet, make_deals
 from bots.sdk.registry import builtin_names, make_bot
@@ -173,7 +173,7 @@ def _watched_player(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> Wa
     nine = runs.opponents if run is runs.player else run.state.opponents
     assert nine is not None
     sides = [
-        watch(deals, run.chromosome, nine, odds, run.settings.rake)
+        play_hands(deals, run.chromosome, nine, odds, run.settings.rake)
         for deals in (run.settings.evaluator.deal_set(), unseen)
     ]
     return WatchedPlayer(run.name, *sides)

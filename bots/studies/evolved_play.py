@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bots.evolution.breeding import Chromosomes
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
-from bots.evolved.hand_results import Estimate, Preflop, Watched, ratio, total, watch
+from bots.evolved.hand_results import Estimate, HandResults, Preflop, play_hands, ratio, total
 from bots.evolved.runs import Check, FinishedRun, FinishedRuns
 from bots.evolved.training import GENOME, OPPONENTS, DealSet
 from bots.studies.report import Claim, Claims, Line, LineChart, Verdict
@@ -110,11 +110,11 @@ class WatchedPlayer:
     """
 
     name: str
-    trained: Watched
-    unseen: Watched
+    trained: HandResults
+    unseen: HandResults
 
 
-def per_thousand(watched: Watched, hands: NDArray[np.bool_] | None = None) -> Estimate:
+def per_thousand(watched: HandResults, hands: NDArray[np.bool_] | None = None) -> Estimate:
     """Dollars won per 1,000 hands, of some hands only if `hands` marks them."""
     found = total(watched, watched.dollars if hands is None else np.where(hands, watched.dollars, 0.0))
     return _scaled(found, 1000 / (100 * watched.deals))
@@ -215,7 +215,7 @@ def verdict_on_winnings(
     return Verdict.NOT_REPRODUCED, "ours wins less, on its own deals already"
 
 
-def by_hand(watched: Watched, title: str, note: str = "") -> LineChart:
+def by_hand(watched: HandResults, title: str, note: str = "") -> LineChart:
     """The winnings along the hands in which it saw the flop: total, with and without showdown."""
     seen = watched.saw_flop
     dollars, showdown, deal = watched.dollars[seen], watched.showdown[seen], watched.deal[seen]
@@ -318,12 +318,12 @@ def _strong_hands() -> set[str]:
     return set(sorted(chances, key=lambda name: -chances[name])[:BEST_HANDS])
 
 
-def _by_starting_hand(watched: Watched) -> tuple[list[_PrintedRow], list[Estimate]]:
+def _by_starting_hand(watched: HandResults) -> tuple[list[_PrintedRow], list[Estimate]]:
     return _table(watched, watched.hand, STARTING_HANDS)
 
 
 def _table(
-    watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]
+    watched: HandResults, kinds: NDArray[np.int64], names: Sequence[str]
 ) -> tuple[list[_PrintedRow], list[Estimate]]:
     found = []
     for kind in np.unique(kinds[watched.saw_flop]).tolist():
@@ -406,7 +406,7 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
 
 
 # ---- style
-def style(watched: Watched, preflop: Preflop) -> Claims:
+def style(watched: HandResults, preflop: Preflop) -> Claims:
     """VPIP to AF, and what such a player is called."""
     printed = printed_style()
     factor = (100 * watched.deals / PLAYED["player"]) ** 0.5
@@ -557,7 +557,7 @@ def against_chart(
     for run in runs:
         champions = run.bests
         chosen = np.unique(np.linspace(0, len(champions) - 1, min(_MOST_CHAMPIONS, len(champions))).astype(int))
-        won = [per_thousand(watch(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
+        won = [per_thousand(play_hands(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
         has_band = len(runs) == 1 and won[0].half_width_95 is not None
         lines.append(
             Line(
@@ -585,7 +585,7 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
         row = [run.name, f"{run.state.history[-1].number:,}", f"{len(run.state.champions):,}"]
         for _, opponents in others:
             for chromosome in (run.bests[0], run.chromosome):
-                played = watch(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
+                played = play_hands(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
                 won = per_thousand(played)
                 row.append(f"{signed(won.value)} {_interval_text(won, 0)}")
         rows.append(tuple(row))
@@ -631,8 +631,8 @@ def _oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition
     ]
 
 
-def _winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> Watched:
-    return watch(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
+def _winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> HandResults:
+    return play_hands(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
