@@ -145,7 +145,7 @@ class Style:
 
 
 @dataclass(slots=True)
-class Pack:
+class DealBatch:
     """Consecutive deals of a seed, and the chances that have been asked for in them so far.
 
     Attributes:
@@ -161,7 +161,7 @@ class Pack:
     _chances: dict[tuple[tuple[int, int], ...], NDArray[np.float64]] = field(default_factory=dict)
 
     @classmethod
-    def deal(cls, game: Game, seed: int, first: int, count: int) -> Pack:
+    def deal(cls, game: Game, seed: int, first: int, count: int) -> DealBatch:
         """Deal them."""
         cards = [[*sum(deal.hole_cards, ()), *deal.board] for deal in islice(deals(game, seed, first), count)]
         return cls(game, seed, first, np.array(cards, np.uint8).reshape(count, game.cards_per_hand))
@@ -211,7 +211,7 @@ class Trainee:
         """How many cells it has met."""
         return self._arrays.met
 
-    def play(self, specs: Sequence[str], pack: Pack, *, learns: bool) -> NDArray[np.float64]:
+    def play(self, specs: Sequence[str], pack: DealBatch, *, learns: bool) -> NDArray[np.float64]:
         """Play all rotations of some deals.
 
         Args:
@@ -263,7 +263,7 @@ class Trainee:
         chance = (seed if own_seed is None else int(own_seed), int(options.get("trials") or DEFAULT_TRIALS))
         return learner_seat(self._arrays.grid_of(spec, memory), chance, learns=False)
 
-    def _play_seats(self, seats: Sequence[Seat], pack: Pack, learns: bool) -> NDArray[np.float64]:
+    def _play_seats(self, seats: Sequence[Seat], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
         from bots.learner.kernel import as_players, chance_kinds, play_deals
         from engine.kernels.betting import betting_tables
 
@@ -287,7 +287,7 @@ class Trainee:
         self._hands += learns * len(pack.cards) * count
         return values
 
-    def _play_bots(self, specs: Sequence[str], pack: Pack, learns: bool) -> NDArray[np.float64]:
+    def _play_bots(self, specs: Sequence[str], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
         style, count = self.style, self.game.num_players
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "memory"
@@ -434,7 +434,7 @@ def train(
         blocks = _blocks_of(file.start, settings, path)
         trainee = Trainee(game, file.start, settings.style)
         fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
-        tests = [(tables, unseen_packs(game, len(tables), settings.test, settings.seed)) for tables in fields]
+        tests = [(tables, unseen_deals(game, len(tables), settings.test, settings.seed)) for tables in fields]
         learnt_s, began_s, first = 0.0, time.monotonic(), len(blocks)
         while len(blocks) < wanted:
             start_s = time.monotonic()
@@ -467,12 +467,12 @@ def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals:
     tables = line_ups(settings.opponents, trainee.game.num_players - 1)
     part = deals // len(tables)
     for at, specs in enumerate(tables):
-        pack = Pack.deal(trainee.game, settings.seed, first + at * part, part)
+        pack = DealBatch.deal(trainee.game, settings.seed, first + at * part, part)
         scores.append(trainee.play(specs, pack, learns=True))
     return earned(trainee.game, scores)
 
 
-def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[Pack]) -> Earned:
+def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[DealBatch]) -> Earned:
     """What a learner wins that learns nothing.
 
     Args:
@@ -490,10 +490,10 @@ def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Earned:
     return Earned(mean.mean, mean.half_width_95 or 0.0)
 
 
-def unseen_packs(game: Game, tables: int, hands: int, seed: int) -> list[Pack]:
+def unseen_deals(game: Game, tables: int, hands: int, seed: int) -> list[DealBatch]:
     """Deals for frozen play, of another seed than those of a training: for each line-up an equal part of the hands."""
     part = max(1, ceil(hands / game.num_players / tables))
-    return [Pack.deal(game, mixed(seed & MASK_64) & 0xFFFFFFFF, at * part, part) for at in range(tables)]
+    return [DealBatch.deal(game, mixed(seed & MASK_64) & 0xFFFFFFFF, at * part, part) for at in range(tables)]
 
 
 def _deals_of_block(settings: LearnerSettings, game: Game) -> int:

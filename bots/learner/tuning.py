@@ -25,7 +25,7 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, Evaluation, GeneRange, Genome, NewValues, Tournament, Uniform
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
-from bots.learner.training import Pack, Style, Trainee, frozen_play, line_ups, unseen_packs
+from bots.learner.training import DealBatch, Style, Trainee, frozen_play, line_ups, unseen_deals
 from bots.workers import Workers
 from protocol import find_game
 
@@ -116,12 +116,12 @@ def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> f
 @lru_cache(maxsize=2)
 def _deals(
     name: str, opponents: tuple[str, ...], hands: int, test: int, seed: int
-) -> tuple[list[tuple[str, ...]], list[Pack], list[Pack]]:
+) -> tuple[list[tuple[str, ...]], list[DealBatch], list[DealBatch]]:
     game = find_game(name)[1]
     tables = line_ups(opponents, game.num_players - 1)
     part = max(1, round(hands / game.num_players / len(tables)))
-    training = [Pack.deal(game, seed, at * part, part) for at in range(len(tables))]
-    return tables, training, unseen_packs(game, len(tables), test, seed)
+    training = [DealBatch.deal(game, seed, at * part, part) for at in range(len(tables))]
+    return tables, training, unseen_deals(game, len(tables), test, seed)
 
 
 def search(

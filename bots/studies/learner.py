@@ -26,14 +26,14 @@ from bots.errors import EvolutionError
 from bots.learner.memory import RANGES, Constants, Memory, level, read_memory, write_memory
 from bots.learner.training import (
     Block,
+    DealBatch,
     Earned,
     LearnerSettings,
-    Pack,
     Style,
     Trainee,
     frozen_play,
     line_ups,
-    unseen_packs,
+    unseen_deals,
 )
 from bots.learner.tuning import Measured, TuningSettings
 from bots.sdk.registry import builtin_names, make_bot
@@ -180,9 +180,9 @@ class _Deals:
         self.training, first = [], 0
         for before, end in zip([0, *ends], ends, strict=False):
             part = end - before
-            self.training.append([Pack.deal(game, seed, first + at * part, part) for at in range(tables)])
+            self.training.append([DealBatch.deal(game, seed, first + at * part, part) for at in range(tables)])
             first += part * tables
-        self.test = unseen_packs(game, tables, settings.test, seed)
+        self.test = unseen_deals(game, tables, settings.test, seed)
 
     def run(self, trainee: Trainee, tables: Sequence[Sequence[str]]) -> list[float]:
         """Train; what is won after each stage, frozen, in mbb per hand."""
@@ -364,8 +364,8 @@ def _frozen(memory: Memory, settings: ReportSettings) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
-def _match_packs(name: str, hands: int, seed: int) -> list[Pack]:
-    return unseen_packs(find_game(name)[1], 1, hands, seed)
+def _match_packs(name: str, hands: int, seed: int) -> list[DealBatch]:
+    return unseen_deals(find_game(name)[1], 1, hands, seed)
 
 
 _VALUES: int = 5

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bots.artifact import Journal
 from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
-from bots.learner.training import Pack, Style, Trainee
+from bots.learner.training import DealBatch, Style, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
@@ -162,9 +162,9 @@ def _singles(name: str, learner: str, specs: Sequence[str]) -> NDArray[np.float6
 
 
 @cache
-def _pack(name: str, count: int) -> Pack:
+def _pack(name: str, count: int) -> DealBatch:
     """The deals of a game, the same for all its opponents: a chance that was asked for once is known."""
-    return Pack.deal(find_game(name)[1], SEED, 0, count)
+    return DealBatch.deal(find_game(name)[1], SEED, 0, count)
 
 
 def counter_settings(name: str) -> TuningSettings:
