@@ -130,7 +130,7 @@ _LEARNER: Final = "learner"
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class PlaySettings:
     """How a learner plays, beside its memory.
 
     Attributes:
@@ -190,7 +190,7 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
 class Trainee:
     """A learner in training."""
 
-    def __init__(self, game: Game, memory: Memory, style: Style) -> None:
+    def __init__(self, game: Game, memory: Memory, style: PlaySettings) -> None:
         self.game, self.style = game, style
         self._constants, self._training = memory.constants, memory.training
         self._arrays = _MemoryArrays(memory)
@@ -356,9 +356,9 @@ class LearnerSettings:
                 raise EvolutionError(f"the {name} are missing: name at least one player")
 
     @property
-    def style(self) -> Style:
+    def style(self) -> PlaySettings:
         """How it plays."""
-        return Style(self.explore, self.trials, self.seed)
+        return PlaySettings(self.explore, self.trials, self.seed)
 
 
 class Earned(NamedTuple):

@@ -25,7 +25,7 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, Evaluation, GeneRange, Genome, NewValues, Tournament, Uniform
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
-from bots.learner.training import DealBatch, Style, Trainee, frozen_play, line_ups, unseen_deals
+from bots.learner.training import DealBatch, PlaySettings, Trainee, frozen_play, line_ups, unseen_deals
 from bots.workers import Workers
 from protocol import find_game
 
@@ -107,7 +107,7 @@ def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> f
         seed: of cards and draws.
     """
     tables, training, tests = _deals(settings.game, settings.opponents, settings.hands, settings.test, seed)
-    trainee = Trainee(tests[0].game, Memory(constants), Style(settings.explore, settings.trials, seed))
+    trainee = Trainee(tests[0].game, Memory(constants), PlaySettings(settings.explore, settings.trials, seed))
     for specs, pack in zip(tables, training, strict=True):
         trainee.play(specs, pack, learns=True)
     return frozen_play(trainee, tables, tests).mean

@@ -29,7 +29,7 @@ from bots.learner.training import (
     DealBatch,
     Earned,
     LearnerSettings,
-    Style,
+    PlaySettings,
     Trainee,
     frozen_play,
     line_ups,
@@ -319,7 +319,7 @@ def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | No
     """
     game = find_game(name)[1]
     fields = _fields(settings, game)
-    style = Style(trials=settings.trials, seed=seed)
+    style = PlaySettings(trials=settings.trials, seed=seed)
     deals: dict[int, _Deals] = {}
     course = _SeedResults({}, {}, {}, 0.0)
     mixed = Memory(Constants())
@@ -347,7 +347,7 @@ def _rivals(name: str) -> list[str]:
 
 def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Earned:
     game = find_game(name)[1]
-    trainee = Trainee(game, memory, Style(trials=settings.trials, seed=settings.seed))
+    trainee = Trainee(game, memory, PlaySettings(trials=settings.trials, seed=settings.seed))
     packs = _match_packs(name, settings.matches, settings.match_seed)
     with _frozen(memory, settings) as learner:
         known = learner.replace(",", ";")

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bots.artifact import Journal
 from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
-from bots.learner.training import DealBatch, Style, Trainee
+from bots.learner.training import DealBatch, PlaySettings, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
@@ -136,7 +136,7 @@ def play(name: str, opponent: str) -> Row:
     else:
         pack = _pack(name, deals(name, opponent))
         trained, empty = [
-            Trainee(game, memory, Style(seed=SEED)).play(specs, pack, learns=False)[:, :, 0].mean(axis=1)
+            Trainee(game, memory, PlaySettings(seed=SEED)).play(specs, pack, learns=False)[:, :, 0].mean(axis=1)
             * (1000 / game.big_blind)
             for memory in (shipped_memory(game, Constants()), Memory(Constants()))
         ]
