@@ -361,7 +361,7 @@ class LearnerSettings:
         return PlaySettings(self.explore, self.trials, self.seed)
 
 
-class Earned(NamedTuple):
+class Winnings(NamedTuple):
     """What a learner won, in mbb per hand.
 
     Attributes:
@@ -389,9 +389,9 @@ class Block(NamedTuple):
 
     hands: int
     cells: int
-    learning: Earned
-    field: Earned
-    unseen: Earned
+    learning: Winnings
+    field: Winnings
+    unseen: Winnings
 
 
 class LearnerProgress(NamedTuple):
@@ -456,7 +456,7 @@ def train(
         file.close()
 
 
-def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Earned:
+def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Winnings:
     """Learn from deals, each line-up from an equal part of them; what was won meanwhile.
 
     Args:
@@ -472,7 +472,7 @@ def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals:
     return earned(trainee.game, scores)
 
 
-def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[DealBatch]) -> Earned:
+def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[DealBatch]) -> Winnings:
     """What a learner wins that learns nothing.
 
     Args:
@@ -483,11 +483,11 @@ def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequen
     return earned(trainee.game, played)
 
 
-def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Earned:
+def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Winnings:
     """What player 0 won, of chips by deal, rotation and player; a deal with all its rotations is one score."""
     scores = np.concatenate([chips[:, :, 0].mean(axis=1) for chips in values]) * (1000 / game.big_blind)
     mean = RunningMean(scores.tolist())
-    return Earned(mean.mean, mean.half_width_95 or 0.0)
+    return Winnings(mean.mean, mean.half_width_95 or 0.0)
 
 
 def unseen_deals(game: Game, tables: int, hands: int, seed: int) -> list[DealBatch]:
@@ -529,7 +529,7 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
         raise LearnerFileError(str(path), f"it was trained with {theirs}, not {ours}: take another file")
     try:
         blocks = [
-            Block(hands, cells, Earned(*learning), Earned(*of_field), Earned(*of_unseen))
+            Block(hands, cells, Winnings(*learning), Winnings(*of_field), Winnings(*of_unseen))
             for hands, cells, learning, of_field, of_unseen in record["blocks"]
         ]
     except (KeyError, TypeError, ValueError) as error:

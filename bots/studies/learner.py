@@ -27,10 +27,10 @@ from bots.learner.memory import RANGES, Constants, Memory, level, read_memory, w
 from bots.learner.training import (
     Block,
     DealBatch,
-    Earned,
     LearnerSettings,
     PlaySettings,
     Trainee,
+    Winnings,
     frozen_play,
     line_ups,
     unseen_deals,
@@ -130,7 +130,7 @@ class Rival(NamedTuple):
 
     game: str
     name: str
-    won: Earned
+    won: Winnings
 
 
 class Experiments(NamedTuple):
@@ -259,14 +259,14 @@ def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, .
     return {**alone, MIXED: line_ups([specs[name] for name in _MIXED_TWO], seats)}
 
 
-def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[tuple[str, str], Earned]]:
+def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[tuple[str, str], Winnings]]:
     """What is in a file: by game and seed, and by game and rival.
 
     Raises:
         CheckpointError: something else is.
     """
     courses: dict[tuple[str, int], _SeedResults] = {}
-    matches: dict[tuple[str, str], Earned] = {}
+    matches: dict[tuple[str, str], Winnings] = {}
     for row in kept.rows:
         match row:
             case {
@@ -279,7 +279,7 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[
             }:
                 courses[game, seed] = _SeedResults(hands, mbb, cells, counter)
             case {"game": str(game), "rival": str(rival), "won": [float(mean), float(half_width)]}:
-                matches[game, rival] = Earned(mean, half_width)
+                matches[game, rival] = Winnings(mean, half_width)
             case _:
                 raise kept.damaged()
     return courses, matches
@@ -288,7 +288,7 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[
 def _gathered(
     settings: ReportSettings,
     courses: Mapping[tuple[str, int], _SeedResults],
-    matches: Mapping[tuple[str, str], Earned],
+    matches: Mapping[tuple[str, str], Winnings],
 ) -> Experiments:
     outcomes = []
     counters = {}
@@ -345,7 +345,7 @@ def _rivals(name: str) -> list[str]:
     return [one for one in builtin_names() if one != "learner" and make_bot(one, 0).refusal(game) is None]
 
 
-def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Earned:
+def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Winnings:
     game = find_game(name)[1]
     trainee = Trainee(game, memory, PlaySettings(trials=settings.trials, seed=settings.seed))
     packs = _match_packs(name, settings.matches, settings.match_seed)
@@ -549,7 +549,7 @@ class Spread(NamedTuple):
 
 
 _ROWS = 10
-_CURVES: Sequence[tuple[str, Callable[[Block], Earned]]] = (
+_CURVES: Sequence[tuple[str, Callable[[Block], Winnings]]] = (
     ("while learning", lambda block: block.learning),
     ("frozen, the field it learns on", lambda block: block.field),
     ("frozen, the other field", lambda block: block.unseen),

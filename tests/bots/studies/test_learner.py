@@ -13,7 +13,7 @@ import pytest
 
 from bots.errors import CheckpointError, EvolutionError, LearnerFileError
 from bots.learner.memory import Constants, Memory
-from bots.learner.training import Earned
+from bots.learner.training import Winnings
 from bots.sdk.bot import Bot
 from bots.sdk.registry import make_bot
 from bots.studies import learner as experiments
@@ -35,9 +35,9 @@ def _played() -> Experiments:
     ]
     outcomes += [_outcome("limit10", MIXED, -70), _outcome("nolimit10", MIXED, 70)]
     rivals = (
-        Rival("limit", "calling", Earned(100, 20)),
-        Rival("limit10", "mfs", Earned(-100, 20)),
-        Rival("nolimit10", "rh", Earned(10, 20)),
+        Rival("limit", "calling", Winnings(100, 20)),
+        Rival("limit10", "mfs", Winnings(-100, 20)),
+        Rival("nolimit10", "rh", Winnings(10, 20)),
     )
     return Experiments(
         tuple(outcomes), rivals, {"limit": np.array([1.0, 2.0, 3.0]), "limit10": np.array([7.0, 8.0, 9.0])}
