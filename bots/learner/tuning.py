@@ -89,7 +89,7 @@ class TuningSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredConstants:
     """A set of constants and what it was worth.
 
     Attributes:
@@ -129,8 +129,8 @@ def search(
     folder: Path,
     *,
     workers: Workers | None = None,
-    show: Callable[[int, Measured], None] = lambda done, best: None,
-) -> tuple[Measured, ...]:
+    show: Callable[[int, MeasuredConstants], None] = lambda done, best: None,
+) -> tuple[MeasuredConstants, ...]:
     """Search, or go on with a search.
 
     Args:
@@ -214,10 +214,14 @@ class _Measurements(Journal):
     """Measurements of a search: genes and fitness in the order asked for."""
 
     def __init__(
-        self, path: Path, settings: TuningSettings, workers: Workers | None, show: Callable[[int, Measured], None]
+        self,
+        path: Path,
+        settings: TuningSettings,
+        workers: Workers | None,
+        show: Callable[[int, MeasuredConstants], None],
     ) -> None:
         super().__init__(path, asdict(settings))
-        self.asked: list[Measured] = []
+        self.asked: list[MeasuredConstants] = []
         self._settings, self._show = settings, show
         self._over: Any = map if workers is None else workers.each
 
@@ -243,6 +247,6 @@ class _Measurements(Journal):
         ):
             self.add([row.tolist(), fitness])
             found.append(fitness)
-        self.asked += [Measured(_constants(row), fitness) for row, fitness in zip(genes, found, strict=True)]
+        self.asked += [MeasuredConstants(_constants(row), fitness) for row, fitness in zip(genes, found, strict=True)]
         self._show(len(self.asked), max(self.asked, key=lambda one: one.mbb))
         return np.array(found)

@@ -35,7 +35,7 @@ from bots.learner.training import (
     line_ups,
     unseen_deals,
 )
-from bots.learner.tuning import Measured, TuningSettings
+from bots.learner.tuning import MeasuredConstants, TuningSettings
 from bots.sdk.registry import builtin_names, make_bot
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
 from bots.workers import Workers
@@ -618,7 +618,7 @@ def _learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
 
 
 def tuning_report(
-    settings: TuningSettings, measured: Sequence[Measured], checks: Mapping[str, NDArray[np.float64]]
+    settings: TuningSettings, measured: Sequence[MeasuredConstants], checks: Mapping[str, NDArray[np.float64]]
 ) -> Report:
     """The report of a search.
 

@@ -14,7 +14,7 @@ import pytest
 from bots.errors import CheckpointError, EvolutionError
 from bots.learner import tuning
 from bots.learner.memory import RANGES, Constants
-from bots.learner.tuning import Measured, TuningSettings, check, measured_mbb, search
+from bots.learner.tuning import MeasuredConstants, TuningSettings, check, measured_mbb, search
 from bots.studies.learner import Spread, tuning_report
 from bots.studies.report import student_point
 
@@ -28,7 +28,7 @@ def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
     whole = search(_SETTINGS, tmp_path / "whole")
     assert len(whole) == _SETTINGS.budget == 7
 
-    def stop(done: int, best: Measured) -> None:
+    def stop(done: int, best: MeasuredConstants) -> None:
         if done > 3:
             raise KeyboardInterrupt
 
