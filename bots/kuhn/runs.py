@@ -256,7 +256,7 @@ class _Trace:
             self.fittest_rival = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
 
 
-def follow(
+def run_generations(
     settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: _Trace, show: Callable[[Generation], None]
 ) -> None:
     """Breed until the rule stops it.
@@ -318,7 +318,7 @@ def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
         EvolutionError: what the listing makes of it cannot go on.
     """
     evolution, trace = kuhn_evolution(settings), _Trace()
-    follow(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
+    run_generations(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
     return result_of(settings, evolution, trace)
 
 
@@ -483,7 +483,7 @@ def _evolve(
                 show(progress)
             save()
 
-        follow(settings, evolution, StopRule(generations=generations), trace, bred)
+        run_generations(settings, evolution, StopRule(generations=generations), trace, bred)
     result = result_of(settings, evolution, trace)
     _write(folder, settings, generations, result)
     return result
