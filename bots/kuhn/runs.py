@@ -158,7 +158,7 @@ def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> 
     return dict(sorted(found.items()))
 
 
-def spread(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
+def standard_deviation(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
     """The standard deviation of what the first player wins in a hand.
 
     Raises:

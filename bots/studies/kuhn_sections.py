@@ -11,7 +11,15 @@ import numpy as np
 
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model, models, sequence_form_of
-from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of, game_value, plan_of_genes, spread
+from bots.kuhn.runs import (
+    KuhnResult,
+    best_answer,
+    expected_value,
+    exploitability_of,
+    game_value,
+    plan_of_genes,
+    standard_deviation,
+)
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Entries
 from bots.studies.kuhn_runs import (
@@ -99,8 +107,8 @@ def range_verdict(printed: float, values: Sequence[float], possible: float = mat
         values: ours.
         possible: what nobody exceeds on average; a higher figure is a lucky maximum.
     """
-    spread = _spread_of(values)
-    room = None if spread is None else _further_run(len(values)) * spread + _PRINT
+    standard_deviation = _spread_of(values)
+    room = None if standard_deviation is None else _further_run(len(values)) * standard_deviation + _PRINT
     verdict = Verdict.within(printed, mean_of(values), room)
     if verdict is Verdict.REPRODUCED and printed > possible + _PRINT:
         return Verdict.LUCKY, f"nobody wins more than {possible:.4f}"
@@ -179,7 +187,7 @@ def law(experiment: Experiment) -> float:
     settings = experiment.settings
     answer = best_answer(settings.rules, settings.seat - 1, settings.model)
     players = (answer.genes, settings.model) if settings.seat == 1 else (settings.model, answer.genes)
-    error: float = spread(settings.rules, *players) / settings.games**0.5
+    error: float = standard_deviation(settings.rules, *players) / settings.games**0.5
     return answer.value + LUCK * error
 
 
@@ -513,7 +521,7 @@ def _tests_of_the_fittest() -> Section:
             other = model(name, Variant.CLASSIC)
             players = (other, genes) if seat else (genes, other)
             value = expected_value(_CLASSIC, *players) * (-1 if seat else 1)
-            error = spread(_CLASSIC, *players) / _TEST_HANDS**0.5
+            error = standard_deviation(_CLASSIC, *players) / _TEST_HANDS**0.5
             printed, up_to = WON[name][at], UP_TO[name][at]
             off, verdict = abs(printed - value) / error, Verdict.within(printed, value, 2 * error)
             why = {
