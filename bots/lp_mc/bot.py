@@ -246,9 +246,9 @@ class LpBot(Bot):
         self._check(view)
         if view.round:
             return {CALL: 1.0}
-        from bots.sdk.holdings import by_class
+        from bots.sdk.holdings import policy_by_class
 
-        return by_class(view, self._preflop.policy)
+        return policy_by_class(view, self._preflop.policy)
 
     def _check(self, view: View) -> None:
         if view.game is not self._game:

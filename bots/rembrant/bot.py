@@ -136,9 +136,9 @@ class RembrantBot(Bot):
 
     def policy_by_holding(self, view: View) -> HoldingChances:
         """`policy`, asked once for each class of hands before the flop, and for each kind of hand after it."""
-        from bots.sdk.holdings import by_class
+        from bots.sdk.holdings import policy_by_class
 
-        return _by_kind(view, self.policy) if view.round else by_class(view, self.policy)
+        return _by_kind(view, self.policy) if view.round else policy_by_class(view, self.policy)
 
     def _decide(self, view: View) -> _Decision:
         if view.game is not self._game:
