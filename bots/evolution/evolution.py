@@ -522,7 +522,7 @@ _SAVE_EVERY_S: Final = 10.0
 
 
 @contextmanager
-def saved(evolution: Evolution, path: str | Path, about: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], None]]:
+def saving(evolution: Evolution, path: str | Path, about: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], None]]:
     """Write the state of a running evolution when it ends, for whatever reason, and every ten seconds before.
 
     Args:

@@ -32,7 +32,7 @@ from bots.evolution.evolution import (
     StopRule,
     load_checkpoint,
     require_same_settings,
-    saved,
+    saving,
 )
 from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
 from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, player_evolution, trainer_evolution
@@ -328,7 +328,7 @@ def _run(
         evolution = make(state, **over)
         checker = Checker(folder, name, settings, checks, over.get("over"))
         pace = Pace()
-        with saved(evolution, checkpoint, lambda: about) as save:
+        with saving(evolution, checkpoint, lambda: about) as save:
             for generation in evolution.generations(rule):
                 left, is_exact = rule.most_left(generation), rule.patience is None and rule.opponents is None
                 show(

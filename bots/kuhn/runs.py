@@ -33,7 +33,7 @@ from bots.evolution.evolution import (
     StopRule,
     load_checkpoint,
     require_same_settings,
-    saved,
+    saving,
 )
 from bots.kuhn.evolution import AgainstRivals, KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
@@ -471,7 +471,7 @@ def _evolve(
     evolution = kuhn_evolution(settings, state=state)
     pace, shown_s = Pace(), 0.0
 
-    with saved(evolution, path, lambda: {**about, "trace": trace.as_data()}) as save:
+    with saving(evolution, path, lambda: {**about, "trace": trace.as_data()}) as save:
 
         def bred(generation: Generation) -> None:
             nonlocal shown_s
