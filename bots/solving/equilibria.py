@@ -338,7 +338,7 @@ def converge(
 def reachable(form: SequenceForm, player: int) -> NDArray[np.bool_]:
     """Which of a player's sequences the cards allow: of the shape of its plan."""
     found = np.zeros(form.plan_shape(player), bool)
-    for matrix, _, sequences in form.ends_by_matrix:
+    for matrix, _, sequences in form.terminal_nodes_by_matrix:
         payoffs = np.moveaxis(form.game.payoffs(matrix, player), player, 0)
         found[sequences[player]] |= (payoffs != 0).any(tuple(range(1, form.game.players)))
     for parents, sequences in reversed(form.levels[player]):
@@ -370,7 +370,7 @@ def solution_data(
         "game": game,
         "players": len(players),
         "information_sets": sum(len(states) for strategy in strategies for states in strategy.values()),
-        "ends": len(form.ends),
+        "ends": len(form.terminal_nodes),
         "algorithm": algorithm,
         "iterations": steps[-1].iterations if steps else None,
         "values": list(expected_values(form, plans)),
