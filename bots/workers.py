@@ -6,8 +6,8 @@
 Functions, arguments and results must be picklable, and a task must not depend on where it runs: when a worker dies its
 tasks are done again by another. Results come in the order of the arguments.
 
-A task that takes long can `send_progress` how far it is, and ask whether it `is_wanted` any more: nothing else ends one that
-runs on another machine.
+A task that takes long can send how far it is (`send_progress`), and ask whether it `is_wanted` any more: nothing else
+ends one that runs on another machine.
 """
 
 from __future__ import annotations
