@@ -101,7 +101,7 @@ class ReportSettings:
         return self.seed + self.seeds
 
 
-class Outcome(NamedTuple):
+class ExperimentResult(NamedTuple):
     """What an experiment brought.
 
     Attributes:
@@ -119,7 +119,7 @@ class Outcome(NamedTuple):
     cells: tuple[int, ...]
 
 
-class Rival(NamedTuple):
+class BuiltInMatch(NamedTuple):
     """A frozen match of the learner that learnt on the mixed field.
 
     Attributes:
@@ -133,7 +133,7 @@ class Rival(NamedTuple):
     won: Winnings
 
 
-class Experiments(NamedTuple):
+class PlayedExperiments(NamedTuple):
     """Everything that was played.
 
     Attributes:
@@ -142,8 +142,8 @@ class Experiments(NamedTuple):
         counters: by game, what learners win that learnt against the learner of the mixed field, by seed.
     """
 
-    outcomes: tuple[Outcome, ...]
-    rivals: tuple[Rival, ...]
+    outcomes: tuple[ExperimentResult, ...]
+    rivals: tuple[BuiltInMatch, ...]
     counters: Mapping[str, NDArray[np.float64]]
 
 
@@ -200,7 +200,7 @@ def play_all(
     *,
     workers: Workers | None = None,
     show: Callable[[float], None] = lambda part: None,
-) -> Experiments:
+) -> PlayedExperiments:
     """Play everything that a folder does not hold yet.
 
     Args:
@@ -289,7 +289,7 @@ def _gathered(
     settings: ReportSettings,
     courses: Mapping[tuple[str, int], _SeedResults],
     matches: Mapping[tuple[str, str], Winnings],
-) -> Experiments:
+) -> PlayedExperiments:
     outcomes = []
     counters = {}
     games = (*_TWO_PLAYERS, *_FULL_TABLES)
@@ -298,10 +298,10 @@ def _gathered(
         for field_, hands in of_game[0].hands.items():
             mbb = np.array([one.mbb[field_] for one in of_game])
             cells = tuple([one.cells[field_] for one in of_game])
-            outcomes.append(Outcome(name, field_, tuple(hands), mbb, cells))
+            outcomes.append(ExperimentResult(name, field_, tuple(hands), mbb, cells))
         counters[name] = np.array([one.counter for one in of_game])
-    rivals = [Rival(game, name, matches[game, name]) for game in games for name in _rivals(game)]
-    return Experiments(tuple(outcomes), tuple(rivals), counters)
+    rivals = [BuiltInMatch(game, name, matches[game, name]) for game in games for name in _rivals(game)]
+    return PlayedExperiments(tuple(outcomes), tuple(rivals), counters)
 
 
 def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | None) -> tuple[_SeedResults, Memory]:
@@ -376,7 +376,7 @@ _OVER_SEEDS = (
 )
 
 
-def learner_report(settings: ReportSettings, played: Experiments) -> Report:
+def learner_report(settings: ReportSettings, played: PlayedExperiments) -> Report:
     """The report.
 
     Args:
@@ -431,7 +431,7 @@ def _stated(quantity: str, ours: int, printed: int) -> Claim:
     return Claim.plain(quantity, str(printed), str(ours), ours == printed, "another number follows from its rule")
 
 
-def _experiments(settings: ReportSettings, played: Experiments, games: Sequence[str]) -> Section:
+def _experiments(settings: ReportSettings, played: PlayedExperiments, games: Sequence[str]) -> Section:
     outcomes = [one for one in played.outcomes if one.game in games]
     names = list(dict.fromkeys(one.opponents for one in outcomes))
     by_key = {(one.game, one.opponents): one for one in outcomes}
@@ -464,7 +464,7 @@ def _experiments(settings: ReportSettings, played: Experiments, games: Sequence[
     return Section(title, (), (table, *charts))
 
 
-def _line(outcome: Outcome) -> Line:
+def _line(outcome: ExperimentResult) -> Line:
     spreads = [Spread.of(column.tolist()) for column in outcome.mbb.T]
     return Line(
         name=outcome.opponents,
@@ -476,7 +476,7 @@ def _line(outcome: Outcome) -> Line:
     )
 
 
-def _crosstable(rivals: Sequence[Rival]) -> TableView:
+def _crosstable(rivals: Sequence[BuiltInMatch]) -> TableView:
     games = list(dict.fromkeys(one.game for one in rivals))
     cells = {(one.game, one.name): one.won.words for one in rivals}
     names = sorted({one.name for one in rivals})
@@ -490,7 +490,7 @@ def _crosstable(rivals: Sequence[Rival]) -> TableView:
     )
 
 
-def _rivals_in_words(rivals: Sequence[Rival]) -> str:
+def _rivals_in_words(rivals: Sequence[BuiltInMatch]) -> str:
     beaten = sorted({one.name for one in rivals if one.won.mean > one.won.half_width > 0})
     beating = [one for one in rivals if one.won.mean < -one.won.half_width < 0]
     names = ", ".join(f"{one.name} in {one.game}" for one in beating)
@@ -500,7 +500,7 @@ def _rivals_in_words(rivals: Sequence[Rival]) -> str:
     )
 
 
-def _counter_words(played: Experiments, settings: ReportSettings) -> str:
+def _counter_words(played: PlayedExperiments, settings: ReportSettings) -> str:
     parts = [f"{Spread.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
     return (
         f"Another learner that learns for {settings.hands:,} hands with it in all other seats, and is frozen then, "
@@ -512,7 +512,7 @@ def _joined(parts: Sequence[str]) -> str:
     return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
 
 
-def _list(outcomes: Sequence[Outcome]) -> str:
+def _list(outcomes: Sequence[ExperimentResult]) -> str:
     return ", ".join(f"{one.opponents} in {one.game}" for one in outcomes)
 
 

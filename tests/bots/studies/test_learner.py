@@ -17,29 +17,37 @@ from bots.learner.training import Winnings
 from bots.sdk.bot import Bot
 from bots.sdk.registry import make_bot
 from bots.studies import learner as experiments
-from bots.studies.learner import MIXED, Experiments, Outcome, ReportSettings, Rival, learner_report, play_all
+from bots.studies.learner import (
+    MIXED,
+    BuiltInMatch,
+    ExperimentResult,
+    PlayedExperiments,
+    ReportSettings,
+    learner_report,
+    play_all,
+)
 from bots.studies.report import LineChart, format_report
 from logs.whole_file import FileLock
 
 _STAGES = (10, 20, 40)
 
 
-def _outcome(game: str, opponents: str, last: float) -> Outcome:
+def _outcome(game: str, opponents: str, last: float) -> ExperimentResult:
     luck = np.array([[-5.0], [0.0], [5.0], [1.0], [-1.0]])
-    return Outcome(game, opponents, _STAGES, luck + np.array([0.0, last / 2, last]), (7, 8, 9, 8, 8))
+    return ExperimentResult(game, opponents, _STAGES, luck + np.array([0.0, last / 2, last]), (7, 8, 9, 8, 8))
 
 
-def _played() -> Experiments:
+def _played() -> PlayedExperiments:
     outcomes = [
         _outcome(game, name, last) for game in ("limit", "nolimit") for name, last in (("random", 90), (MIXED, 0))
     ]
     outcomes += [_outcome("limit10", MIXED, -70), _outcome("nolimit10", MIXED, 70)]
     rivals = (
-        Rival("limit", "calling", Winnings(100, 20)),
-        Rival("limit10", "mfs", Winnings(-100, 20)),
-        Rival("nolimit10", "rh", Winnings(10, 20)),
+        BuiltInMatch("limit", "calling", Winnings(100, 20)),
+        BuiltInMatch("limit10", "mfs", Winnings(-100, 20)),
+        BuiltInMatch("nolimit10", "rh", Winnings(10, 20)),
     )
-    return Experiments(
+    return PlayedExperiments(
         tuple(outcomes), rivals, {"limit": np.array([1.0, 2.0, 3.0]), "limit10": np.array([7.0, 8.0, 9.0])}
     )
 
