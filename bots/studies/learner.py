@@ -383,8 +383,8 @@ def learner_report(settings: ReportSettings, played: PlayedExperiments) -> Repor
         settings: how much was played.
         played: what came of it.
     """
-    won = [one for one in played.outcomes if Spread.of(one.mbb[:, -1].tolist()).low > 0]
-    lost = [one for one in played.outcomes if Spread.of(one.mbb[:, -1].tolist()).high < 0]
+    won = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).low > 0]
+    lost = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).high < 0]
     return Report(
         "The learner, beside its work",
         (
@@ -440,7 +440,7 @@ def _experiments(settings: ReportSettings, played: PlayedExperiments, games: Seq
         row = [name]
         for game in games:
             one = by_key[game, name]
-            row += [Spread.of(one.mbb[:, -1].tolist()).words, f"{sum(one.cells) / len(one.cells):,.0f}"]
+            row += [SeedMean.of(one.mbb[:, -1].tolist()).words, f"{sum(one.cells) / len(one.cells):,.0f}"]
         rows.append(tuple(row))
     heads = [(name, about) for game in games for name, about in ((game, "mbb/g, frozen"), ("cells", "met, on average"))]
     table = TableView(
@@ -465,7 +465,7 @@ def _experiments(settings: ReportSettings, played: PlayedExperiments, games: Seq
 
 
 def _line(outcome: ExperimentResult) -> Line:
-    spreads = [Spread.of(column.tolist()) for column in outcome.mbb.T]
+    spreads = [SeedMean.of(column.tolist()) for column in outcome.mbb.T]
     return Line(
         name=outcome.opponents,
         xs=tuple(map(float, outcome.hands)),
@@ -501,7 +501,7 @@ def _rivals_in_words(rivals: Sequence[BuiltInMatch]) -> str:
 
 
 def _counter_words(played: PlayedExperiments, settings: ReportSettings) -> str:
-    parts = [f"{Spread.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
+    parts = [f"{SeedMean.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
     return (
         f"Another learner that learns for {settings.hands:,} hands with it in all other seats, and is frozen then, "
         f"wins {_joined(parts)} (means over {settings.seeds} seeds, 95 %): so far it can be exploited, at the least."
@@ -516,7 +516,7 @@ def _list(outcomes: Sequence[ExperimentResult]) -> str:
     return ", ".join(f"{one.opponents} in {one.game}" for one in outcomes)
 
 
-class Spread(NamedTuple):
+class SeedMean(NamedTuple):
     """A mean over seeds and half its 95 % interval.
 
     Attributes:
@@ -528,7 +528,7 @@ class Spread(NamedTuple):
     half_width: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Spread:
+    def of(cls, values: Sequence[float]) -> SeedMean:
         """Of at least two values, one for each seed."""
         return cls(fmean(values), student_point(len(values) - 1) * stdev(values) / sqrt(len(values)))
 
@@ -628,7 +628,7 @@ def tuning_report(
         checks: what the best of them, ``evolution``, and ``default`` are worth with other deals and draws.
     """
     best = max(measured, key=lambda one: one.mbb)
-    gain = Spread.of((checks["evolution"] - checks["default"]).tolist())
+    gain = SeedMean.of((checks["evolution"] - checks["default"]).tolist())
     table = TableView(
         "What the search found, mbb/g",
         (
@@ -639,12 +639,12 @@ def tuning_report(
             ("above the default", "seed by seed"),
         ),
         (
-            ("default", "", "", Spread.of(checks["default"].tolist()).words, ""),
+            ("default", "", "", SeedMean.of(checks["default"].tolist()).words, ""),
             (
                 "evolution",
                 f"{len(measured):,}",
                 f"{best.mbb:+,.0f}",
-                Spread.of(checks["evolution"].tolist()).words,
+                SeedMean.of(checks["evolution"].tolist()).words,
                 gain.words,
             ),
         ),

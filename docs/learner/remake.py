@@ -28,7 +28,7 @@ from bots.learner.training import DealBatch, PlaySettings, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from bots.studies.learner import Spread
+from bots.studies.learner import SeedMean
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.rate import signed
 from protocol import find_game
@@ -225,7 +225,7 @@ def counter_table() -> str:
     won: dict[str, list[float]] = {}
     for row in stored_counters():
         won.setdefault(row.game, []).append(row.mbb)
-    lines = [f"| `{name}` | {len(values)} | {Spread.of(values).words} |" for name, values in won.items()]
+    lines = [f"| `{name}` | {len(values)} | {SeedMean.of(values).words} |" for name, values in won.items()]
     return "\n".join(
         ["| trained against it in | learners | won, frozen, mbb/g |", "| --- | ---: | ---: |", *lines],
     )
