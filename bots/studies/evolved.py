@@ -54,7 +54,7 @@ _PROGRESS_DEALS: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportSettings:
+class EvolvedStudySettings:
     """How much is played for a report.
 
     Attributes:
@@ -78,7 +78,7 @@ class ReportSettings:
 
 def evolved_report(
     runs: FinishedRuns,
-    settings: ReportSettings,
+    settings: EvolvedStudySettings,
     beside: Sequence[FinishedRuns] = (),
     *,
     workers: Workers | None = None,
@@ -232,7 +232,7 @@ def _tables(player: WatchedPlayer, unseen: DealSet) -> Section:
     )
 
 
-def _genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
+def _genes_section(runs: FinishedRuns, settings: EvolvedStudySettings) -> Section:
     unseen, seed = make_deals(settings.gene_deals, settings.seed, _GENE_TRIALS), settings.seed
     player = runs.player
     uses = [

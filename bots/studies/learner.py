@@ -69,7 +69,7 @@ _MIXED_TEN: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportSettings:
+class LearnerStudySettings:
     """How much is played for the report."""
 
     hands: int = field(default=20_000, metadata={"decides": "hands of each training"})
@@ -173,7 +173,7 @@ class _Deals:
         test: by line-up.
     """
 
-    def __init__(self, settings: ReportSettings, game: Game, seed: int, tables: int) -> None:
+    def __init__(self, settings: LearnerStudySettings, game: Game, seed: int, tables: int) -> None:
         share = game.num_players * tables
         ends = [max(1, (settings.hands >> _STAGES - 1 - stage) // share) for stage in range(_STAGES)]
         self.hands = tuple([end * share for end in ends])
@@ -195,7 +195,7 @@ class _Deals:
 
 
 def play_all(
-    settings: ReportSettings,
+    settings: LearnerStudySettings,
     folder: Path,
     *,
     workers: Workers | None = None,
@@ -250,7 +250,7 @@ def play_all(
     return _gathered(settings, courses, matches)
 
 
-def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, ...]]]:
+def _fields(settings: LearnerStudySettings, game: Game) -> dict[str, list[tuple[str, ...]]]:
     seats = game.num_players - 1
     specs = {name: spec.format(trials=settings.trials) for name, spec in _NAMES.items()}
     if seats > 1:
@@ -286,7 +286,7 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[
 
 
 def _gathered(
-    settings: ReportSettings,
+    settings: LearnerStudySettings,
     courses: Mapping[tuple[str, int], _SeedResults],
     matches: Mapping[tuple[str, str], Winnings],
 ) -> PlayedExperiments:
@@ -304,7 +304,9 @@ def _gathered(
     return PlayedExperiments(tuple(outcomes), tuple(rivals), counters)
 
 
-def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | None) -> tuple[_SeedResults, Memory]:
+def _play_seed(
+    settings: LearnerStudySettings, name: str, seed: int, best: Memory | None
+) -> tuple[_SeedResults, Memory]:
     """The experiments of a game and a seed.
 
     Args:
@@ -345,7 +347,7 @@ def _rivals(name: str) -> list[str]:
     return [one for one in builtin_names() if one != "learner" and make_bot(one, 0).refusal(game) is None]
 
 
-def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Winnings:
+def _play_match(settings: LearnerStudySettings, name: str, rival: str, memory: Memory) -> Winnings:
     game = find_game(name)[1]
     trainee = Trainee(game, memory, PlaySettings(trials=settings.trials, seed=settings.seed))
     packs = _match_packs(name, settings.matches, settings.match_seed)
@@ -356,7 +358,7 @@ def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory)
 
 
 @contextmanager
-def _frozen(memory: Memory, settings: ReportSettings) -> Iterator[str]:
+def _frozen(memory: Memory, settings: LearnerStudySettings) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner"
         write_memory(path, memory)
@@ -376,7 +378,7 @@ _OVER_SEEDS = (
 )
 
 
-def learner_report(settings: ReportSettings, played: PlayedExperiments) -> Report:
+def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) -> Report:
     """The report.
 
     Args:
@@ -431,7 +433,7 @@ def _stated(quantity: str, ours: int, printed: int) -> Claim:
     return Claim.plain(quantity, str(printed), str(ours), ours == printed, "another number follows from its rule")
 
 
-def _experiments(settings: ReportSettings, played: PlayedExperiments, games: Sequence[str]) -> Section:
+def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, games: Sequence[str]) -> Section:
     outcomes = [one for one in played.outcomes if one.game in games]
     names = list(dict.fromkeys(one.opponents for one in outcomes))
     by_key = {(one.game, one.opponents): one for one in outcomes}
@@ -500,7 +502,7 @@ def _rivals_in_words(rivals: Sequence[BuiltInMatch]) -> str:
     )
 
 
-def _counter_words(played: PlayedExperiments, settings: ReportSettings) -> str:
+def _counter_words(played: PlayedExperiments, settings: LearnerStudySettings) -> str:
     parts = [f"{SeedMean.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
     return (
         f"Another learner that learns for {settings.hands:,} hands with it in all other seats, and is frozen then, "

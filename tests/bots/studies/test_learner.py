@@ -21,8 +21,8 @@ from bots.studies.learner import (
     MIXED,
     BuiltInMatch,
     ExperimentResult,
+    LearnerStudySettings,
     PlayedExperiments,
-    ReportSettings,
     learner_report,
     play_all,
 )
@@ -53,7 +53,7 @@ def _played() -> PlayedExperiments:
 
 
 def test_what_was_played_is_judged_by_its_intervals() -> None:
-    report = learner_report(ReportSettings(seeds=5), _played())
+    report = learner_report(LearnerStudySettings(seeds=5), _played())
     assert (
         report.sentences[1] == "The learner wins from 3 of 6 fields that it learnt on, and loses to mixed in limit10."
     )
@@ -81,12 +81,12 @@ def test_what_was_played_is_judged_by_its_intervals() -> None:
 def test_what_is_too_small_is_refused() -> None:
     for name in ("hands", "test", "seeds", "matches", "trials"):
         with pytest.raises(EvolutionError, match=f"{name} must be"):
-            ReportSettings(**{name: 0})
+            LearnerStudySettings(**{name: 0})
 
 
 @pytest.mark.slow  # numba compiles
 def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> None:
-    settings = ReportSettings(hands=64, test=20, seeds=5, matches=10, trials=5)
+    settings = LearnerStudySettings(hands=64, test=20, seeds=5, matches=10, trials=5)
     played = play_all(settings, tmp_path / "whole")
     assert {one.game for one in played.outcomes} == {"limit", "nolimit", "limit10", "nolimit10"}
     assert len(played.outcomes) == 30
@@ -126,7 +126,7 @@ def test_local_best_response_knows_whom_it_plays(monkeypatch: pytest.MonkeyPatch
         return make_bot(spec, seed)
 
     monkeypatch.setattr("bots.learner.training.make_bot", make)
-    settings = ReportSettings(seeds=5, matches=10)
+    settings = LearnerStudySettings(seeds=5, matches=10)
     earned = experiments._play_match(settings, "limit", "lbr", Memory(Constants()))
     (lbr,) = played
     assert lbr.startswith("lbr?against=learner?memory=")
@@ -136,19 +136,19 @@ def test_local_best_response_knows_whom_it_plays(monkeypatch: pytest.MonkeyPatch
 
 def _stored(folder: Path, *rows: str) -> Path:
     folder.mkdir(exist_ok=True)
-    settings = json.dumps(asdict(ReportSettings(seeds=5)))
+    settings = json.dumps(asdict(LearnerStudySettings(seeds=5)))
     (folder / "experiments.jsonl").write_text("".join(f"{row}\n" for row in (settings, *rows)), "utf-8")
     return folder
 
 
 def test_what_a_folder_holds_is_checked(tmp_path: Path) -> None:
-    settings = ReportSettings(seeds=5)
+    settings = LearnerStudySettings(seeds=5)
     no_counter = '{"game": "limit", "seed": 1, "hands": {}, "mbb": {}, "cells": {}, "counter": null}'
     for row in ("[1]", '{"game": "limit"}', no_counter, '{"game": "limit", "rival": "calling", "won": [1]}', "{"):
         with pytest.raises(CheckpointError, match=r"experiments\.jsonl: it holds other things than these results"):
             play_all(settings, _stored(tmp_path, row))
     with pytest.raises(CheckpointError, match=r"made with seeds 5, not seeds 6: take another folder"):
-        play_all(ReportSettings(seeds=6), _stored(tmp_path))
+        play_all(LearnerStudySettings(seeds=6), _stored(tmp_path))
     first = json.dumps({"game": "limit", "seed": 1, "hands": {}, "mbb": {}, "cells": {}, "counter": 0.5})
     with pytest.raises(LearnerFileError, match=r"limit\.memory: it cannot be read"):
         play_all(settings, _stored(tmp_path, first))
@@ -159,4 +159,4 @@ def test_two_processes_do_not_write_one_folder(tmp_path: Path) -> None:
         contextlib.closing(FileLock(tmp_path / "experiments.jsonl.lock")),
         pytest.raises(CheckpointError, match="another process is writing it"),
     ):
-        play_all(ReportSettings(seeds=5), tmp_path)
+        play_all(LearnerStudySettings(seeds=5), tmp_path)
