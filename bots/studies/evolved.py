@@ -249,7 +249,7 @@ def _genes_section(runs: FinishedRuns, settings: EvolvedStudySettings) -> Sectio
     )
 
 
-def _matches(results: Sequence[Result]) -> Section:
+def _matches(results: Sequence[MatchResult]) -> Section:
     return Section(
         "Against other bots",
         (_fields_sentence(results),),
@@ -257,7 +257,7 @@ def _matches(results: Sequence[Result]) -> Section:
     )
 
 
-def _fields_sentence(results: Sequence[Result]) -> str:
+def _fields_sentence(results: Sequence[MatchResult]) -> str:
     of = {result.opponent.bot: result for result in results if result.opponent.game == "limit10"}
     told = []
     for name in FIELDS:
@@ -415,7 +415,7 @@ _US: Final = "evolved"
 
 
 @dataclass(frozen=True, slots=True)
-class Opponent:
+class StudyMatch:
     """A match.
 
     Attributes:
@@ -430,7 +430,7 @@ class Opponent:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class MatchResult:
     """What a match brought.
 
     Attributes:
@@ -438,7 +438,7 @@ class Result:
         rate: the player's winnings.
     """
 
-    opponent: Opponent
+    opponent: StudyMatch
     rate: Rate
 
 
@@ -446,13 +446,13 @@ class Result:
 class _Part:
     chromosome: str
     odds: str
-    opponent: Opponent
+    opponent: StudyMatch
     first: int
     deals: int
     seed: int
 
 
-def opponents(deals: int) -> list[Opponent]:
+def opponents(deals: int) -> list[StudyMatch]:
     """Every built-in bot that plays limit hold'em, but for two: nine of each at a table of ten, and one alone."""
     found = []
     for game in ("limit10", "limit"):
@@ -467,22 +467,22 @@ def opponents(deals: int) -> list[Opponent]:
                 continue
             if not isinstance(bot, EvolvedBot) and bot.refusal(definition) is None:
                 is_field = name in FIELDS and game == "limit10"
-                found.append(Opponent(name, game, _FIELDS_TIMES * deals if is_field else deals))
+                found.append(StudyMatch(name, game, _FIELDS_TIMES * deals if is_field else deals))
     return found
 
 
-def _effort(opponent: Opponent) -> int:
+def _effort(opponent: StudyMatch) -> int:
     return (1 if opponent.game == "limit" else 8) * opponent.deals
 
 
 def play_matches(
     chromosome: str,
     odds: str,
-    matches: Sequence[Opponent],
+    matches: Sequence[StudyMatch],
     seed: int,
     workers: Workers | None,
-    played: Callable[[Opponent], None] = lambda _: None,
-) -> list[Result]:
+    played: Callable[[StudyMatch], None] = lambda _: None,
+) -> list[MatchResult]:
     """Play them all; the result does not depend on who plays.
 
     Args:
@@ -503,7 +503,7 @@ def play_matches(
         won = RunningMean(score for part in scores for score in part)
         rate = won.rate(_US, opponent.bot)
         assert rate is not None
-        results.append(Result(opponent, rate))
+        results.append(MatchResult(opponent, rate))
         played(opponent)
     return results
 
@@ -529,7 +529,7 @@ def _play(part: _Part) -> list[float]:
     return found
 
 
-def results_table(results: Sequence[Result]) -> TableView:
+def results_table(results: Sequence[MatchResult]) -> TableView:
     """What was won from whom."""
     return TableView(
         "Against the built-in bots",
@@ -550,7 +550,7 @@ def results_table(results: Sequence[Result]) -> TableView:
     )
 
 
-def _results_chart(results: Sequence[Result]) -> BarChart:
+def _results_chart(results: Sequence[MatchResult]) -> BarChart:
     return BarChart(
         title="Against the built-in bots",
         label="mbb/g",
@@ -566,5 +566,5 @@ def _results_chart(results: Sequence[Result]) -> BarChart:
     )
 
 
-def _players(result: Result) -> int:
+def _players(result: MatchResult) -> int:
     return find_game(result.opponent.game)[1].num_players

@@ -11,7 +11,7 @@ from bots.evolution.evolution import StopRule
 from bots.evolved.hand_results import Estimate
 from bots.evolved.runs import FinishedRuns, evolve_player, evolve_trainers, read_runs, run_names
 from bots.evolved.training import EvolvedSettings
-from bots.studies.evolved import EvolvedStudySettings, Opponent, evolved_report, opponents, play_matches
+from bots.studies.evolved import EvolvedStudySettings, StudyMatch, evolved_report, opponents, play_matches
 from bots.studies.evolved_play import PLAYED, checks_charts, printed_player, printed_style, verdict_on_winnings
 from bots.studies.report import LineChart, Verdict, format_report
 from bots.workers import local_workers
@@ -82,7 +82,7 @@ def test_unseen_deals_are_no_training_deals(runs: FinishedRuns) -> None:
 
 @pytest.mark.slow  # starts processes
 def test_matches_do_not_depend_on_who_plays_them(runs: FinishedRuns) -> None:
-    path, matches = str(runs.folder / "player.chromosome"), [Opponent("calling", "limit", 8)]
+    path, matches = str(runs.folder / "player.chromosome"), [StudyMatch("calling", "limit", 8)]
     with local_workers(2) as workers:
         assert play_matches(path, "", matches, 5, workers) == play_matches(path, "", matches, 5, None)
 
