@@ -10,7 +10,7 @@ from typing import Final
 from bots.kuhn.evolution import SelectionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of
-from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ROULETTE, SELECTION, Gathered
+from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ROULETTE, SELECTION, ExperimentResults
 from bots.studies.kuhn_sections import (
     RUN_SPREAD,
     band,
@@ -25,7 +25,7 @@ from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdi
 from logs.page.table import TableView
 
 
-def claims_report(found: Gathered) -> Report:
+def claims_report(found: ExperimentResults) -> Report:
     """The report on the results of all experiments."""
     sections = (
         *model_sections(found),
@@ -47,7 +47,7 @@ def claims_report(found: Gathered) -> Report:
     )
 
 
-def _summary(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
+def _summary(found: ExperimentResults, sections: tuple[Section, ...]) -> Iterator[str]:
     results = found["classic-rational-1"]
     possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
     record, value = (
@@ -157,7 +157,7 @@ _SAME: Final = 2.0
 """Standard errors of a difference below which nothing can be said about it."""
 
 
-def _study_sections(found: Gathered) -> Iterator[Section]:
+def _study_sections(found: ExperimentResults) -> Iterator[Section]:
     yield _selections(found)
     yield _starts_and_crossovers(found)
     yield _listing(found)
@@ -172,7 +172,7 @@ def _interval(values: Sequence[float]) -> str:
     return f"{min(values):.4f} to {max(values):.4f}"
 
 
-def _selections(found: Gathered) -> Section:
+def _selections(found: ExperimentResults) -> Section:
     rows = []
     for selection, generation, printed in (
         ("tournament", 100, SELECTION),
@@ -231,7 +231,7 @@ def _selections(found: Gathered) -> Section:
     )
 
 
-def _starts_and_crossovers(found: Gathered) -> Section:
+def _starts_and_crossovers(found: ExperimentResults) -> Section:
     rows, charts = [], []
     ways = {"as published": "", "one-point crossover": "-one-point", "random start": "-random-start"}
     for name in FOUR_MODELS:
@@ -282,7 +282,7 @@ def _variance(values: Sequence[float]) -> float:
     return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def _listing(found: Gathered) -> Section:
+def _listing(found: ExperimentResults) -> Section:
     rank, listed = found["classic-rational-1-rank"], found["classic-rational-1-rank-as-listed"]
     second, wrong = found["classic-rational-2"], found["classic-rational-2-as-listed"]
     mixed, halved = found["mixed-classic"], found["mixed-classic-as-listed"]
@@ -331,7 +331,7 @@ def _sure(result: KuhnResult) -> float:
     return -best_answer(KuhnGame(), 1, result.average).value
 
 
-def _exact(found: Gathered) -> Section:
+def _exact(found: ExperimentResults) -> Section:
     possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
     rows = []
     for way, results in (

@@ -244,7 +244,7 @@ def _rivals(name: str, opposition: OppositionKind, share: int, **options: Any) -
     return Experiment(name, KuhnSettings(opposition=opposition, **options), _COEVOLUTION, share)
 
 
-Gathered = Mapping[str, Sequence[KuhnResult]]
+ExperimentResults = Mapping[str, Sequence[KuhnResult]]
 """The results of each experiment by its name, in the order of their seeds."""
 _PASSES: Final = (2, 5, 10, 25, 50)
 """Seeds after which every experiment has had its turn: what is cut short is a whole report with fewer seeds."""
@@ -269,7 +269,7 @@ class ExperimentProgress:
     left_s: float | None
 
 
-def gather(
+def run_experiments(
     folder: Path,
     experiments: Sequence[Experiment],
     seeds: int,
@@ -291,10 +291,10 @@ def gather(
         WorkersError: the workers are gone.
     """
     with locked_run(folder, "claims"):
-        _gather(folder, experiments, seeds, workers, show)
+        _run_missing(folder, experiments, seeds, workers, show)
 
 
-def _gather(
+def _run_missing(
     folder: Path,
     experiments: Sequence[Experiment],
     seeds: int,
@@ -325,7 +325,7 @@ def _gather(
         show(ExperimentProgress(batch[-1][0].name, done, runs, left_s))
 
 
-def gathered(folder: Path, experiments: Sequence[Experiment], seeds: int) -> Gathered:
+def read_results(folder: Path, experiments: Sequence[Experiment], seeds: int) -> ExperimentResults:
     """What the folder holds of these experiments, up to so many seeds.
 
     Raises:

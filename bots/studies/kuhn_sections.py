@@ -35,7 +35,7 @@ from bots.studies.kuhn_runs import (
     UP_TO,
     WON,
     Experiment,
-    Gathered,
+    ExperimentResults,
     experiments,
 )
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, Verdict, student_point
@@ -191,7 +191,7 @@ def law(experiment: Experiment) -> float:
     return answer.value + LUCK * error
 
 
-def model_sections(found: Gathered) -> Iterator[Section]:
+def model_sections(found: ExperimentResults) -> Iterator[Section]:
     """A section for each game."""
     for variant in Variant:
         mine = [one for one in experiments() if one.settings.game is variant and _is_of_models(one)]
@@ -221,7 +221,7 @@ def _key(experiment: Experiment) -> tuple[str, int]:
     return name, int(seat)
 
 
-def _comparisons(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> Claims:
+def _comparisons(variant: Variant, mine: Sequence[Experiment], found: ExperimentResults) -> Claims:
     rows = []
     for experiment in mine:
         printed = BEST[variant][_key(experiment)]
@@ -245,7 +245,7 @@ def _comparisons(variant: Variant, mine: Sequence[Experiment], found: Gathered) 
     return Claims("The highest fitness of all generations, chips per hand", tuple(rows), note)
 
 
-def _exact(mine: Sequence[Experiment], found: Gathered) -> TableView:
+def _exact(mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
     rows = []
     for experiment in mine:
         settings, results = experiment.settings, found[experiment.name]
@@ -284,7 +284,7 @@ def _converged_at(results: Sequence[KuhnResult]) -> int:
     return int(np.argmax(mean >= mean[0] + 0.95 * (mean[-1] - mean[0])))
 
 
-def _genes(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> TableView:
+def _genes(variant: Variant, mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
     game = KuhnGame(variant)
     rows = []
     for experiment in mine:
@@ -315,7 +315,7 @@ def _genes(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> Tab
     return TableView("What the genes converge to", tuple((head, "") for head in heads), tuple(rows), note)
 
 
-def _charts(mine: Sequence[Experiment], found: Gathered) -> tuple[LineChart, ...]:
+def _charts(mine: Sequence[Experiment], found: ExperimentResults) -> tuple[LineChart, ...]:
     charts = []
     for experiment in mine:
         settings, results = experiment.settings, found[experiment.name]
@@ -387,7 +387,7 @@ def settled_from(means: Sequence[float], value: float) -> int | None:
     return first if first < len(moving) else None
 
 
-def rival_sections(found: Gathered) -> Iterator[Section]:
+def rival_sections(found: ExperimentResults) -> Iterator[Section]:
     """Sections of co-evolution, the mixed approach, and the larger games."""
     yield _coevolution(found["coevolution-classic"])
     yield _tests_of_the_fittest()
@@ -599,7 +599,7 @@ def _mixed(results: Sequence[KuhnResult]) -> Section:
     )
 
 
-def _larger(found: Gathered) -> Section:
+def _larger(found: ExperimentResults) -> Section:
     rows, genes, charts = [], [], []
     for variant in (Variant.BREADTH, Variant.DEPTH, Variant.BOTH):
         game, results = KuhnGame(variant), found[f"coevolution-{variant.value}"]

@@ -123,11 +123,11 @@ def kuhn(
     """
     terminal = _begin(context, out, force)
     from bots.studies.kuhn import claims_report
-    from bots.studies.kuhn_runs import experiments, gather, gathered
+    from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
     with computing(folder, _KEPT, workers) as over, live_line(terminal) as line:
-        gather(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
-    _finish(terminal, claims_report(gathered(folder, experiments(), seeds)), out)
+        run_experiments(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
+    _finish(terminal, claims_report(read_results(folder, experiments(), seeds)), out)
 
 
 @app.command()

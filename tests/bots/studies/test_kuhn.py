@@ -23,10 +23,10 @@ from bots.studies.kuhn_runs import (
     MIXED_GENES,
     Experiment,
     ExperimentProgress,
-    Gathered,
+    ExperimentResults,
     experiments,
-    gather,
-    gathered,
+    read_results,
+    run_experiments,
 )
 from bots.studies.kuhn_sections import differing, law, mixed_value, range_verdict, settled_from, symbols
 from bots.studies.report import Claim, Claims, Report, Verdict, format_report
@@ -68,12 +68,12 @@ def as_expected(experiment: Experiment, seed: int) -> KuhnResult:
 
 
 @pytest.fixture(scope="module")
-def found() -> Gathered:
+def found() -> ExperimentResults:
     return {one.name: [as_expected(one, seed) for seed in range(1, one.seeds(40) + 1)] for one in experiments()}
 
 
 @pytest.fixture(scope="module")
-def report(found: Gathered) -> Report:
+def report(found: ExperimentResults) -> Report:
     return claims_report(found)
 
 
@@ -168,17 +168,17 @@ class TestGathering:
     def test_what_is_there_is_not_done_again(self, tmp_path: Path) -> None:
         two = [Experiment("one", SMALL, 2, 1), Experiment("other", replace(SMALL, seat=2), 2, 2)]
         seen: list[ExperimentProgress] = []
-        gather(tmp_path, two, 4, show=seen.append)
+        run_experiments(tmp_path, two, 4, show=seen.append)
         assert [(standing.done, standing.runs) for standing in seen] == [(at, 6) for at in range(1, 7)]
         first = (tmp_path / "one.jsonl").read_text("utf-8")
         (tmp_path / "one.jsonl").write_text(first[:-30], "utf-8")
-        assert [result.seed for result in gathered(tmp_path, two, 4)["one"]] == [1, 2, 3]
-        gather(tmp_path, two, 4, show=seen.append)
+        assert [result.seed for result in read_results(tmp_path, two, 4)["one"]] == [1, 2, 3]
+        run_experiments(tmp_path, two, 4, show=seen.append)
         assert (tmp_path / "one.jsonl").read_text("utf-8") == first
         assert len(seen) == 7
-        results = gathered(tmp_path, two, 4)
+        results = read_results(tmp_path, two, 4)
         assert [result.seed for result in results["other"]] == [1, 2]
-        assert gathered(tmp_path, two, 2)["one"] == results["one"][:2]
+        assert read_results(tmp_path, two, 2)["one"] == results["one"][:2]
 
     @pytest.mark.parametrize(
         ("text", "sentence"),
@@ -187,7 +187,7 @@ class TestGathering:
     def test_files_of_others(self, tmp_path: Path, text: str, sentence: str) -> None:
         (tmp_path / "one.jsonl").write_text(text, "utf-8")
         with pytest.raises(CheckpointError, match=sentence):
-            gather(tmp_path, [Experiment("one", SMALL, 1, 1)], 2)
+            run_experiments(tmp_path, [Experiment("one", SMALL, 1, 1)], 2)
 
     def test_a_result_is_the_same_after_it_was_written(self) -> None:
         result = as_expected(experiments()[0], 1)
