@@ -25,7 +25,7 @@ from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdi
 from logs.page.table import TableView
 
 
-def claims_report(found: ExperimentResults) -> Report:
+def kuhn_report(found: ExperimentResults) -> Report:
     """The report on the results of all experiments."""
     sections = (
         *model_sections(found),

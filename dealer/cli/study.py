@@ -122,12 +122,12 @@ def kuhn(
     All experiments have their turn with few seeds first; an interrupted command goes on where it stopped.
     """
     terminal = _begin(context, out, force)
-    from bots.studies.kuhn import claims_report
+    from bots.studies.kuhn import kuhn_report
     from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
     with computing(folder, _KEPT, workers) as over, live_line(terminal) as line:
         run_experiments(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
-    _finish(terminal, claims_report(read_results(folder, experiments(), seeds)), out)
+    _finish(terminal, kuhn_report(read_results(folder, experiments(), seeds)), out)
 
 
 @app.command()

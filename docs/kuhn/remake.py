@@ -21,7 +21,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
-from bots.studies.kuhn import claims_report
+from bots.studies.kuhn import kuhn_report
 from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
 HERE: Final = Path(__file__).resolve().parent
@@ -63,7 +63,7 @@ def report_data(folder: Path) -> dict[str, Any]:
     run_experiments(
         folder, experiments(), SEEDS, show=lambda standing: print(standing.done, standing.runs, standing.name)
     )
-    report = claims_report(read_results(folder, experiments(), SEEDS))
+    report = kuhn_report(read_results(folder, experiments(), SEEDS))
     views = {(section.title, view.title): view for section in report.sections for view in section.tables}
     return {
         "seeds": SEEDS,

@@ -15,7 +15,7 @@ from bots.errors import CheckpointError
 from bots.kuhn.evolution import Fitness, KuhnSettings, OppositionKind
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, best_answer, exploitability_of, game_value
-from bots.studies.kuhn import claims_report
+from bots.studies.kuhn import kuhn_report
 from bots.studies.kuhn_runs import (
     BEST,
     COEVOLVED_SYMBOLS,
@@ -74,7 +74,7 @@ def found() -> ExperimentResults:
 
 @pytest.fixture(scope="module")
 def report(found: ExperimentResults) -> Report:
-    return claims_report(found)
+    return kuhn_report(found)
 
 
 def comparison(report: Report, section: str, quantity: str) -> Claim:
