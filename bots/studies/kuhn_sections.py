@@ -182,7 +182,7 @@ _SENTENCES: Final = {
 }
 
 
-def law(experiment: Experiment) -> float:
+def expected_maximum(experiment: Experiment) -> float:
     """What the highest fitness of a run comes to: the best possible, and so much luck."""
     settings = experiment.settings
     answer = best_answer(settings.rules, settings.seat - 1, settings.model)
@@ -256,7 +256,7 @@ def _exact(mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
                 f"{possible:.4f}",
                 of_runs([result.mean[-1] for result in results]),
                 of_runs([result.record for result in results]),
-                f"{law(experiment):.3f}",
+                f"{expected_maximum(experiment):.3f}",
                 of_runs([_value(result) for result in results]),
                 str(_converged_at(results)),
                 str(len(results)),

@@ -28,11 +28,11 @@ from bots.studies.kuhn_runs import (
     read_results,
     run_experiments,
 )
-from bots.studies.kuhn_sections import differing, law, mixed_value, range_verdict, settled_from, symbols
+from bots.studies.kuhn_sections import differing, expected_maximum, mixed_value, range_verdict, settled_from, symbols
 from bots.studies.report import Claim, Claims, Report, Verdict, format_report
 
 best = cache(best_answer)
-luck = cache(law)
+luck = cache(expected_maximum)
 
 
 def as_expected(experiment: Experiment, seed: int) -> KuhnResult:
@@ -122,7 +122,7 @@ def test_the_luck_that_the_law_tells_is_what_was_printed() -> None:
         settings = experiment.settings
         if settings.game is Variant.CLASSIC and experiment.name.count("-") == 2 and settings.model:
             _, name, seat = experiment.name.split("-")
-            assert law(experiment) == pytest.approx(BEST[Variant.CLASSIC][name, int(seat)], abs=0.03)
+            assert expected_maximum(experiment) == pytest.approx(BEST[Variant.CLASSIC][name, int(seat)], abs=0.03)
 
 
 def test_printed_genes_fit_their_games() -> None:
