@@ -13,13 +13,13 @@ from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitabili
 from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ROULETTE, SELECTION, ExperimentResults
 from bots.studies.kuhn_sections import (
     RUN_SPREAD,
-    band,
-    level,
+    mean_line,
     mean_of,
     model_sections,
     of_runs,
     range_verdict,
     rival_sections,
+    value_line,
 )
 from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict
 from logs.page.table import TableView
@@ -207,13 +207,13 @@ def _selections(found: ExperimentResults) -> Section:
         possible = best_answer(KuhnGame(), 0, model(name, Variant.CLASSIC)).value
         for what in ("mean", "best"):
             curves = {selection: [getattr(result, what) for result in results] for selection, results in runs.items()}
-            lines = tuple(band(selection, curve) for selection, curve in curves.items())
+            lines = tuple(mean_line(selection, curve) for selection, curve in curves.items())
             charts.append(
                 LineChart(
                     title=f"{what.capitalize()} fitness against {name.capitalize()}, by selection",
                     x_label="generation",
                     y_label="chips per hand",
-                    lines=(*lines, level("possible", possible, 500)),
+                    lines=(*lines, value_line("possible", possible, 500)),
                 )
             )
     heads = ("against", "selection", "10", "50", "100", "200", "500", "seeds")
@@ -249,7 +249,7 @@ def _starts_and_crossovers(found: ExperimentResults) -> Section:
                     str(len(results)),
                 )
             )
-        lines = tuple(band(way, [result.mean for result in results]) for way, results in runs.items())
+        lines = tuple(mean_line(way, [result.mean for result in results]) for way, results in runs.items())
         charts.append(
             LineChart(
                 title=f"Mean fitness against {name.capitalize()}, by start and crossover",

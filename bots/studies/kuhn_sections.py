@@ -117,7 +117,7 @@ def range_verdict(printed: float, values: Sequence[float], possible: float = mat
     return verdict, f"{len(values)} runs lie from {min(values):.2f} to {max(values):.2f}"
 
 
-def band(name: str, curves: Sequence[Sequence[float]]) -> Line:
+def mean_line(name: str, curves: Sequence[Sequence[float]]) -> Line:
     """The mean of some curves over the generations, and what lies within a standard deviation of it."""
     heights = np.array(curves)
     mean = heights.mean(axis=0)
@@ -131,20 +131,20 @@ def band(name: str, curves: Sequence[Sequence[float]]) -> Line:
     )
 
 
-def level(name: str, height: float, generations: int) -> Line:
+def value_line(name: str, height: float, generations: int) -> Line:
     """An exact value as a dashed line."""
     return Line(name=name, xs=(0, generations), ys=(height, height), is_dashed=True)
 
 
 def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Report:
     """The fitness of some runs of the same settings, as a page."""
-    lines = [band("mean", [result.mean for result in results])]
+    lines = [mean_line("mean", [result.mean for result in results])]
     if settings.opposition is OppositionKind.MODEL:
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
-        best = band("best", [result.best for result in results])
-        lines = [best, *lines, level("best possible", possible, len(results[0].mean) - 1)]
+        best = mean_line("best", [result.best for result in results])
+        lines = [best, *lines, value_line("best possible", possible, len(results[0].mean) - 1)]
     else:
-        lines.append(band("mean of the rivals", [result.rivals_mean for result in results]))
+        lines.append(mean_line("mean of the rivals", [result.rivals_mean for result in results]))
     note = (
         "" if len(results) == 1 else f"Means over {len(results)} seeds; bands are a standard deviation wide each way."
     )
@@ -328,9 +328,9 @@ def _charts(mine: Sequence[Experiment], found: ExperimentResults) -> tuple[LineC
                 x_label="generation",
                 y_label="chips per hand",
                 lines=(
-                    band("best", [result.best for result in results]),
-                    band("mean", [result.mean for result in results]),
-                    level("possible", possible, experiment.generations),
+                    mean_line("best", [result.best for result in results]),
+                    mean_line("mean", [result.mean for result in results]),
+                    value_line("possible", possible, experiment.generations),
                 ),
                 note="Means over the seeds; bands are a standard deviation wide each way.",
             )
