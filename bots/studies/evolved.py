@@ -22,7 +22,7 @@ from bots.sdk.selfplay import self_play
 from bots.studies.evolved_play import (
     CATEGORIES,
     GENERATED_GENES_HANDS,
-    WatchedPlayer,
+    MeasuredPlayer,
     about_settings,
     against_chart,
     along_the_run,
@@ -168,7 +168,7 @@ def _first(deals: DealSet, count: int) -> DealSet:
     )
 
 
-def _watched_player(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> WatchedPlayer:
+def _watched_player(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> MeasuredPlayer:
     odds = (run.settings.odds,) * 10
     nine = runs.opponents if run is runs.player else run.state.opponents
     assert nine is not None
@@ -176,10 +176,10 @@ def _watched_player(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> Wa
         play_hands(deals, run.chromosome, nine, odds, run.settings.rake)
         for deals in (run.settings.evaluator.deal_set(), unseen)
     ]
-    return WatchedPlayer(run.name, *sides)
+    return MeasuredPlayer(run.name, *sides)
 
 
-def _winnings(players: Sequence[WatchedPlayer]) -> Section:
+def _winnings(players: Sequence[MeasuredPlayer]) -> Section:
     player = players[0]
     return Section(
         "Winnings",
@@ -223,7 +223,7 @@ def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
     )
 
 
-def _tables(player: WatchedPlayer, unseen: DealSet) -> Section:
+def _tables(player: MeasuredPlayer, unseen: DealSet) -> Section:
     hands, figures = best_hands(player)
     return Section(
         "How it plays",

@@ -100,7 +100,7 @@ CATEGORIES: Final = tuple(category.name.replace("_", " ").lower() for category i
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WatchedPlayer:
+class MeasuredPlayer:
     """A player watched on two sets of deals.
 
     Attributes:
@@ -127,7 +127,7 @@ def _interval_text(estimate: Estimate, digits: int) -> str:
 
 
 # ---- winnings
-def winnings(players: Sequence[WatchedPlayer]) -> tuple[Claims, TableView]:
+def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
     """What each player won on the deals of its training and on others: after the flop, as printed, and in all hands."""
     after, whole = [], []
     for player in players:
@@ -243,7 +243,7 @@ def by_hand(watched: HandResults, title: str, note: str = "") -> LineChart:
 
 
 # ---- tables
-def best_hands(sides: WatchedPlayer) -> tuple[TableView, Claims]:
+def best_hands(sides: MeasuredPlayer) -> tuple[TableView, Claims]:
     """The starting hands that won most in hands with a flop: printed, on the training's deals, on others."""
     printed = printed_player(sides.name)
     ours = [_by_starting_hand(watched) for watched in (sides.trained, sides.unseen)]
@@ -336,7 +336,7 @@ def _table(
     return [row for row, _ in found], [dollars for _, dollars in found]
 
 
-def finals(sides: WatchedPlayer) -> tuple[Claims, ...]:
+def finals(sides: MeasuredPlayer) -> tuple[Claims, ...]:
     """How often it won with each hand at the end, and what these hands brought."""
     printed = {row.name: row for row in printed_player(sides.name).finals}
     of = PLAYED["player" if sides.name == "player" else "trainer"]
@@ -599,7 +599,7 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Opposition:
+class NineOpponents:
     """Nine players after the flop; before it everybody plays the charts.
 
     Attributes:
@@ -613,30 +613,30 @@ class Opposition:
     odds: Odds
 
 
-def _oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]:
+def _oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[NineOpponents]:
     def alike(raise_above: int, call_above: int) -> Chromosomes:
         return np.tile(np.array([raise_above, call_above], np.int16), (9, GENES, 1))
 
     reward: Final = Odds.REWARD
-    trainers: list[Opposition] = []
+    trainers: list[NineOpponents] = []
     for runs in all_runs:
-        nine = Opposition(f"trainers of {runs.folder.name}", runs.opponents, runs.player.settings.odds)
+        nine = NineOpponents(f"trainers of {runs.folder.name}", runs.opponents, runs.player.settings.odds)
         if not any(np.array_equal(nine.chromosomes, other.chromosomes) for other in trainers):
             trainers.append(nine)
     return [
         *trainers,
-        Opposition("random chromosomes", random_opponents(seed), reward),
-        Opposition("callers", alike(THRESHOLD, -THRESHOLD), reward),
-        Opposition("raisers", alike(-THRESHOLD, -THRESHOLD), reward),
+        NineOpponents("random chromosomes", random_opponents(seed), reward),
+        NineOpponents("callers", alike(THRESHOLD, -THRESHOLD), reward),
+        NineOpponents("raisers", alike(-THRESHOLD, -THRESHOLD), reward),
     ]
 
 
-def _winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> HandResults:
+def _winnings_at(player: Chromosomes, odds: Odds, opposition: NineOpponents, rake: bool, deals: DealSet) -> HandResults:
     return play_hands(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class PlayerAtTables:
     """The player of a folder at all tables.
 
     Attributes:
@@ -653,11 +653,11 @@ class Standing:
         return sum(one.value for one in self.at_tables) / len(self.at_tables)
 
 
-def standings(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> list[Standing]:
+def players_at_tables(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> list[PlayerAtTables]:
     """What the player of each folder wins at every table, in the order given."""
     tables = _oppositions(all_runs, seed)
     return [
-        Standing(
+        PlayerAtTables(
             runs,
             tuple(
                 per_thousand(
@@ -686,7 +686,7 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
                 *(f"{signed(won.value)} {_interval_text(won, 0)}" for won in one.at_tables),
                 signed(one.mean),
             )
-            for one in standings(all_runs, deals, seed)
+            for one in players_at_tables(all_runs, deals, seed)
         ),
         "Dollars per 1,000 hands against nine others, with rake, on the same deals for all, which nothing was trained "
         "on; 95 % intervals of all deals. Callers and raisers play the charts before the flop and always call or raise "

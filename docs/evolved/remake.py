@@ -24,7 +24,7 @@ from bots.evolved.chromosome import CHAMPION, write_chromosome
 from bots.evolved.runs import FinishedRuns, read_runs
 from bots.evolved.training import make_deals
 from bots.studies.evolved import EvolvedStudySettings, evolved_report
-from bots.studies.evolved_play import standings
+from bots.studies.evolved_play import players_at_tables
 from bots.studies.report import Report, format_report
 from bots.workers import local_workers
 
@@ -103,7 +103,7 @@ def commands(name: str) -> list[str]:
 def choose(all_runs: Sequence[FinishedRuns]) -> FinishedRuns:
     """The runs whose player wins most over all tables."""
     deals = make_deals(SELECTION_DEALS, SELECTION_SEED)
-    return max(standings(all_runs, deals, SELECTION_SEED), key=lambda one: one.mean).runs
+    return max(players_at_tables(all_runs, deals, SELECTION_SEED), key=lambda one: one.mean).runs
 
 
 def ship(runs: FinishedRuns) -> None:
