@@ -25,19 +25,19 @@ from bots.studies.evolved_play import (
     MeasuredPlayer,
     about_settings,
     against_chart,
-    along_the_run,
     best_hands,
-    by_hand,
     checks_charts,
     cost_chart,
     earlier_trainers,
     finals,
+    fitness_chart,
     per_thousand,
     progress_table,
     random_opponents,
     side_by_side,
     style,
     winnings,
+    winnings_chart,
 )
 from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
 from bots.workers import Workers
@@ -188,9 +188,12 @@ def _winnings(players: Sequence[MeasuredPlayer]) -> Section:
             "trained on say what the player is worth.",
         ),
         (
-            by_hand(player.trained, "The player on the deals of its training"),
-            by_hand(player.unseen, "The player on other deals"),
-            *(by_hand(trainer.trained, f"{trainer.name} on the deals of its training") for trainer in players[1:]),
+            winnings_chart(player.trained, "The player on the deals of its training"),
+            winnings_chart(player.unseen, "The player on other deals"),
+            *(
+                winnings_chart(trainer.trained, f"{trainer.name} on the deals of its training")
+                for trainer in players[1:]
+            ),
             *winnings(players),
         ),
     )
@@ -206,8 +209,8 @@ def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
             "influence on a run.",
         ),
         (
-            along_the_run(runs.player),
-            *(along_the_run(run) for run in trainers),
+            fitness_chart(runs.player),
+            *(fitness_chart(run) for run in trainers),
             *(
                 against_chart(f"{who} against {name}", of, nine, settings.odds, settings.rake, deals)
                 for name, nine in tables

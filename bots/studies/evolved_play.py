@@ -215,7 +215,7 @@ def verdict_on_winnings(
     return Verdict.NOT_REPRODUCED, "ours wins less, on its own deals already"
 
 
-def by_hand(watched: HandResults, title: str, note: str = "") -> LineChart:
+def winnings_chart(watched: HandResults, title: str, note: str = "") -> LineChart:
     """The winnings along the hands in which it saw the flop: total, with and without showdown."""
     seen = watched.saw_flop
     dollars, showdown, deal = watched.dollars[seen], watched.showdown[seen], watched.deal[seen]
@@ -472,7 +472,7 @@ _MOST_CHAMPIONS: Final = 12
 """Of each run, spread over it, that are measured on unseen deals."""
 
 
-def along_the_run(run: FinishedRun) -> LineChart:
+def fitness_chart(run: FinishedRun) -> LineChart:
     """Gains in each generation: of the best individual, of the best opponent beside it, of all on average."""
     history = run.state.history
     xs = tuple(float(generation.number) for generation in history)
