@@ -15,12 +15,10 @@ from bots.cfr.solver import Discounts, Solver, exploitability, tree_arrays
 from bots.cfr.strengths import compile_kernels as compile_strengths
 from bots.cfr.tree import betting_tree
 from bots.evolution.evolution import StopRule
-from bots.evolved.training import EvolvedSettings as TableSettings
-from bots.evolved.training import trainer_evolution
+from bots.evolved.training import EvolvedSettings, trainer_evolution
 from bots.kuhn.evolution import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import model
-from bots.learner.training import EvolvedSettings as LearnerSettings
-from bots.learner.training import train
+from bots.learner.training import LearnerSettings, train
 from bots.lp_mc.balance import balance
 from bots.lp_mc.strategy import preflop_strategy
 from protocol import find_game
@@ -29,7 +27,7 @@ _ONE: Final = StopRule(generations=1)
 
 
 def _evolve_at_tables() -> None:
-    list(trainer_evolution(TableSettings(population=2, deals=1, trials=1)).generations(_ONE))
+    list(trainer_evolution(EvolvedSettings(population=2, deals=1, trials=1)).generations(_ONE))
 
 
 def _evolve_kuhn() -> None:
