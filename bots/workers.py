@@ -112,7 +112,7 @@ class Workers:
         """A future of the function's result; cancelled, the task is no longer wanted.
 
         Args:
-            hear: called, in a thread of any kind, with what the task tells.
+            on_progress: called, in a thread of any kind, with what the task sends.
         """
         promise: Future[_Result] = Future()
         if on_progress is not None and isinstance(self._executor, _ClusterExecutor):

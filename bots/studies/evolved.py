@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ from bots.studies.evolved_play import (
     winnings,
     winnings_chart,
 )
-from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
+from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict, sheet
 from bots.workers import Workers
 from logs.estimation import Rate, RunningMean
 from logs.estimation.rate import signed
@@ -274,16 +274,8 @@ def _fields_sentence(results: Sequence[MatchResult]) -> str:
 _ROUNDS: Final = ("flop", "turn", "river")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _GeneUse:
-    """Genes that a player is asked for along the hands.
-
-    Attributes:
-        name: of the player.
-        hands: dealt, at each point.
-        share: of the 5,040 genes that were asked by then.
-        used: the genes asked in all hands.
-    """
+class _GeneUse(NamedTuple):
+    """The share of the 5,040 genes that a player was asked for by some numbers of hands, and the genes."""
 
     name: str
     hands: tuple[int, ...]
@@ -315,15 +307,7 @@ def _use_chart(uses: Sequence[_GeneUse]) -> LineChart:
         title="Use of the chromosome",
         x_label="hands dealt (logarithmic)",
         y_label="% of the genes",
-        lines=tuple(
-            Line(
-                name=use.name,
-                xs=tuple(map(float, use.hands)),
-                ys=tuple(100 * share for share in use.share),
-                has_dots=True,
-            )
-            for use in uses
-        ),
+        lines=tuple(Line.of(use.name, use.hands, [100 * share for share in use.share], has_dots=True) for use in uses),
         note="Against the nine trainers, on deals that nothing was trained on.",
         is_log=True,
     )
@@ -387,10 +371,10 @@ def _unused_tables(use: _GeneUse) -> tuple[TableView, ...]:
         ("raises in the round before", [(str(at), unused[:, :, befores == at]) for at in range(5)]),
     ]
     return tuple(
-        TableView(
+        sheet(
             f"Genes never used, by {what}",
-            ((what, ""), ("genes", ""), ("never used", ""), ("%", "")),
-            tuple((name, f"{one.size:,}", f"{int(one.sum()):,}", f"{100 * one.mean():.0f}") for name, one in rows),
+            (what, "genes", "never used", "%"),
+            ((name, f"{one.size:,}", f"{int(one.sum()):,}", f"{100 * one.mean():.0f}") for name, one in rows),
         )
         for what, rows in by
     )
@@ -417,36 +401,22 @@ _PARTS: Final = 4
 _US: Final = "evolved"
 
 
-@dataclass(frozen=True, slots=True)
-class StudyMatch:
-    """A match.
-
-    Attributes:
-        bot: that the others are.
-        game: ``limit`` with one of them, ``limit10`` with nine.
-        deals: how many, each in every rotation.
-    """
+class StudyMatch(NamedTuple):
+    """A match against some bot: one in ``limit``, nine in ``limit10``; each deal is played in every rotation."""
 
     bot: str
     game: str
     deals: int
 
 
-@dataclass(frozen=True, slots=True)
-class MatchResult:
-    """What a match brought.
-
-    Attributes:
-        opponent: the match.
-        rate: the player's winnings.
-    """
+class MatchResult(NamedTuple):
+    """The player's winnings of a match."""
 
     opponent: StudyMatch
     rate: Rate
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     chromosome: str
     odds: str
     opponent: StudyMatch
@@ -534,10 +504,10 @@ def _play(part: _Part) -> list[float]:
 
 def results_table(results: Sequence[MatchResult]) -> TableView:
     """What was won from whom."""
-    return TableView(
+    return sheet(
         "Against the built-in bots",
-        (("others", ""), ("players", ""), ("deals", ""), ("hands", ""), ("mbb/g", ""), ("95 % interval", "")),
-        tuple(
+        ("others", "players", "deals", "hands", "mbb/g", "95 % interval"),
+        (
             (
                 result.opponent.bot,
                 str(_players(result)),

@@ -5,13 +5,10 @@ Its graphs are lost; its tables are `printed.json`. Two of them have 21 rows and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +18,7 @@ from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from bots.evolved.hand_results import Estimate, HandResults, Preflop, play_hands, ratio, total
 from bots.evolved.runs import Check, FinishedRun, FinishedRuns
 from bots.evolved.training import GENOME, OPPONENTS, DealSet
-from bots.studies.report import Claim, Claims, Line, LineChart, Verdict
+from bots.studies.report import Claim, Claims, Line, LineChart, Verdict, printed_figures, sheet
 from engine import Category
 from engine.starting_hands import STARTING_HANDS
 from logs.estimation.rate import signed
@@ -35,16 +32,8 @@ GENERATED_GENES_HANDS: Final = 5_179_648
 """Hands that would have to be played so that every gene is used, "in the best case" (chapter 4.6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PrintedRow:
-    """A row of one of its tables.
-
-    Attributes:
-        name: of the starting hand, or of the hand at the end.
-        times: how often the player saw a flop with it, or ended with it.
-        won_percent: how often it won.
-        dollars: what these hands brought.
-    """
+class _PrintedRow(NamedTuple):
+    """A starting hand with which the player saw a flop, or a hand at the end."""
 
     name: str
     times: int
@@ -52,14 +41,8 @@ class _PrintedRow:
     dollars: float
 
 
-@dataclass(frozen=True, slots=True)
-class _PrintedPlayer:
-    """The tables of one player.
-
-    Attributes:
-        hands: the starting hands that won most.
-        finals: by the hand at the end, from the best to the worst.
-    """
+class _PrintedPlayer(NamedTuple):
+    """The starting hands of one player that won most, and its hands at the end, from the best to the worst."""
 
     hands: tuple[_PrintedRow, ...]
     finals: tuple[_PrintedRow, ...]
@@ -77,19 +60,13 @@ class _PrintedPlayer:
 
 def printed_player(name: str) -> _PrintedPlayer:
     """The tables of ``player`` or ``trainer-1`` to ``trainer-9``."""
-    player = _data()["players"][name]
+    player = printed_figures("evolved")["players"][name]
     return _PrintedPlayer(*(tuple(_PrintedRow(*row) for row in player[table]) for table in ("hands", "finals")))
 
 
 def printed_style() -> dict[str, float]:
     """The figures of the final player's style, in per cent; AF is a factor."""
-    return dict(_data()["style"])
-
-
-@cache
-def _data() -> dict[str, dict]:  # type: ignore[type-arg]
-    found: dict[str, dict] = json.loads(files("bots.studies").joinpath("evolved_printed.json").read_text("utf-8"))  # type: ignore[type-arg]
-    return found
+    return dict(printed_figures("evolved")["style"])
 
 
 BEST_HANDS: Final = 20
@@ -168,20 +145,17 @@ def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
             "the evolution has found, not what the player is worth; on other deals the 95 % interval is that of all "
             "deals, for these ten players.",
         ),
-        TableView(
+        sheet(
             "Winnings in all hands",
-            tuple(
-                (head, "")
-                for head in (
-                    "",
-                    "deals of the training",
-                    "other deals",
-                    "interval",
-                    "of these, folded before the flop",
-                    "printed, with as much lost before the flop",
-                )
+            (
+                "",
+                "deals of the training",
+                "other deals",
+                "interval",
+                "of these, folded before the flop",
+                "printed, with as much lost before the flop",
             ),
-            tuple(whole),
+            whole,
             "Dollars per 1,000 hands dealt. What is lost before the flop is the charts' doing, the same for everybody, "
             "and missing in the printed figures: the last column adds ours to them.",
         ),
@@ -220,12 +194,7 @@ def winnings_chart(watched: HandResults, title: str, note: str = "") -> LineChar
     seen = watched.saw_flop
     dollars, showdown, deal = watched.dollars[seen], watched.showdown[seen], watched.deal[seen]
     at = np.unique(np.linspace(0, max(len(dollars) - 1, 0), min(_POINTS, len(dollars))).astype(int))
-    xs = tuple((at + 1).tolist())
-
-    def line(name: str, values: NDArray[np.float64], half: NDArray[np.float64] | None = None) -> Line:
-        ys = np.cumsum(values)[at]
-        low, high = ((), ()) if half is None else (tuple((ys - half).tolist()), tuple((ys + half).tolist()))
-        return Line(name=name, xs=xs, ys=tuple(ys.tolist()), low=low, high=high)
+    xs = at + 1
 
     whole = total(watched, np.where(seen, watched.dollars, 0.0)).half_width_95
     half = None if whole is None else whole * np.sqrt((deal[at] + 1) / watched.deals)
@@ -234,9 +203,9 @@ def winnings_chart(watched: HandResults, title: str, note: str = "") -> LineChar
         x_label="hands with a flop",
         y_label="dollars",
         lines=(
-            line("total" if half is None else "total, with its 95 % interval", dollars, half),
-            line("with showdown", np.where(showdown, dollars, 0.0)),
-            line("without showdown", np.where(showdown, 0.0, dollars)),
+            Line.of("total" if half is None else "total, with its 95 % interval", xs, np.cumsum(dollars)[at], half),
+            Line.of("with showdown", xs, np.cumsum(np.where(showdown, dollars, 0.0))[at]),
+            Line.of("without showdown", xs, np.cumsum(np.where(showdown, 0.0, dollars))[at]),
         ),
         note=note,
     )
@@ -259,13 +228,13 @@ def best_hands(sides: MeasuredPlayer) -> tuple[TableView, Claims]:
             )
         interval = ours[1][1][place] if place < len(ours[1][1]) else None
         cells.append("" if interval is None else _interval_text(interval, 0))
-        rows.append(tuple(cells))
+        rows.append(cells)
     heads = ("times", "won %", "dollars")
     columns = ("place", "printed", *heads, "training", *heads, "other deals", *heads, "interval")
-    view = TableView(
+    view = sheet(
         "The 20 best starting hands",
-        tuple((head, "") for head in columns),
-        tuple(rows),
+        columns,
+        rows,
         "Of the hands in which it saw the flop: times, how often it won a part of the pot, and what they brought. The "
         "last column is the 95 % interval of the dollars on other deals.",
     )
@@ -352,13 +321,10 @@ def finals(sides: MeasuredPlayer) -> tuple[Claims, ...]:
         often = _scaled(total(watched, of_kind), scale)
         brought = _scaled(total(watched, watched.dollars * of_kind), scale)
         factor = (100 * watched.deals / of) ** 0.5
-        won.append(
-            _compared(f"{name}: won %", _scaled(share, 100), None if row is None else row.won_percent, 1, factor)
-        )
-        times.append(_compared(f"{name}: times", often, None if row is None else row.times / of * 1000, 1, factor))
-        dollars.append(
-            _compared(f"{name}: dollars", brought, None if row is None else row.dollars / of * 1000, 1, factor)
-        )
+        figures = (None,) * 3 if row is None else (row.won_percent, row.times / of * 1000, row.dollars / of * 1000)
+        won.append(_compared(f"{name}: won %", _scaled(share, 100), figures[0], 1, factor))
+        times.append(_compared(f"{name}: times", often, figures[1], 1, factor))
+        dollars.append(_compared(f"{name}: dollars", brought, figures[2], 1, factor))
     note = (
         "On other deals; the hand at the end is that of the last round the player saw. Times and dollars are per 1,000 "
         "hands dealt. A figure is called reproduced if it differs by no more than chance makes two sets of deals "
@@ -475,16 +441,16 @@ _MOST_CHAMPIONS: Final = 12
 def fitness_chart(run: FinishedRun) -> LineChart:
     """Gains in each generation: of the best individual, of the best opponent beside it, of all on average."""
     history = run.state.history
-    xs = tuple(float(generation.number) for generation in history)
+    xs = [generation.number for generation in history]
     scale = 1000 / (100 * run.settings.deals)
     return LineChart(
         title=run.name,
         x_label="generation",
         y_label="dollars per 1,000 hands",
         lines=(
-            Line(name="best individual", xs=xs, ys=tuple(scale * one.best for one in history)),
-            Line(name="best trainer", xs=xs, ys=tuple(scale * (one.best_opponent or 0.0) for one in history)),
-            Line(name="mean", xs=xs, ys=tuple(scale * one.mean for one in history)),
+            Line.of("best individual", xs, [scale * one.best for one in history]),
+            Line.of("best trainer", xs, [scale * (one.best_opponent or 0.0) for one in history]),
+            Line.of("mean", xs, [scale * one.mean for one in history]),
         ),
     )
 
@@ -495,7 +461,7 @@ def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
     for run in runs:
         found = run.state.champion_generations
         costs = [after - before for before, after in pairwise((0, *found))]
-        lines.append(Line(name=run.name, xs=tuple(map(float, range(1, len(costs) + 1))), ys=tuple(map(float, costs))))
+        lines.append(Line.of(run.name, range(1, len(costs) + 1), costs))
     return LineChart(
         title="Generations each trainer cost",
         x_label="trainers found in the run",
@@ -518,14 +484,10 @@ def checks_charts(runs: Sequence[FinishedRun]) -> list[LineChart]:
             if run.checks is None:
                 continue
             points = [(check.generation, won(check)) for check in run.checks.checks]
-            known = [
-                (float(number), 1000 * value / (100 * run.checks.deals))
-                for number, value in points
-                if value is not None
-            ]
+            known = [(number, 1000 * value / (100 * run.checks.deals)) for number, value in points if value is not None]
             if known:
                 xs, ys = zip(*known, strict=True)
-                lines.append(Line(name=run.name, xs=xs, ys=ys, has_dots=True))
+                lines.append(Line.of(run.name, xs, ys, has_dots=True))
         if lines:
             charts.append(
                 LineChart(
@@ -559,16 +521,8 @@ def against_chart(
         chosen = np.unique(np.linspace(0, len(champions) - 1, min(_MOST_CHAMPIONS, len(champions))).astype(int))
         won = [per_thousand(play_hands(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
         has_band = len(runs) == 1 and won[0].half_width_95 is not None
-        lines.append(
-            Line(
-                name=run.name,
-                xs=tuple(float(at + 1) for at in chosen.tolist()),
-                ys=tuple(one.value for one in won),
-                low=tuple(one.low or 0.0 for one in won) if has_band else (),
-                high=tuple(one.high or 0.0 for one in won) if has_band else (),
-                has_dots=True,
-            )
-        )
+        half = [one.half_width_95 or 0.0 for one in won] if has_band else None
+        lines.append(Line.of(run.name, chosen + 1, [one.value for one in won], half, has_dots=True))
     return LineChart(
         title=title,
         x_label="trainers found in the run" if len(runs) > 1 else "best individuals so far, in order",
@@ -588,12 +542,12 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
                 played = play_hands(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
                 won = per_thousand(played)
                 row.append(f"{signed(won.value)} {_interval_text(won, 0)}")
-        rows.append(tuple(row))
+        rows.append(row)
     heads = [f"{when} against {name}" for name, _ in others for when in ("first", "last")]
-    return TableView(
+    return sheet(
         "The first and the last of each run",
-        tuple((head, "") for head in ("run", "generations", "bests", *heads)),
-        tuple(rows),
+        ("run", "generations", "bests", *heads),
+        rows,
         "Dollars per 1,000 hands on deals that nothing was trained on, with 95 % intervals of all deals.",
     )
 
@@ -672,22 +626,20 @@ def players_at_tables(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: in
 
 def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> TableView:
     """What the player of each folder wins at every table."""
-    return TableView(
-        "Runs side by side",
+    against = [f"against {table.name}" for table in _oppositions(all_runs, seed)]
+    rows = [
         (
-            *(("run", ""), ("settings", "")),
-            *((f"against {table.name}", "") for table in _oppositions(all_runs, seed)),
-            ("mean", "over the tables"),
-        ),
-        tuple(
-            (
-                one.runs.folder.name,
-                about_settings(one.runs),
-                *(f"{signed(won.value)} {_interval_text(won, 0)}" for won in one.at_tables),
-                signed(one.mean),
-            )
-            for one in players_at_tables(all_runs, deals, seed)
-        ),
+            one.runs.folder.name,
+            about_settings(one.runs),
+            *(f"{signed(won.value)} {_interval_text(won, 0)}" for won in one.at_tables),
+            signed(one.mean),
+        )
+        for one in players_at_tables(all_runs, deals, seed)
+    ]
+    return sheet(
+        "Runs side by side",
+        ("run", "settings", *against, ("mean", "over the tables")),
+        rows,
         "Dollars per 1,000 hands against nine others, with rake, on the same deals for all, which nothing was trained "
         "on; 95 % intervals of all deals. Callers and raisers play the charts before the flop and always call or raise "
         "after it.",

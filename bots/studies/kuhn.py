@@ -10,19 +10,19 @@ from typing import Final
 from bots.kuhn.evolution import SelectionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of
-from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ROULETTE, SELECTION, ExperimentResults
+from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ExperimentResults
 from bots.studies.kuhn_sections import (
     RUN_SPREAD,
     mean_line,
     mean_of,
     model_sections,
     of_runs,
+    over_runs,
     range_verdict,
     rival_sections,
     value_line,
 )
-from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict
-from logs.page.table import TableView
+from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict, printed_figures, sheet
 
 
 def kuhn_report(found: ExperimentResults) -> Report:
@@ -93,14 +93,14 @@ def _relations() -> Section:
         and float(rows[FOUR_MODELS.index(one)][1 + FOUR_MODELS.index(other)]) > 0
     ]
     said = ", ".join(f"{one.capitalize()} beats {other.capitalize()}" for one, other in beaten)
-    heads = (("wins from", ""), *((name.capitalize(), "") for name in FOUR_MODELS))
+    heads = ("wins from", *map(str.capitalize, FOUR_MODELS))
     return Section(
         "Who beats whom",
         (
             f"The work draws the relations of its models after 1,000 games in each seat. Exactly: {said}. The "
             "closest of these differences cannot be decided by so few games.",
         ),
-        (TableView("Chips per hand, mean of both seats, exact", heads, tuple(rows)),),
+        (sheet("Chips per hand, mean of both seats, exact", heads, rows),),
     )
 
 
@@ -168,29 +168,18 @@ def _means_at(results: Sequence[KuhnResult], generation: int) -> list[float]:
     return [result.mean[generation] for result in results]
 
 
-def _interval(values: Sequence[float]) -> str:
-    return f"{min(values):.4f} to {max(values):.4f}"
-
-
 def _selections(found: ExperimentResults) -> Section:
     rows = []
-    for selection, generation, printed in (
-        ("tournament", 100, SELECTION),
-        ("rank", 100, SELECTION),
-        ("roulette", 500, ROULETTE),
+    printed = printed_figures("kuhn")
+    for selection, generation, figure in (
+        ("tournament", 100, printed["selection"]),
+        ("rank", 100, printed["selection"]),
+        ("roulette", 500, printed["roulette"]),
     ):
         values = _means_at(found[f"classic-rational-1-{selection}"], generation)
-        verdict, why = range_verdict(printed, values)
-        rows.append(
-            Claim(
-                quantity=f"{selection}, mean fitness against Rational after {generation} generations",
-                ours=f"{mean_of(values):.4f}",
-                interval=_interval(values),
-                printed=f"{printed:.2f}",
-                verdict=verdict,
-                why=why,
-            )
-        )
+        verdict, why = range_verdict(figure, values)
+        about = f"{selection}, mean fitness against Rational after {generation} generations"
+        rows.append(over_runs(about, values, printed=f"{figure:.2f}", verdict=verdict, why=why))
     table = []
     charts = []
     for name in FOUR_MODELS:
@@ -217,9 +206,7 @@ def _selections(found: ExperimentResults) -> Section:
                 )
             )
     heads = ("against", "selection", "10", "50", "100", "200", "500", "seeds")
-    view = TableView(
-        "Mean fitness by generation", tuple((head, "") for head in heads), tuple(table), RUN_SPREAD, is_grouped=True
-    )
+    view = sheet("Mean fitness by generation", heads, table, RUN_SPREAD, is_grouped=True)
     note = "The interval holds all runs, from the lowest to the highest."
     return Section(
         "Selection",
@@ -260,7 +247,7 @@ def _starts_and_crossovers(found: ExperimentResults) -> Section:
         )
     heads = ("against", "", "generation 100", "generation 20", "difference at 100", "seeds")
     note = f"{RUN_SPREAD} A difference within 2 standard errors of nothing decides nothing."
-    view = TableView("Mean fitness, chips per hand", tuple((head, "") for head in heads), tuple(rows), note)
+    view = sheet("Mean fitness, chips per hand", heads, rows, note)
     sentences = (
         "The work finds a uniform start and uniform crossover slightly better, from one run of each. The "
         "differences of means over several runs stand in the table, with their standard errors.",
@@ -314,7 +301,7 @@ def _listing(found: ExperimentResults) -> Section:
         f"average player of the later half is sure of. {RUN_SPREAD} The seat that is paid wrongly shows what it was "
         "paid."
     )
-    view = TableView("The mistakes of the listing", tuple((head, "") for head in heads), rows, note)
+    view = sheet("The mistakes of the listing", heads, rows, note)
     sentences = (
         "The printed program cannot have made the printed results: with a second player paid by the model's "
         "winnings there would be no good second players, and its mixed approach would learn nothing. The results "
@@ -367,11 +354,11 @@ def _exact(found: ExperimentResults) -> Section:
     rival_heads = ("co-evolution", "fittest first player", "average first player", "average second player", "seeds")
     note = f"Nobody wins more than {possible:.4f} from Rational. {RUN_SPREAD}"
     tables = (
-        TableView("Fitness sampled and exact", tuple((head, "") for head in heads), tuple(rows), note),
-        TableView(
+        sheet("Fitness sampled and exact", heads, rows, note),
+        sheet(
             "Exploitable by, chips per hand",
-            tuple((head, "") for head in rival_heads),
-            tuple(rivals),
+            rival_heads,
+            rivals,
             f"What the best answer wins more than in an equilibrium. {RUN_SPREAD}",
         ),
     )

@@ -37,7 +37,7 @@ from bots.learner.training import (
 )
 from bots.learner.tuning import MeasuredConstants, TuningSettings
 from bots.sdk.registry import builtin_names, make_bot
-from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
+from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, sheet, student_point
 from bots.workers import Workers
 from engine import Game
 from logs.page.table import ABSENT, TableView
@@ -443,12 +443,12 @@ def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, game
         for game in games:
             one = by_key[game, name]
             row += [SeedMean.of(one.mbb[:, -1].tolist()).words, f"{sum(one.cells) / len(one.cells):,.0f}"]
-        rows.append(tuple(row))
+        rows.append(row)
     heads = [(name, about) for game in games for name, about in ((game, "mbb/g, frozen"), ("cells", "met, on average"))]
-    table = TableView(
+    table = sheet(
         "Winnings from the field it learnt on, mbb/g",
-        (("learnt on", ""), *heads),
-        tuple(rows),
+        ("learnt on", *heads),
+        rows,
         _OVER_SEEDS.format(seeds=settings.seeds),
     )
     charts = [
@@ -468,24 +468,18 @@ def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, game
 
 def _line(outcome: ExperimentResult) -> Line:
     spreads = [SeedMean.of(column.tolist()) for column in outcome.mbb.T]
-    return Line(
-        name=outcome.opponents,
-        xs=tuple(map(float, outcome.hands)),
-        ys=tuple(one.mean for one in spreads),
-        low=tuple(one.low for one in spreads),
-        high=tuple(one.high for one in spreads),
-        has_dots=True,
-    )
+    means, halves = zip(*spreads, strict=True)
+    return Line.of(outcome.opponents, outcome.hands, means, halves, has_dots=True)
 
 
 def _crosstable(rivals: Sequence[BuiltInMatch]) -> TableView:
     games = list(dict.fromkeys(one.game for one in rivals))
     cells = {(one.game, one.name): one.won.words for one in rivals}
     names = sorted({one.name for one in rivals})
-    return TableView(
+    return sheet(
         "The learner of the mixed field, frozen, against one kind of bot in all other seats, mbb/g",
-        (("against", ""), *[(game, "") for game in games]),
-        tuple((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),
+        ("against", *games),
+        ((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),
         "Each ± is half the normal 95 % interval over deals, a deal with all its rotations counting once: it covers "
         "the cards of the match, not the luck of the training, which was one. Too few deals have no interval. "
         "lbr knows what the learner plays: so much it loses, at the least, to somebody who does.",
@@ -567,10 +561,10 @@ def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[
         blocks: of the training, at least one.
     """
     shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
-    table = TableView(
+    table = sheet(
         "Winnings by block, mbb/g",
-        tuple((name, "") for name in ("hands", "cells", *[name for name, _ in _CURVES])),
-        tuple(
+        ("hands", "cells", *[name for name, _ in _CURVES]),
+        (
             (f"{blocks[at].hands:,}", f"{blocks[at].cells:,}", *[curve(blocks[at]).words for _, curve in _CURVES])
             for at in shown
         ),
@@ -606,17 +600,8 @@ def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[
 
 
 def _learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
-    xs = tuple(float(block.hands) for block in blocks)
-    return tuple(
-        Line(
-            name=name,
-            xs=xs,
-            ys=tuple(curve(block).mean for block in blocks),
-            low=tuple(curve(block).mean - curve(block).half_width for block in blocks),
-            high=tuple(curve(block).mean + curve(block).half_width for block in blocks),
-        )
-        for name, curve in _CURVES
-    )
+    xs = [block.hands for block in blocks]
+    return tuple(Line.of(name, xs, *zip(*[curve(block) for block in blocks], strict=True)) for name, curve in _CURVES)
 
 
 def tuning_report(
@@ -631,10 +616,10 @@ def tuning_report(
     """
     best = max(measured, key=lambda one: one.mbb)
     gain = SeedMean.of((checks["evolution"] - checks["default"]).tolist())
-    table = TableView(
+    table = sheet(
         "What the search found, mbb/g",
         (
-            ("constants", ""),
+            "constants",
             ("learners", "measured by the search"),
             ("best measured", "on the deals of the search"),
             ("anew", "the same constants on other deals, with other draws"),
@@ -654,10 +639,10 @@ def tuning_report(
         "half the 95 % interval of Student's t over the seeds, so it covers the luck of cards and training.",
     )
     sets = (Constants(), best.constants)
-    constants = TableView(
+    constants = sheet(
         "Its constants",
-        tuple((name, "") for name in ("constant", "range", "default", "evolution")),
-        tuple(
+        ("constant", "range", "default", "evolution"),
+        (
             (name, f"{low:g} to {high:g}", *[f"{getattr(one, name):.3g}" for one in sets])
             for name, (low, high) in RANGES.items()
         ),
@@ -666,13 +651,7 @@ def tuning_report(
         title="The best so far",
         x_label="learners measured",
         y_label="mbb/g",
-        lines=(
-            Line(
-                name="evolution",
-                xs=tuple(float(at) for at in range(1, len(measured) + 1)),
-                ys=tuple(accumulate((one.mbb for one in measured), max)),
-            ),
-        ),
+        lines=(Line.of("evolution", range(1, len(measured) + 1), accumulate((one.mbb for one in measured), max)),),
         note="On the deals of the search: a maximum over noisy measurements, which lies above what is true.",
     )
     verdict = "does not show" if gain.low <= 0 <= gain.high else "is real" if gain.low > 0 else "is a loss"

@@ -10,8 +10,11 @@ the order given. The page is one HTML file with everything in it, nothing fetche
 from __future__ import annotations
 
 import enum
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,6 +24,21 @@ from logs.page.templates import page_template
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+
+@cache
+def printed_figures(work: str) -> dict[str, Any]:
+    """What a work prints, as the file ``WORK_printed.json`` has it."""
+    found: dict[str, Any] = json.loads(files("bots.studies").joinpath(f"{work}_printed.json").read_text("utf-8"))
+    return found
+
+
+def sheet(
+    title: str, heads: Iterable[str | tuple[str, str]], rows: Iterable[Iterable[str]], note: str = "", **how: bool
+) -> TableView:
+    """A table; a head that needs one comes with the sentence that explains it."""
+    columns = tuple((head, "") if isinstance(head, str) else head for head in heads)
+    return TableView(title, columns, tuple(map(tuple, rows)), note, **how)
 
 
 class Verdict(enum.Enum):
@@ -168,6 +186,16 @@ class Line:
         """
         if len(self.xs) != len(self.ys) or len(self.low) != len(self.high) or len(self.low) not in (0, len(self.xs)):
             raise ValueError(f"the line {self.name!r} has {len(self.xs)} places and not as many heights or bands")
+
+    @classmethod
+    def of(
+        cls, name: str, xs: Iterable[float], ys: Iterable[float], half: Iterable[float] | None = None, **how: bool
+    ) -> Line:
+        """A line through points of any numbers, with a band of some half width around each."""
+        heights = tuple(map(float, ys))
+        band = () if half is None else tuple(zip(heights, map(float, half), strict=True))
+        low, high = tuple(y - width for y, width in band), tuple(y + width for y, width in band)
+        return cls(name=name, xs=tuple(map(float, xs)), ys=heights, low=low, high=high, **how)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
