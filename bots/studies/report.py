@@ -34,11 +34,16 @@ def printed_figures(work: str) -> dict[str, Any]:
 
 
 def sheet(
-    title: str, heads: Iterable[str | tuple[str, str]], rows: Iterable[Iterable[str]], note: str = "", **how: bool
+    title: str,
+    heads: Iterable[str | tuple[str, str]],
+    rows: Iterable[Iterable[str]],
+    note: str = "",
+    *,
+    is_grouped: bool = False,
 ) -> TableView:
     """A table; a head that needs one comes with the sentence that explains it."""
     columns = tuple((head, "") if isinstance(head, str) else head for head in heads)
-    return TableView(title, columns, tuple(map(tuple, rows)), note, **how)
+    return TableView(title, columns, tuple(map(tuple, rows)), note, is_grouped=is_grouped)
 
 
 class Verdict(enum.Enum):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.studies.kuhn_runs import ExperimentProgress
-from bots.studies.learner import EvolvedStudySettings
+from bots.studies.learner import LearnerStudySettings
 from bots.studies.report import Report
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.options import takes_options
@@ -20,7 +20,7 @@ from dealer.cli.working import duration, live_line, working
 
 app = typer.Typer(help="Report on the works that players come from: printed figures beside ours.", no_args_is_help=True)
 
-_LearnerOptions: Any = setting_options(EvolvedStudySettings)
+_LearnerOptions: Any = setting_options(LearnerStudySettings)
 _KEPT: Final = "what is finished"
 
 
@@ -100,7 +100,7 @@ def learner(
     terminal = _begin(context, out, force)
     from bots.studies.learner import learner_report, play_all
 
-    wanted = EvolvedStudySettings(**given(settings))
+    wanted = LearnerStudySettings(**given(settings))
     with computing(folder, _KEPT, workers, scheduler) as over, working(terminal, "playing") as show:
         played = play_all(wanted, folder, workers=over, show=show)
     _finish(terminal, learner_report(wanted, played), out)

@@ -144,5 +144,5 @@ def test_a_damaged_table_is_refused(text: str, sentence: str) -> None:
 
 
 def test_a_table_of_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="'trips, quads' is not a valid Kind"):
+    with pytest.raises(ValueError, match="'trips, quads' is not a valid HandKind"):
         list(rules._read_postflop({14: POSTFLOP_TABLES[14].replace("| set", "| quads")}))
