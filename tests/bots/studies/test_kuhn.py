@@ -17,10 +17,6 @@ from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, best_answer, exploitability_of, game_value
 from bots.studies.kuhn import kuhn_report
 from bots.studies.kuhn_runs import (
-    BEST,
-    COEVOLVED_SYMBOLS,
-    GENES,
-    MIXED_GENES,
     Experiment,
     ExperimentProgress,
     ExperimentResults,
@@ -29,8 +25,10 @@ from bots.studies.kuhn_runs import (
     run_experiments,
 )
 from bots.studies.kuhn_sections import differing, expected_maximum, mixed_value, range_verdict, settled_from, symbols
-from bots.studies.report import Claim, Claims, Report, Verdict, format_report
+from bots.studies.report import Claim, Claims, Report, Verdict, format_report, printed_figures
 
+PRINTED = printed_figures("kuhn")
+MIXED_GENES = tuple(PRINTED["mixed_genes"])
 best = cache(best_answer)
 luck = cache(expected_maximum)
 
@@ -121,15 +119,15 @@ def test_the_luck_that_the_law_tells_is_what_was_printed() -> None:
     for experiment in experiments():
         settings = experiment.settings
         if settings.game is Variant.CLASSIC and experiment.name.count("-") == 2 and settings.model:
-            _, name, seat = experiment.name.split("-")
-            assert expected_maximum(experiment) == pytest.approx(BEST[Variant.CLASSIC][name, int(seat)], abs=0.03)
+            printed = PRINTED["best"]["classic"][experiment.name.removeprefix("classic-")]
+            assert expected_maximum(experiment) == pytest.approx(printed, abs=0.03)
 
 
 def test_printed_genes_fit_their_games() -> None:
-    for variant, tables in GENES.items():
-        assert all(len(text.split()) == len(KuhnGame(variant).rows) for text in tables.values())
-    for (variant, _), text in COEVOLVED_SYMBOLS.items():
-        assert len(text.split()) == len(KuhnGame(variant).rows)
+    for variant, tables in PRINTED["genes"].items():
+        assert all(len(text.split()) == len(KuhnGame(Variant(variant)).rows) for text in tables.values())
+    for key, text in PRINTED["coevolved_symbols"].items():
+        assert len(text.split()) == len(KuhnGame(Variant(key[:-2])).rows)
 
 
 def test_every_game_is_worth_the_same() -> None:
