@@ -314,7 +314,7 @@ def _charts(mine: Sequence[Experiment], found: ExperimentResults) -> tuple[LineC
     charts = []
     for experiment in mine:
         settings, results = experiment.settings, found[experiment.name]
-        if settings.seat == 2 or _key(experiment)[0] not in FOUR_MODELS:
+        if settings.seat == 2 or _key(experiment).split("-")[0] not in FOUR_MODELS:
             continue
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
         charts.append(

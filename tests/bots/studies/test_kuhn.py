@@ -17,6 +17,7 @@ from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, best_answer, exploitability_of, game_value
 from bots.studies.kuhn import kuhn_report
 from bots.studies.kuhn_runs import (
+    FOUR_MODELS,
     Experiment,
     ExperimentProgress,
     ExperimentResults,
@@ -104,6 +105,11 @@ def comparison(report: Report, section: str, quantity: str) -> Claim:
 )
 def test_what_became_of_a_claim(report: Report, section: str, quantity: str, verdict: Verdict) -> None:
     assert comparison(report, section, quantity).verdict is verdict
+
+
+def test_every_model_of_the_work_has_its_chart(report: Report) -> None:
+    charts = [chart.title for chart in report.sections[0].charts]
+    assert charts == [f"Fitness against {name.capitalize()}, seat 1" for name in FOUR_MODELS]
 
 
 @pytest.mark.slow  # many charts are drawn
