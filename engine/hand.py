@@ -88,8 +88,8 @@ class Hand:
 
 
 @lru_cache(maxsize=1 << 12)
-def _two_player_values(spent: tuple[int, ...], lead: int) -> tuple[float, ...]:
-    return tuple(showdown_values(spent, (lead, 0)))
+def _values_by_order(spent: tuple[int, ...], order: tuple[int | None, ...]) -> tuple[float, ...]:
+    return tuple(showdown_values(spent, order))
 
 
 def hand_values(betting: BettingState, deal: Deal) -> list[float]:
@@ -116,6 +116,7 @@ def end_values(game: Game, round_: int, spent: tuple[int, ...], folded: int, dea
     if len(spent) == 2:
         first, second = deal.hole_cards
         a, b = rank_hand(first + board), rank_hand(second + board)
-        return _two_player_values(spent, (a > b) - (a < b))
+        return _values_by_order(spent, ((a > b) - (a < b), 0))
     ranks = [None if folded >> p & 1 else rank_hand(hole + board) for p, hole in enumerate(deal.hole_cards)]
-    return tuple(showdown_values(spent, ranks))
+    order = sorted([rank for rank in ranks if rank is not None])
+    return _values_by_order(spent, tuple([None if rank is None else order.index(rank) for rank in ranks]))

@@ -24,7 +24,7 @@ from logs.formats import shown_stacks
 from logs.money import RakeFunction, shares, split
 from logs.pokerstars.stakes import Money
 from logs.record import HandRecord
-from logs.steps import first_to_show, order_of_showing, street_actions
+from logs.steps import order_of_showing, street_actions
 
 _STREETS: Final = (
     "",
@@ -34,7 +34,7 @@ _STREETS: Final = (
 )
 _BOARDS: Final = ("", "Board [%s]\n", "Board [%s %s]\n", "Board [%s %s %s]\n")
 _FOLDED: Final = ("folded before Flop", "folded on the Flop", "folded on the Turn", "folded on the River")
-_FOLD, _CHECK, _RAISE = Move.FOLD, Move.CHECK, Move.RAISE
+_FOLD, _CHECK, _BET, _RAISE = Move.FOLD, Move.CHECK, Move.BET, Move.RAISE
 _ROUND: Final = itemgetter(Step._fields.index("round"))
 _MOST_STREETS: Final = 4096
 """Streets of limit games remembered."""
@@ -53,10 +53,22 @@ class Plan:
         showing: positions at the showdown, in order; nobody if all but one folded.
         folded_texts: what the summary says of each position that folded; empty for the others.
         alone: who wins each pot without a showdown, where one player is left for all of them.
-        endings: by the winners of each pot, as far as they were met.
+        shown_by_seat: the places in `showing`, in the order of the seats.
+        endings: by the order of the hands that are shown, from 0 for the worst, as far as they were met.
     """
 
-    __slots__ = ("alone", "betting", "endings", "folded_texts", "pots", "rake_cents", "showing", "street", "text")
+    __slots__ = (
+        "alone",
+        "betting",
+        "endings",
+        "folded_texts",
+        "pots",
+        "rake_cents",
+        "showing",
+        "shown_by_seat",
+        "street",
+        "text",
+    )
 
     def __init__(
         self,
@@ -65,6 +77,7 @@ class Plan:
         pots: Sequence[Pot],
         rake_cents: int,
         showing: Sequence[Position],
+        by_seat: Sequence[Position],
         folded_texts: Sequence[str],
     ) -> None:
         self.betting = betting
@@ -75,7 +88,8 @@ class Plan:
         self.showing = tuple(showing)
         self.folded_texts = tuple(folded_texts)
         self.alone = tuple([pot.players for pot in pots])
-        self.endings: dict[tuple[tuple[Position, ...], ...], Ending] = {}
+        self.shown_by_seat = tuple([showing.index(position) for position in by_seat if position in showing])
+        self.endings: dict[tuple[int, ...], Ending] = {}
 
 
 class Ending:
@@ -85,13 +99,15 @@ class Ending:
         template: the hand. Gaps: its number and time, the hero's line, the cards of the streets' lines; cards and hand
             name of everybody who shows, in the order of the showdown; the board; cards and hand name of everybody who
             shows, in the order of the seats.
+        winners: of each pot.
         values: net chips of each position that were found right for it; None before any were looked at.
     """
 
-    __slots__ = ("template", "values")
+    __slots__ = ("template", "values", "winners")
 
-    def __init__(self, template: str) -> None:
+    def __init__(self, template: str, winners: tuple[tuple[Position, ...], ...]) -> None:
         self.template = template
+        self.winners = winners
         self.values: tuple[float, ...] | None = None
 
 
@@ -148,7 +164,7 @@ class Planner:
             parts.append(f"Uncalled bet ({amount}) returned to {table.names[returned_to]}{self._line_end}")
         parts += self._headings[max(1, len(streets)) : betting.round + 1]
         showing = order_of_showing(betting, streets[-1].shows_first if streets else Position(0))
-        return Plan(betting, "".join(parts), pots, rake_cents, showing, folded_texts)
+        return Plan(betting, "".join(parts), pots, rake_cents, showing, table.by_seat, folded_texts)
 
     def ending(
         self,
@@ -200,7 +216,7 @@ class Planner:
         lines += self._summary(plan, left)
         lines += [f"{table.seat_texts[position]}{texts[position]}{end}" for position in table.by_seat]
         lines += (end, end)
-        return Ending("".join(lines))
+        return Ending("".join(lines), winners)
 
     def _rake_cents(self, record: HandRecord, pot_chips: int) -> int:
         assert self._rake is not None
@@ -230,9 +246,12 @@ class Planner:
     def _street(self, round_: int, steps: Sequence[Step], table: Table) -> _Street:
         lines = [self._headings[round_]]
         folded = []
+        shows_first = steps[0].position
         chips, words, end = self._money.chips, table.words, self._line_end
         for _, _, _, position, _, move, added, street_total, _, raised_by, is_all_in in steps:
             if added:
+                if move >= _BET:
+                    shows_first = position
                 amount = f"{chips(raised_by)} to {chips(street_total)}" if move is _RAISE else chips(added)
                 lines.append(f"{words[position][move]}{amount}{' and is all-in' if is_all_in else ''}{end}")
             else:
@@ -240,7 +259,7 @@ class Planner:
                 if move is _FOLD:
                     has_bet = round_ or street_total
                     folded.append((position, _FOLDED[round_] if has_bet else f"{_FOLDED[0]} (didn't bet)"))
-        return _Street("".join(lines), tuple(folded), first_to_show(steps))
+        return _Street("".join(lines), tuple(folded), shows_first)
 
     def _summary(self, plan: Plan, left_cents: Sequence[int]) -> Iterator[str]:
         """The summary without its seats.

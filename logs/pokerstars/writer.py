@@ -35,7 +35,7 @@ The writer keeps what it made of the bettings it met last (`logs.pokerstars.plan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -262,7 +262,7 @@ class PokerStarsWriter:
         board = record.deal.board
         if plan.street and len(board) < plan.street + 2:
             raise LogsError(f"hand {record.hand_number}: cards of its board are missing")
-        shown = self._shown_hands(record, plan) if plan.showing else {}
+        shown = self._shown_hands(record, plan) if plan.showing else []
         ending = self._ending(record, plan, table, shown)
         # Each street's line repeats the cards before it: see the templates in `logs.pokerstars.plans`.
         gaps: list[object] = [self._numbers.number(record), self._time(record), self._hero_line(record)]
@@ -273,13 +273,13 @@ class PokerStarsWriter:
             for card in board[3 : plan.street + 2]:
                 on_board.append(CARD_TEXTS[card])
                 gaps += on_board
-        for _, cards, _, called in shown.values():
-            gaps += cards, called
+        for hand in shown:
+            if hand is not None:
+                gaps += hand[1], hand[3]
         gaps += on_board
-        if shown:
-            for position in table.by_seat:
-                if position in shown:
-                    gaps += shown[position][1:3]
+        for place in plan.shown_by_seat:
+            if (hand := shown[place]) is not None:
+                gaps += hand[1:3]
         return ending.template % tuple(gaps)
 
     def _new_plan(self, record: HandRecord, table: Table) -> Plan:
@@ -319,14 +319,16 @@ class PokerStarsWriter:
             return ""
         return f"Dealt to {self._screen_names[hero]} [{_hole_text(hole)}]{self._line_end}"
 
-    def _shown_hands(self, record: HandRecord, plan: Plan) -> dict[Position, _ShownHand]:
+    def _shown_hands(self, record: HandRecord, plan: Plan) -> list[_ShownHand | None]:
+        """The hands at the showdown in the order of showing; None for unknown cards."""
         holes, board = record.deal.hole_cards, record.deal.board[:5]
-        shown: dict[Position, _ShownHand] = {}
+        shown: list[_ShownHand | None] = []
         best: HandName | None = None
         best_rank = -1
         for position in plan.showing:
             hole = holes[position]
             if not hole:
+                shown.append(None)
                 continue
             rank = rank_hand(hole + board)
             name = self._hand_names.get(rank)
@@ -335,25 +337,27 @@ class PokerStarsWriter:
             text = called = name.text
             if best is not None and text == best.text:
                 called += name_ending(name, rank, best, best_rank)
-            shown[position] = rank, _hole_text(hole), text, called
+            shown.append((rank, _hole_text(hole), text, called))
             if rank > best_rank:
                 best, best_rank = name, rank
         return shown
 
-    def _ending(self, record: HandRecord, plan: Plan, table: Table, shown: dict[Position, _ShownHand]) -> Ending:
-        if len(shown) == len(plan.showing):
-            winners = (
-                _winners(plan, {position: rank for position, (rank, *_) in shown.items()}) if shown else plan.alone
-            )
-            ending = plan.endings.get(winners)
+    def _ending(self, record: HandRecord, plan: Plan, table: Table, shown: Sequence[_ShownHand | None]) -> Ending:
+        ranks = [hand[0] for hand in shown if hand is not None]
+        if len(ranks) == len(plan.showing):
+            # Who wins what depends on the order of the hands alone.
+            in_order = sorted(ranks)
+            order = tuple([in_order.index(rank) for rank in ranks])
+            ending = plan.endings.get(order)
             if ending is None:
-                ending = plan.endings[winners] = self._planner.ending(plan, table, winners)
+                winners = _winners(plan, dict(zip(plan.showing, ranks, strict=True))) if shown else plan.alone
+                ending = plan.endings[order] = self._planner.ending(plan, table, winners)
         else:
             by_values = {Position(p): rank for p, rank in enumerate(hand_ranks(record)) if rank is not None}
-            winners = _winners(plan, by_values)
-            ending = self._planner.ending(plan, table, winners, set(plan.showing) - set(shown))
+            unknown = {position for position, hand in zip(plan.showing, shown, strict=True) if hand is None}
+            ending = self._planner.ending(plan, table, _winners(plan, by_values), unknown)
         if record.values != ending.values:
-            check_values(record, plan.pots, winners)
+            check_values(record, plan.pots, ending.winners)
             ending.values = record.values
         return ending
 

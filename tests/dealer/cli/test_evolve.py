@@ -254,7 +254,7 @@ class TestRuns:
         def fail(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("numpy.savez_compressed", fail)
+        monkeypatch.setattr("logs.whole_file.write_whole", fail)
         ran = arena_here("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "3")
         assert ran.code == 2
         assert ran.err.endswith("trainer-1.checkpoint: it cannot be written: No space left on device\n")

@@ -75,9 +75,9 @@ def test_an_independent_client_plays_with_its_own_book(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bot", ["random", "calling"])
-def test_thousands_of_hands(tmp_path: Path, bot: str) -> None:
+def test_hundreds_of_hands(tmp_path: Path, bot: str) -> None:
     async def talk(one: Visit) -> None:
-        client = await play(one, tmp_path, 2000, f"/slumbot/{bot}/api")
+        client = await play(one, tmp_path, 600, f"/slumbot/{bot}/api")
         assert all(client.ends.values()) or bot == "random"
 
     visit(small_house(), talk, tmp_path / "data")
