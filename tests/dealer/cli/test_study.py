@@ -73,8 +73,8 @@ def test_a_study_of_kuhn(
     arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: ExperimentResults
 ) -> None:
     """With results as the runs would leave them."""
-    monkeypatch.setattr("bots.studies.kuhn_runs.gather", lambda *_, **__: None)
-    monkeypatch.setattr("bots.studies.kuhn_runs.gathered", lambda *_: found)
+    monkeypatch.setattr("bots.studies.kuhn_runs.run_experiments", lambda *_, **__: None)
+    monkeypatch.setattr("bots.studies.kuhn_runs.read_results", lambda *_: found)
     ran = arena_here("study", "kuhn", str(tmp_path / "claims"), "--out", str(tmp_path / "kuhn.html"))
     assert ran.code == 0
     assert "Kuhn poker against the models" in ran.out
