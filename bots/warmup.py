@@ -19,8 +19,6 @@ from bots.evolved.training import EvolvedSettings, trainer_evolution
 from bots.kuhn.evolution import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import model
 from bots.learner.training import LearnerSettings, train
-from bots.lp_mc.balance import balance
-from bots.lp_mc.strategy import preflop_strategy
 from protocol import find_game
 
 _ONE: Final = StopRule(generations=1)
@@ -43,10 +41,6 @@ def _train_learner() -> None:
         train(LearnerSettings(block=2, test=2), 2, Path(folder) / "memory", lambda _: None)
 
 
-def _play_before_the_flop() -> None:
-    balance(find_game("limit")[1], preflop_strategy(), (0.0, 1.0, 0.0), hands=2, seed=1)
-
-
 def _minimise_regrets() -> None:
     compile_strengths()
     table = np.zeros(HOLDING_COUNT, np.uint8)
@@ -65,7 +59,6 @@ def _minimise_regrets() -> None:
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("evolution at tables of ten", _evolve_at_tables),
     ("evolution of Kuhn strategies", _evolve_kuhn),
-    ("hands before the flop", _play_before_the_flop),
     ("training of the learner", _train_learner),
     ("regret minimisation", _minimise_regrets),
 )
