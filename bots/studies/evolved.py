@@ -87,10 +87,7 @@ def evolved_report(
     """Measure everything, and say it.
 
     Args:
-        runs: what the report is about.
-        settings: how much is played.
         beside: other runs, whose players are compared with this one's.
-        workers: who plays the matches; this process by default.
         show: called with the part that is done, 0 to 1.
 
     Raises:
@@ -461,10 +458,7 @@ def play_matches(
     Args:
         chromosome: the path of the player's.
         odds: by which it decides; empty for those of its training.
-        matches: what is played.
         seed: of the cards, and of the samples of all bots.
-        workers: who plays; this process by default.
-        played: called after each match.
     """
     results = []
     for opponent in matches:

@@ -81,7 +81,6 @@ class MeasuredPlayer:
     """A player watched on two sets of deals.
 
     Attributes:
-        name: of its run.
         trained: on the deals of its training.
         unseen: on deals that nothing was trained on.
     """
@@ -168,11 +167,7 @@ def verdict_on_winnings(
     """What became of printed winnings, which are those of the deals of a training, and why.
 
     Args:
-        printed: the work's figure.
-        printed_deals: on how many deals.
-        trained: ours on the deals of the training.
         unseen: ours on other deals; what chance makes two sets of deals differ is taken from it.
-        unseen_deals: how many those are.
     """
     if unseen.half_width_95 is None:
         return Verdict.UNDECIDED, _TOO_FEW
@@ -346,10 +341,7 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
     """A figure beside the printed one.
 
     Args:
-        quantity: its name.
-        ours: the figure.
         printed: the work's; None where it prints none.
-        digits: behind the point.
         factor: how much wider an interval of as many deals as the work had would be than ours.
     """
     text, interval = f"{ours.value:,.{digits}f}", _interval_text(ours, digits)
@@ -557,8 +549,6 @@ class NineOpponents:
     """Nine players after the flop; before it everybody plays the charts.
 
     Attributes:
-        name: what they are.
-        chromosomes: of the nine.
         odds: by which they decide.
     """
 
@@ -594,7 +584,6 @@ class PlayerAtTables:
     """The player of a folder at all tables.
 
     Attributes:
-        runs: the folder's.
         at_tables: dollars per 1,000 hands at each.
     """
 

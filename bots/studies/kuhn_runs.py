@@ -43,9 +43,7 @@ class Experiment:
     """Runs that differ in their seeds only.
 
     Attributes:
-        name: of its file.
         settings: of the run with seed 1.
-        generations: of a run.
         share: one of so many seeds is run: long runs are repeated less often.
     """
 
@@ -138,8 +136,6 @@ class ExperimentProgress:
 
     Attributes:
         name: of the experiment whose run was finished last.
-        done: runs that are finished.
-        runs: all of them.
         left_s: how long the rest will take, in seconds; None before anything was finished.
     """
 
@@ -160,11 +156,7 @@ def run_experiments(
     """Do all runs that the folder does not hold yet.
 
     Args:
-        folder: of the results; made if it is not there.
-        experiments: whose runs.
         seeds: how many, before `Experiment.seeds`.
-        workers: who runs them; this process by default.
-        show: called after each run, or after some.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.

@@ -115,8 +115,6 @@ def range_verdict(printed: float, values: Sequence[float], possible: float = mat
     """The verdict on a printed fitness, and its reason.
 
     Args:
-        printed: the figure.
-        values: ours.
         possible: what nobody exceeds on average; a higher figure is a lucky maximum.
     """
     standard_deviation = _spread_of(values)
@@ -354,7 +352,6 @@ def mixed_value(game: KuhnGame, second: Sequence[float]) -> float:
     """The most a first player can be sure of on average where half of its hands are against a known second player.
 
     Args:
-        game: which.
         second: the genes of the known one; the other may do anything.
     """
     form = sequence_form_of(game)

@@ -105,7 +105,6 @@ class ExperimentResult(NamedTuple):
     """What an experiment brought.
 
     Attributes:
-        game: its name.
         opponents: the players learnt on, in a word.
         hands: learnt at each stage.
         mbb: frozen after each stage, by seed and stage, in mbb per hand.
@@ -123,9 +122,7 @@ class BuiltInMatch(NamedTuple):
     """A frozen match of the learner that learnt on the mixed field.
 
     Attributes:
-        game: its name.
         name: of the built-in bot in all other seats.
-        won: by the learner.
     """
 
     game: str
@@ -137,8 +134,6 @@ class PlayedExperiments(NamedTuple):
     """Everything that was played.
 
     Attributes:
-        outcomes: of the experiments.
-        rivals: matches against what is built in.
         counters: by game, what learners win that learnt against the learner of the mixed field, by seed.
     """
 
@@ -152,9 +147,6 @@ class _SeedResults:
     """What came of the experiments of a game and a seed.
 
     Attributes:
-        hands: by field, learnt at each stage.
-        mbb: by field, frozen after each stage, in mbb per hand.
-        cells: by field, met at the end.
         counter: what a learner wins that learnt against the learner of the mixed field in all other seats.
     """
 
@@ -169,7 +161,6 @@ class _Deals:
 
     Attributes:
         hands: learnt after each stage: each stage but the first is as long as all before it.
-        training: by stage and line-up.
         test: by line-up.
     """
 
@@ -204,9 +195,7 @@ def play_all(
     """Play everything that a folder does not hold yet.
 
     Args:
-        settings: how much.
         folder: where what is finished is kept; made if it is not there.
-        workers: who plays; this process by default.
         show: called with the part of what was missing that is done, 0 to 1, after each seed of a game and each match.
 
     Raises:
@@ -310,9 +299,6 @@ def _play_seed(
     """The experiments of a game and a seed.
 
     Args:
-        settings: of the report.
-        name: of the game.
-        seed: of deals and draws.
         best: what the learner of the mixed field remembers, whom another one learns to beat; None for the one of this
             seed.
 
@@ -379,12 +365,7 @@ _OVER_SEEDS = (
 
 
 def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) -> Report:
-    """The report.
-
-    Args:
-        settings: how much was played.
-        played: what came of it.
-    """
+    """The report."""
     won = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).low > 0]
     lost = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).high < 0]
     return Report(
@@ -516,7 +497,6 @@ class SeedMean(NamedTuple):
     """A mean over seeds and half its 95 % interval.
 
     Attributes:
-        mean: of the seeds.
         half_width: by Student's t, which takes the means of the seeds as normal.
     """
 
@@ -556,8 +536,6 @@ def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[
     """The report of a training.
 
     Args:
-        settings: of the training.
-        memory: what has been learnt.
         blocks: of the training, at least one.
     """
     shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
@@ -610,7 +588,6 @@ def tuning_report(
     """The report of a search.
 
     Args:
-        settings: of the search.
         measured: in the order in which they were asked for.
         checks: what the best of them, ``evolution``, and ``default`` are worth with other deals and draws.
     """

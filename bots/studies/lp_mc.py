@@ -55,8 +55,6 @@ class MatchWinnings(NamedTuple):
     """Winnings from one player, in small bets per hand, the mean of both seats.
 
     Attributes:
-        hands: how many were played.
-        mean: of the hands.
         half_width: of the 95 % interval.
     """
 
@@ -105,10 +103,7 @@ def lp_mc_report(
     """Judge the tables of the work.
 
     Args:
-        folder: where finished matches are kept; made if it is not there.
         hands: of each match of the whole bot, an even number.
-        workers: who plays; this process by default.
-        show: called with the part of the matches that is done, 0 to 1.
 
     Raises:
         CheckpointError: the folder cannot be read or written, or is of other settings.

@@ -64,8 +64,6 @@ class Verdict(enum.Enum):
         one of them lies within the distance that chance explains, too, or where that distance is not known.
 
         Args:
-            printed: the figure of the work.
-            ours: the same, as measured here.
             room: how far two measurements lie from each other by chance; 0 for exact figures.
         """
         if room is None:
@@ -96,10 +94,8 @@ class Claim:
 
     Attributes:
         quantity: what is measured, with its unit.
-        ours: the figure.
         interval: how far it can be trusted, such as ``± 0.3`` or ``0.1 to 0.5``; empty for exact figures.
         printed: the work's figure; empty where it prints none.
-        verdict: on the work's figure.
         why: of the verdict; required unless it is reproduced.
     """
 
@@ -135,8 +131,6 @@ class Claims:
     """A table of comparisons.
 
     Attributes:
-        title: above it.
-        rows: in the order shown.
         note: a sentence below it, such as what the intervals cover.
     """
 
@@ -166,13 +160,9 @@ class Line:
     """A line of a chart.
 
     Attributes:
-        name: what it is.
-        xs: where its points lie.
         ys: how high, as many as `xs`.
         low: the lower end of the band around each point; empty without a band.
-        high: the upper end.
         is_dashed: whether it is dashed, as what was printed, expected or drawn by hand should be.
-        has_dots: whether its points are shown.
     """
 
     name: str
@@ -208,7 +198,6 @@ class LineChart:
     """Lines over an axis of numbers.
 
     Attributes:
-        title: above it.
         x_label: what the places are, with the unit.
         y_label: what the heights are, with the unit.
         lines: up to nine have colours of their own.
@@ -229,10 +218,7 @@ class Bar:
     """A bar of a chart.
 
     Attributes:
-        name: whose it is.
-        height: how long it is.
         low: the lower end of its interval; None without one.
-        high: the upper end.
     """
 
     name: str
@@ -246,9 +232,7 @@ class BarChart:
     """Bars from the left to the right, one below the other, with their intervals.
 
     Attributes:
-        title: above it.
         label: what the heights are, with the unit.
-        bars: from the top.
         note: a sentence below it.
     """
 
@@ -266,9 +250,7 @@ class Section:
     """A section of a report.
 
     Attributes:
-        title: above it.
         sentences: what it shows, in words.
-        parts: tables and charts.
     """
 
     title: str
@@ -292,10 +274,8 @@ class Report:
     """A report.
 
     Attributes:
-        title: of the page.
         sentences: what was found, in words; they come first.
         facts: what was played: pairs of a name and a value.
-        sections: in the order shown.
     """
 
     title: str
