@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bots.artifact import locked_run
+from bots.artifact import locked_run, write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Chromosomes, Map
 from bots.evolution.evolution import (
@@ -38,7 +38,6 @@ from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, wr
 from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
-from logs.whole_file import write_whole
 
 _VERSION: Final = 1
 
@@ -153,10 +152,7 @@ class Checker:
         )
         self.checks = Checks(self.checks.deals, (*done, check))
         data = {"version": _VERSION, **asdict(self.checks)}
-        try:
-            write_whole(self._path, json.dumps(data, indent=1) + "\n")
-        except OSError as error:
-            raise CheckpointError(str(self._path), f"it cannot be written: {error.strerror or error}") from error
+        write_file(self._path, json.dumps(data, indent=1) + "\n", CheckpointError)
 
 
 def read_checks(folder: Path, name: str) -> Checks | None:

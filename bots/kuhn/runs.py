@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import locked_run
+from bots.artifact import locked_run, write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
@@ -42,7 +42,6 @@ from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
 from bots.workers import Workers
 from engine.errors import quoted
-from logs.whole_file import write_whole
 
 
 class BestAnswer(NamedTuple):
@@ -572,7 +571,4 @@ def _write(folder: Path, settings: KuhnSettings, generations: int, result: KuhnR
         "generations": generations,
         "result": result.as_data(),
     }
-    try:
-        write_whole(path, json.dumps(data) + "\n")
-    except OSError as error:
-        raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
+    write_file(path, json.dumps(data) + "\n", CheckpointError)

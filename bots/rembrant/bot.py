@@ -95,7 +95,6 @@ class RembrantBot(Bot):
         self._style = style
         self._explains = explain
         self._seed = random.getrandbits(64) if seed is None else seed
-        self._game: Game | None = None
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -141,9 +140,7 @@ class RembrantBot(Bot):
         return _by_kind(view, self.policy) if view.round else policy_by_class(view, self.policy)
 
     def _decide(self, view: View) -> _Decision:
-        if view.game is not self._game:
-            self.require_game(view.game)
-            self._game = view.game
+        self.require_game(view.game)
         return self._decide_postflop(view) if view.round else self._decide_preflop(view)
 
     def _decide_preflop(self, view: View) -> _Decision:
