@@ -47,13 +47,13 @@ class _Task:
 
 
 class Workers:
-    """An executor that is made anew when it breaks; a context manager, which ends it.
+    """An executor that is replaced when it breaks; a context manager, which ends it.
 
     Args:
         make: makes an executor.
         lost: the exceptions that mean that a worker died.
         gone: the exceptions that mean that no executor can be had any more.
-        survives: whether the executor still works when a worker has died; otherwise it is made anew.
+        survives: whether the executor still works when a worker has died; otherwise it is replaced.
         name: what `WorkersError` calls them.
         count: how many there are; into how many parts work is best divided.
     """
@@ -300,7 +300,7 @@ def _with_topic(topic: str, number: int, function: Callable[..., Any], *argument
 
 
 def send_progress(*words: int) -> None:
-    """Send whoever submitted the task that is running how far it is; only those of a cluster are sent on."""
+    """Send how far the running task is to the process that submitted it; only a cluster sends it on."""
     if (mouth := _mouth.get()) is not None:
         from distributed import get_worker
 

@@ -1,4 +1,4 @@
-"""A training from its settings to a strategy file, in a folder that it is gone on with.
+"""A training from its settings to a strategy file, in a folder from which it is resumed.
 
 The folder holds ``cfr.checkpoint`` (`bots.artifact`: settings, progress, regrets, averages), written every minute or
 so, and ``cfr.strategy`` at the end. A training that was killed goes on from its checkpoint and comes, after the same
@@ -241,7 +241,7 @@ def train(
     prepare: Callable[[float], None] | None = None,
     show: Callable[[CfrProgress], None] | None = None,
 ) -> TrainedStrategy:
-    """Train, or go on with a training.
+    """Train, or resume a training.
 
     Args:
         folder: of its files; made if it is not there.

@@ -1,7 +1,7 @@
 """The training of a learner: blocks of hands, after each of them frozen play on deals that it never learns from.
 
 A training lives in one file, the memory, whose record says with what it was made and how far it has come. The same
-settings go on with it after any stop, and the end is the same to the bit; more hands go on with a finished one.
+settings resume it after any stop, and the end is the same to the bit; more hands continue a finished one.
 
 Tables play fast: opponents are compiled, the memory lies in arrays. What is played is what `bots.self_play` plays with
 the bots of the same names and seeds, hand by hand: the learner has the first seat, every deal is played in all
@@ -413,7 +413,7 @@ class LearnerProgress(NamedTuple):
 def train(
     settings: LearnerSettings, hands: int, path: Path, show: Callable[[LearnerProgress], None] = lambda _: None
 ) -> tuple[Memory, tuple[Block, ...]]:
-    """Train a learner, or go on with a training.
+    """Train a learner, or resume a training.
 
     Args:
         hands: how many, in whole blocks.

@@ -131,7 +131,7 @@ def search(
     workers: Workers | None = None,
     show: Callable[[int, MeasuredConstants], None] = lambda done, best: None,
 ) -> tuple[MeasuredConstants, ...]:
-    """Search, or go on with a search.
+    """Search, or resume a search.
 
     Args:
         folder: where measurements are kept; made if it is not there.
