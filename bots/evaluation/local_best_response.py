@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import ClassVar, Final, Protocol, cast
+from typing import ClassVar, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,30 +58,9 @@ from protocol import format_action
 _BOTH = 0b11
 
 
-class EveryHolding(Protocol):
-    """The holdings of one game for two players."""
-
-    @property
-    def cards(self) -> Sequence[tuple[Card, ...]]:
-        """The cards of each holding."""
-        ...
-
-    def number(self, cards: Sequence[Card]) -> int:
-        """The number of a holding, its cards in any order."""
-        ...
-
-    def are_free(self, cards: Iterable[Card]) -> NDArray[np.bool_]:
-        """Which holdings have none of some cards."""
-        ...
-
-    def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
-        """The expected share of the pot of a hand at a showdown against each holding; 0 where it cannot be."""
-        ...
-
-
 @cache
-def every_holding(game: Game) -> EveryHolding:
-    """The holdings of a game.
+def every_holding(game: Game) -> _Holdem | _FewCards:
+    """The holdings of a game: cards, numbers, which are free of some cards, shares of the pot against each.
 
     Raises:
         GameRefused: they are too many, or there are not two players.
@@ -106,6 +85,7 @@ class _Holdem:
         return are_free(cards)
 
     def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
+        """The expected share of the pot of a hand at a showdown against each holding; 0 where it cannot be."""
         return shares_against(hole, board)
 
 
