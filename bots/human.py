@@ -43,11 +43,10 @@ from bots.sdk.view import View
 from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, Card, Game, Move, Position, Seat, raise_to
 from engine.betting import BettingState
 from engine.errors import quoted
+from engine.text import shown
 from logs.estimation import AnyTimeMean, Rate, score_bounds
-from logs.hand_events import Acted, Dealt, HandEvent, Shown, action_words, hand_events, strength_of
-from logs.text import shown
 from logs.tracker.positions import round_names
-from logs.view import PlayerView, live_views
+from logs.view import Acted, Dealt, HandEvent, PlayerView, Shown, action_words, hand_events, live_views, strength_of
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
 from protocol.actions import scan_action
 from protocol.match_state import betting_text

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
         MatchStarted,
         StrayConnection,
     )
-    from dealer.results.schema import ContestResult, GameStandings, PlayerResult, TournamentResult
     from dealer.run.contest import MatchEvent
     from dealer.run.ending import Outcome, Wait
+    from dealer.run.results import ContestResult, GameStandings, PlayerResult, TournamentResult
     from dealer.run.tournament import AwaitedPlayer, Progress
 
 __all__ = [
@@ -99,7 +99,7 @@ _HOMES = (
     "errors",
     "match.events",
     "run.ending",
-    "results.schema",
+    "run.results",
     "run.contest",
     "run.tournament",
     "library",

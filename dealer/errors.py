@@ -53,7 +53,7 @@ class SettingProblem(NamedTuple):
     """What is wrong with a setting.
 
     Attributes:
-        setting: its name in `dealer.run.settings.RunConfig`; empty if no single one is wrong.
+        setting: its name in `dealer.run.settings.RunSettings`; empty if no single one is wrong.
         problem: what is wrong, and what it may be.
     """
 

@@ -23,17 +23,14 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpa
 
 from bots.workers import Workers
 from dealer.errors import ConfigError, DealerError, LaunchError, ResultError, SettingProblem
-from dealer.results.contest import contest_result
-from dealer.results.reading import read_result
-from dealer.results.schema import ContestResult, TournamentResult
-from dealer.results.tournament import tournament_result
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, is_busy, new_folder
-from dealer.run.plan import RunPlan, plan_run
-from dealer.run.resolve import keep_games, repeatable, settle
+from dealer.run.plan import Plan, planned_contests, settle
+from dealer.run.results import ContestResult, TournamentResult, read_result
 from dealer.run.resume import extend_log
-from dealer.run.settings import Command, RunConfig, Score, read_config, validated
+from dealer.run.settings import Command, RunSettings, Score, read_config, validated
+from dealer.run.summary import contest_result, tournament_result
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from engine import Seed
@@ -54,6 +51,7 @@ class Run(Generic[_Result_co]):
 
     Attributes:
         plan: what is played.
+        planned: its contests.
         folder: its folder.
         finished: the result of a run that has nothing left to play; None otherwise.
         warnings: sentences about hands that hand histories cannot hold, once played.
@@ -62,22 +60,25 @@ class Run(Generic[_Result_co]):
 
     def __init__(
         self,
-        plan: RunPlan,
-        make_result: Callable[[Tournament, str], _Result_co],
+        plan: Plan,
+        folder: Path,
+        make_result: Callable[[Tournament, Path, str], _Result_co],
         finished: _Result_co | None = None,
         forget: Callable[[], None] = lambda: None,
     ) -> None:
-        """Wrap a plan whose folder exists; see `new_play`, `new_tournament` and `reopen`.
+        """Wrap a plan; see `new_play`, `new_tournament` and `reopen`.
 
         Args:
             plan: what is played.
+            folder: where; it exists.
             make_result: makes the result; raises an error if nothing could be played.
             finished: the result of a run that has nothing left to play.
             forget: called where nothing could be played.
         """
         self.plan = plan
         self.finished = finished
-        self.folder = plan.folder
+        self.planned = planned_contests(plan, folder)
+        self.folder = folder
         self.warnings: list[str] = []
         self.unwritten: list[str] = []
         self._make_result = make_result
@@ -95,16 +96,16 @@ class Run(Generic[_Result_co]):
     @property
     def is_table(self) -> bool:
         """Whether its first player is a person at this terminal."""
-        return self.plan.settled.command is Command.TABLE
+        return self.plan.settings.command is Command.TABLE
 
     def history_warnings(self) -> list[ExportWarning]:
         """What importers will not like about the hand histories, where their stakes or folder were asked for."""
-        settled = self.plan.settled
-        if settled.histories.folder is None and all(named.chip_value == 1 for named in settled.games):
+        plan = self.plan
+        if not plan.settings.histories and all(named.chip_value == 1 for named in plan.games):
             return []
         found = [
             format_.warning(contest.game, contest.record.options)
-            for contest in self.plan.contests
+            for contest in self.planned
             for format_ in contest.record.exports
         ]
         return list(dict.fromkeys(warning for warning in found if warning is not None))
@@ -131,7 +132,9 @@ class Run(Generic[_Result_co]):
             return self.finished
         with contextlib.closing(RunLock(self.folder)) as lock:
             told, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
-            tournament = Tournament(self.plan, self._write_contest, None if watch is None else watched, cluster)
+            tournament = Tournament(
+                self.plan, self.planned, self._write_contest, None if watch is None else watched, cluster
+            )
             self._contests = tournament.contests
             watching = None if on_progress is None else asyncio.create_task(_watch(tournament, told))
             try:
@@ -145,7 +148,7 @@ class Run(Generic[_Result_co]):
                         await watching
             told(progress_of(tournament))
             try:
-                result = self._make_result(tournament, self.resume_command)
+                result = self._make_result(tournament, self.folder, self.resume_command)
             except DealerError:
                 if not any(run.hands for contest in tournament.contests for run in contest.runs):
                     lock.close()
@@ -166,7 +169,7 @@ class Run(Generic[_Result_co]):
             StartError: the logs cannot be read, or are not those of the run.
         """
         if not self._contests and self.finished is not None:
-            self._contests = Tournament(self.plan).contests
+            self._contests = Tournament(self.plan, self.planned).contests
             for contest in self._contests:
                 contest.prepare()
         return self._contests
@@ -229,8 +232,7 @@ def _with_estimates(result: _Result) -> _Result:
     if not isinstance(result, ContestResult) or result.score is not Score.CORRECTED or not result.hands_counted:
         return result
     from logs.hand_source import find
-    from logs.variance.many_files import reduce_hands
-    from logs.variance.reduction import Reduction
+    from logs.variance.reduction import Reduction, reduce_hands
 
     reduction = Reduction()
     reduce_hands(find([result.folder or ""]), reduction)
@@ -243,18 +245,18 @@ async def _watch(tournament: Tournament, on_progress: OnProgress) -> None:
         await asyncio.sleep(_PROGRESS_S)
 
 
-def _play_result(tournament: Tournament, resume: str) -> ContestResult:
+def _play_result(tournament: Tournament, folder: Path, resume: str) -> ContestResult:
     (contest,) = tournament.contests
     if contest.ending is not None and contest.ending.error is not None:
         raise contest.ending.error
     return contest_result(contest, resume=resume)
 
 
-def _tournament_result(tournament: Tournament, resume: str) -> TournamentResult:
-    return tournament_result(tournament, resume=resume)
+def _tournament_result(tournament: Tournament, folder: Path, resume: str) -> TournamentResult:
+    return tournament_result(tournament, folder, resume=resume)
 
 
-def new_play(config: RunConfig, out: Path | None) -> Run[ContestResult]:
+def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
     """A new play.
 
     Args:
@@ -268,31 +270,31 @@ def new_play(config: RunConfig, out: Path | None) -> Run[ContestResult]:
     return _new(config, Command.PLAY, out, _play_result)
 
 
-def new_tournament(config: RunConfig, out: Path | None) -> Run[TournamentResult]:
+def new_tournament(config: RunSettings, out: Path | None) -> Run[TournamentResult]:
     """A new tournament; like `new_play`."""
     return _new(config, Command.TOURNAMENT, out, _tournament_result)
 
 
-def new_table(config: RunConfig, out: Path | None) -> Run[ContestResult]:
+def new_table(config: RunSettings, out: Path | None) -> Run[ContestResult]:
     """A new play in which the first player, ``tcp``, is a person; like `new_play`."""
     return _new(config, Command.TABLE, out, _play_result)
 
 
 def _new(
-    config: RunConfig, command: Command, out: Path | None, make_result: Callable[[Tournament, str], _Result]
+    config: RunSettings, command: Command, out: Path | None, make_result: Callable[[Tournament, Path, str], _Result]
 ) -> Run[_Result]:
     config = config.model_copy(update={"command": command})
-    settled = settle(config)
-    names = settled.names if len(settled.names) <= 4 else (*settled.names[:3], f"{len(settled.names) - 3}-more")
+    plan = settle(config)
+    names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
     is_ours = out is None or not out.is_dir()
     folder = new_folder(out, names)
     try:
-        keep_games(settled, folder)
-        write_whole(folder / CONFIG_NAME, repeatable(config, settled).to_toml())
+        plan.keep_games(folder)
+        write_whole(folder / CONFIG_NAME, plan.repeatable().to_toml())
     except OSError as error:
         raise LaunchError(f"write to {folder}", error.strerror) from None
     forget = partial(empty_folder, folder, is_removed=is_ours)
-    return Run(plan_run(settled, folder), make_result, forget=forget)
+    return Run(plan, folder, make_result, forget=forget)
 
 
 def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
@@ -311,45 +313,43 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
     if not path.is_file():
         raise ConfigError(f"{folder} holds no run: there is no {CONFIG_NAME} in it")
     config = validated(read_config(path), str(path))
-    settled = settle(config)
+    plan = settle(config)
     finished = read_result(folder) if (folder / RESULT_NAME).exists() else None
     if hands is not None:
-        config = _extended(config, plan_run(settled, folder), hands, finished)
-        settled = settle(config)
+        plan = _extended(plan, folder, hands, finished)
     contests = finished.contests if isinstance(finished, TournamentResult) else [finished] if finished else []
     if finished is not None and (
-        not finished.outcome.is_complete or any(contest.hands_asked != settled.hands for contest in contests)
+        not finished.outcome.is_complete or any(contest.hands_asked != plan.hands for contest in contests)
     ):
         finished = None
-    make: Any = _tournament_result if settled.command is Command.TOURNAMENT else _play_result
-    return Run(plan_run(settled, folder), make, finished)
+    make: Any = _tournament_result if plan.settings.command is Command.TOURNAMENT else _play_result
+    return Run(plan, folder, make, finished)
 
 
-def _extended(config: RunConfig, plan: RunPlan, hands: int, result: AnyResult | None) -> RunConfig:
-    """The settings of a run with more hands, also in its folder."""
+def _extended(plan: Plan, folder: Path, hands: int, result: AnyResult | None) -> Plan:
+    """The plan of a run with more hands, also in its folder."""
     validated({"hands": hands})
-    if hands <= plan.settled.hands:
-        raise ConfigError(
-            SettingProblem("hands", f"{hands} is not more than the {plan.settled.hands} asked for before")
-        )
+    if hands <= plan.hands:
+        raise ConfigError(SettingProblem("hands", f"{hands} is not more than the {plan.hands} asked for before"))
+    planned = planned_contests(plan, folder)
     contests = result.contests if isinstance(result, TournamentResult) else [result] if result else []
     if any(contest.outcome is Outcome.STOPPED for contest in contests):
         raise ConfigError(SettingProblem("hands", "the stop rule has ended this run, and more hands change nothing"))
-    if any(contest.slices > 1 for contest in plan.contests):
+    if any(contest.slices > 1 for contest in planned):
         why = "its hands are cut into slices, one for each worker; start a new run instead"
         raise ConfigError(SettingProblem("hands", f"a run of more workers than seatings cannot have more hands: {why}"))
-    stop = None if isinstance(plan.settled.stop, FixedHands) else config.stop
-    config = config.model_copy(update={"hands": hands, "stop": stop})
-    with contextlib.closing(RunLock(plan.folder)):
+    stop = None if isinstance(plan.stop, FixedHands) else plan.settings.stop
+    longer = settle(plan.settings.model_copy(update={"hands": hands, "stop": stop}))
+    with contextlib.closing(RunLock(folder)):
         try:
-            for contest in plan.contests:
+            for contest in planned:
                 for slot in contest.slots:
                     log = contest.record.folder / f"{slot.name}.log"
-                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), contest.hands, hands)
-            write_whole(plan.folder / CONFIG_NAME, repeatable(config, settle(config)).to_toml())
+                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.hands, hands)
+            write_whole(folder / CONFIG_NAME, longer.repeatable().to_toml())
         except OSError as error:
-            raise LaunchError(f"write to {plan.folder}", error.strerror) from None
-    return config
+            raise LaunchError(f"write to {folder}", error.strerror) from None
+    return longer
 
 
 class UnfinishedRun(NamedTuple):
@@ -382,7 +382,7 @@ def unfinished_runs(folder: Path = Path("runs")) -> list[UnfinishedRun]:
 
 
 class Settings(TypedDict, total=False):
-    """The settings that a play and a tournament share; `dealer.run.settings.RunConfig` describes them.
+    """The settings that a play and a tournament share; `dealer.run.settings.RunSettings` describes them.
 
     A setting that is left out or None has its default.
     """

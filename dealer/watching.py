@@ -21,19 +21,17 @@ from typing import NamedTuple, TypeAlias
 
 from dealer.errors import DealerError, ResultError
 from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
-from dealer.results.reading import read_result
-from dealer.results.schema import ContestResult, TournamentResult
 from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
-from dealer.run.plan import plan_run
-from dealer.run.resolve import settle
+from dealer.run.plan import planned_contests, settle
+from dealer.run.results import ContestResult, TournamentResult, read_result
 from dealer.run.settings import read_config, validated
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
 from logs.contest_scores import ContestScores
 from logs.errors import LogError, LogsError
 from logs.files import stem
-from logs.hand_access import HandFileAccess, MatchHands, open_hands
+from logs.hand_index import HandIndex, MatchHands, open_hands
 from logs.hand_source import HandFile, HandSource, find
 from logs.view import HandView, live_views, views_of
 from protocol import GameDefinitionError
@@ -59,7 +57,7 @@ class WatchedMatch:
     key: str
     name: str
     path: str
-    file: HandFileAccess = field(repr=False)
+    file: HandIndex = field(repr=False)
     hands: MatchHands = field(repr=False)
 
 
@@ -172,7 +170,7 @@ class WatchedRun:
         self.lock = threading.RLock()
         self.problems: dict[str, str] = {}
         self._contests: dict[str, WatchedContest] = {}
-        self._files: dict[str, HandFileAccess] = {}
+        self._files: dict[str, HandIndex] = {}
         self._next_look_s = 0.0
         self._result: ContestResult | TournamentResult | None = None
         self._is_over = False
@@ -215,12 +213,12 @@ class WatchedRun:
         if not path.is_file():
             return {}
         try:
-            planned = plan_run(settle(validated(read_config(path), str(path))), self.path)
+            planned = planned_contests(settle(validated(read_config(path), str(path))), self.path)
         except (DealerError, LogsError, GameDefinitionError, OSError, ValueError):
             # A run of another version, or with bots that are not here: what its files show is enough.
             return {}
         found = {}
-        for contest in planned.contests:
+        for contest in planned:
             slices: dict[int, list[str]] = {}
             for slot in contest.slots:
                 slices.setdefault(slot.first_hand, []).append(slot.name)
@@ -279,8 +277,8 @@ class WatchedRun:
         except (LogsError, GameDefinitionError) as error:
             self.problems[file.path] = str(error)
 
-    def _by_folder(self) -> dict[str, list[tuple[str, MatchHands, HandFileAccess]]]:
-        found: dict[str, list[tuple[str, MatchHands, HandFileAccess]]] = {}
+    def _by_folder(self) -> dict[str, list[tuple[str, MatchHands, HandIndex]]]:
+        found: dict[str, list[tuple[str, MatchHands, HandIndex]]] = {}
         for path, access in self._files.items():
             for number, hands in enumerate(access.matches):
                 name = os.path.basename(stem(path))
@@ -288,7 +286,7 @@ class WatchedRun:
                 found.setdefault(os.path.dirname(os.path.abspath(path)), []).append((name, hands, access))
         return found
 
-    def _update(self, folder: str, found: list[tuple[str, MatchHands, HandFileAccess]]) -> None:
+    def _update(self, folder: str, found: list[tuple[str, MatchHands, HandIndex]]) -> None:
         root = os.path.abspath(self.path if self.path.is_dir() else self.path.parent)
         relative = os.path.relpath(folder, root)
         key = "" if relative == "." else relative.replace(os.sep, "/")
@@ -328,7 +326,7 @@ class WatchedRun:
             access.close()
 
 
-def _seatings(found: Sequence[tuple[str, MatchHands, HandFileAccess]]) -> list[list[str]]:
+def _seatings(found: Sequence[tuple[str, MatchHands, HandIndex]]) -> list[list[str]]:
     """Matches in groups that play the same hands between the same players, told from their first hands."""
     groups: dict[object, list[str]] = {}
     for name, hands, _ in found:
@@ -405,8 +403,9 @@ class LiveTables:
             old = self._moments.get(key)
             if old is not None and old.hand_number == event.hand_number:
                 version, number, names, seats, deal, _, _, used_us = old
-                now = LiveMoment(version + 1, number, names, seats, deal, event.betting, event, used_us)
-                self._moments[key] = now
+                self._moments[key] = LiveMoment(
+                    version + 1, number, names, seats, deal, event.betting, played=event, used_us=used_us
+                )
             else:
                 self._starts[key] = betting_start(event.betting.game)
                 self._begin(key, players, event)
@@ -444,7 +443,7 @@ class LiveTables:
         names = tuple([players[seat] for seat in hand.seats])
         before = start if played is None else played.betting
         self._moments[key] = LiveMoment(
-            version, hand.hand_number, names, hand.seats, hand.deal, before, played, used_us
+            version, hand.hand_number, names, hand.seats, hand.deal, before, played=played, used_us=used_us
         )
 
     def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:

@@ -14,22 +14,20 @@ by content, hashable, picklable. A `Hand` joins betting and cards. Heads-up no-l
     >>> [(step.round, step.position, step.move.name, step.added) for step in betting_steps(hand.betting)]
     [(0, 1, 'RAISE', 250), (0, 0, 'CALL', 200), (1, 0, 'BET', 300), (1, 1, 'FOLD', 0)]
 
-Modules for special needs, which may import numpy and numba: `engine.equity` and `engine.chances` (chances to win),
+Modules for special needs, which may import numpy and numba: `engine.equity` and `engine.equity` (chances to win),
 `engine.matchups` (all starting hands against each other), `engine.batch` (ranks of many hands), `engine.kernels`
 (primitives on arrays, compiled ones, and the limit hand loop).
 """
 
-from engine.actions import CALL, FOLD, RAISE, Action, ActionKind, LegalActions, Move, raise_to
 from engine.betting import BettingState, Step, betting_start, betting_steps, nearest_legal
-from engine.cards import CARD_TEXTS, Card, format_cards, parse_cards
+from engine.betting_rules import CALL, FOLD, RAISE, Action, ActionKind, LegalActions, Move, raise_to
+from engine.cards import CARD_TEXTS, STARTING_HANDS, Card, format_cards, parse_cards, starting_hand, starting_hand_name
 from engine.dealing import Deal, DealKey, Seed, deal_hand, deals, derived_seed, logged_seed
 from engine.errors import CardError, EngineError, GameError, IllegalAction, Rule
 from engine.evaluator import Category, category, rank_hand
 from engine.game import BettingType, Game, Position, Seat
-from engine.hand import Hand, hand_values
+from engine.hand import Hand, Pot, hand_values, side_pots, uncalled
 from engine.holdem import is_holdem
-from engine.showdown import Pot, side_pots, uncalled
-from engine.starting_hands import STARTING_HANDS, starting_hand, starting_hand_name
 
 __all__ = [
     "CALL",

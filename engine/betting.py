@@ -20,8 +20,19 @@ from itertools import chain
 from operator import index
 from typing import NamedTuple, TypeAlias, cast
 
-from engine.actions import CALL, FOLD, RAISE, Action, ActionKind, LegalActions, Move, raise_to
-from engine.betting_rules import BettingPoint, betting_rules, first_point
+from engine.betting_rules import (
+    CALL,
+    FOLD,
+    RAISE,
+    Action,
+    ActionKind,
+    BettingPoint,
+    LegalActions,
+    Move,
+    betting_rules,
+    first_point,
+    raise_to,
+)
 from engine.errors import IllegalAction, Rule
 from engine.game import MAX_ACTIONS_PER_ROUND, POSITIONS, Game, Position
 
@@ -51,8 +62,6 @@ class _Tree:
 
 
 class _Run(NamedTuple):
-    """Several actions of one round."""
-
     actions: tuple[Action, ...]
     positions: bytes
     raise_chances: int
@@ -68,7 +77,6 @@ class BettingState:
         spent: chips each position has put in during this hand.
         max_spent: the total that a caller has to reach.
         folded: bit p is set when position p has folded.
-        finished: whether the hand is over.
     """
 
     __slots__ = (
@@ -433,12 +441,9 @@ class Step(NamedTuple):
     """One action of a betting, in the words of card rooms and trackers.
 
     Attributes:
-        betting: the betting it belongs to.
         number: how many actions came before it in the hand.
         round: the betting round, 0-based.
-        position: the player who acted.
         action: the action, its size a total for the hand.
-        move: what the action amounted to.
         added: chips it put in.
         street_total: the player's chips in this round after it, blinds included.
         to_call: chips that a call would have added; 0 where a call is a check.

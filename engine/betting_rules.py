@@ -1,4 +1,7 @@
-"""The rules of betting: from one point of a hand, a handful of numbers, to the next. No cards, no memory.
+"""What a player can do in turn, and the rules of betting: from one point of a hand to the next. No cards, no memory.
+
+The sizes of no-limit raises are ACPC sizes: the total a player will have put in **in this hand** (``hand_total``),
+not in the round and not on top of the bet. In limit games the rules fix the size and ``hand_total`` is 0.
 
 RULES. They are those of the ACPC reference server, limit and no-limit, with its peculiarities:
 
@@ -14,12 +17,62 @@ hand takes an `engine.betting.BettingState`.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from engine.actions import ActionKind
 from engine.game import MAX_ACTIONS_PER_ROUND, Game
+
+
+class ActionKind(enum.IntEnum):
+    """The three kinds of action: call includes check, raise includes bet."""
+
+    FOLD = 0
+    CALL = 1
+    RAISE = 2
+
+
+class Move(enum.IntEnum):
+    """What an action amounts to, in the words of card rooms: a bet is the first raise of a round without blinds."""
+
+    FOLD = 0
+    CHECK = 1
+    CALL = 2
+    BET = 3
+    RAISE = 4
+
+
+class Action(NamedTuple):
+    """One action: its kind and, for a no-limit raise, the player's total for the hand in chips."""
+
+    kind: ActionKind
+    hand_total: int = 0
+
+
+FOLD = Action(ActionKind.FOLD)
+CALL = Action(ActionKind.CALL)
+RAISE = Action(ActionKind.RAISE)
+"""The limit raise, whose size the game fixes."""
+
+
+def raise_to(hand_total: int) -> Action:
+    """The no-limit raise to a total for the hand, in chips."""
+    return Action(ActionKind.RAISE, hand_total)
+
+
+class LegalActions(NamedTuple):
+    """What the rules allow the acting player; a call (or check) is always allowed.
+
+    ``raise_min`` and ``raise_max`` are hand totals in chips. In no-limit games they bound the size; in limit games
+    both are the one total that a raise makes. They are 0 when no raise is allowed.
+    """
+
+    can_fold: bool
+    can_raise: bool
+    raise_min: int = 0
+    raise_max: int = 0
+
 
 _FOLD, _CALL = int(ActionKind.FOLD), int(ActionKind.CALL)
 """Plain numbers, compared in inner loops."""
@@ -38,7 +91,6 @@ class BettingPoint(NamedTuple):
         min_raise_to: the smallest total of a raise, where the stack allows it.
         able: bit p is set when position p can still act: it has not folded and has chips left.
         called: how many able players have called the last raise of this round, or made it.
-        raises, actions: their numbers in this round.
     """
 
     position: int

@@ -55,7 +55,6 @@ def duel(hole: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
     """On how many boards a holding wins, ties and loses against another one.
 
     Args:
-        hole: two cards.
         other: two more; all four are different.
 
     Raises:

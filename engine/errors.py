@@ -28,7 +28,7 @@ class PortableError(Exception):
     """An error that is the same in every process: equal, and pickled, by what it was made of."""
 
     def __new__(cls, *args: object, **kwargs: object) -> PortableError:
-        """Remember the arguments of the constructor, whatever it makes of them."""
+        """Remember the arguments of the constructor."""
         self = super().__new__(cls, *args)
         self._made_of = args, kwargs
         return self
@@ -82,7 +82,6 @@ class IllegalAction(EngineError):
     """The rules refuse an action.
 
     Attributes:
-        rule: which rule it was.
         detail: the sizes concerned, in words; empty where the rule says everything.
     """
 

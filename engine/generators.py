@@ -40,11 +40,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import duels, matchups, tables
+from engine.cards import cards_of
 from engine.duels import BOARDS, ROWS, duel_row
 from engine.equity import Equity, compile_kernels, equity_of_counts, sampled_equity
 from engine.kernels.board_counts import count_rank_patterns
 from engine.kernels.matchups import CLASSES, COLUMNS, LANES, canonical_boards, count_weaker
-from engine.starting_hands import cards_of
 from engine.tables import CATEGORY_SHIFT, HASHED_CARDS, RankTables
 
 # ---- hand ranks
@@ -276,7 +276,6 @@ class Boards(NamedTuple):
 
     Attributes:
         cards: ascending, shape (n, 5).
-        times: the sizes of the sets.
         keys: the same for boards of the same ranks.
     """
 
@@ -308,7 +307,6 @@ def count_wins(
     """The showdowns that each class wins against each, on some boards, shape (169, 169).
 
     Args:
-        boards: what is counted.
         threads: by default as many as there are processors.
         progress: called now and then with the part of the work that is done, 0 to 1.
     """
@@ -387,7 +385,6 @@ def main(name: str, path: str | None = None) -> None:
     """Write a file and print its size and checksum.
 
     Args:
-        name: which one.
         path: where it is written; None is its place in the package.
     """
     usual, make = _FILES[name]

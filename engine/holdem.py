@@ -23,8 +23,6 @@ class Blinds(NamedTuple):
 
     Attributes:
         button: the position that is last after the flop.
-        small: the position of the small blind.
-        big: the position of the big blind.
     """
 
     button: Position
@@ -64,7 +62,6 @@ def holdem_game(
         stacks: by position, in chips.
         blinds: by position, in chips.
         raise_sizes: of each round; none in no-limit games.
-        max_raises: of each round.
         first: who acts first before the flop; None is the player after the largest blinds.
 
     Raises:

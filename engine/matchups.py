@@ -1,7 +1,7 @@
 """Every class of starting hands against every other: the showdowns won, tied and lost before the flop, exactly.
 
 Counted are all pairs of holdings without a common card, each with all 1,712,304 boards beside it. The classes and their
-order are those of `engine.starting_hands`. The numbers come with the package in `matchups.bin`, which
+order are those of `engine.cards`. The numbers come with the package in `matchups.bin`, which
 `engine.generators` writes. Everything in it is little-endian:
 
     8 bytes              magic
@@ -25,8 +25,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.cards import STARTING_HANDS, starting_hand
 from engine.duels import BOARDS
-from engine.starting_hands import STARTING_HANDS, starting_hand
 from engine.tables import checked
 
 MATCHUPS_PATH: Final = join(dirname(__file__), "tables", "matchups.bin")

@@ -18,10 +18,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.cards import Card
+from engine.cards import STARTING_HANDS, Card, cards_of, starting_hand
 from engine.duels import BOARDS, duel_counts
 from engine.equity import boards_to_come, preflop_equity
-from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
 
 _CARDS: Final = 52
 _BOARD_CARDS: Final = 5
@@ -43,8 +42,6 @@ class RangeChances(NamedTuple):
 
     Attributes:
         win: the chance of the best hand alone, as `engine.equity.Equity` has it.
-        tie: the chance of a tie.
-        equity: the share of the pot.
     """
 
     win: NDArray[np.float64]
@@ -60,7 +57,7 @@ def holding_number(one: int, other: int) -> int:
 
 @cache
 def classes() -> NDArray[np.int64]:
-    """The starting hand (`engine.starting_hands`) of each holding, shape (1326,); not to be written to."""
+    """The starting hand (`engine.cards`) of each holding, shape (1326,); not to be written to."""
     found = np.array([starting_hand(cards) for cards in HOLDINGS])
     found.setflags(write=False)
     return found
@@ -118,7 +115,6 @@ def shares_against(hole: Sequence[int], board: Sequence[int]) -> NDArray[np.floa
     0 where a holding has a card of the others.
 
     Args:
-        hole: two cards.
         board: none, or three to five cards, all different.
 
     Raises:

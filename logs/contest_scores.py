@@ -7,18 +7,33 @@
 A contest plays the same deals in several seatings, each a match with a log of its own. A deal counts once all its
 seatings have it; the hands of a deal are read side by side, so memory grows neither with the hands nor while one
 seating waits for another.
+
+`largest_losses` finds the hands of any files that a player lost most on, each with the hands in which others held the
+same cards.
+
+    for worst in largest_losses(find(["runs/x"]), "New", count=10):
+        print(worst.chips, worst.hand.match_name, worst.hand.hand_number)
+        for other in worst.others:
+            print("  the same deal:", other.names, other.values)
+
+In a duplicate match the same deal is played in every seating: beside a lost hand it shows what the others made of it.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, TypeAlias
 
 from engine import Game, uncalled
+from engine.errors import quoted
 from logs.errors import LogsError
 from logs.estimation import Rate, RunningMean, score_bounds
-from logs.hand_access import HandSummary, MatchHands
+from logs.hand_index import HandSummary, MatchHands
+from logs.hand_source import HandSource
+from logs.record import HandRecord
 
 _KEPT: Final = 20
 _MOST_POINTS: Final = 400
@@ -30,8 +45,6 @@ class NotableHand(NamedTuple):
 
     Attributes:
         chips: how many are in its pot, without those nobody called; or what a player lost, below 0.
-        match: the match.
-        number: of the hand.
         names: the players by position.
         player: who lost; empty for a pot.
     """
@@ -48,8 +61,6 @@ class NotableDeal(NamedTuple):
 
     Attributes:
         chips: how many, below 0.
-        number: of the deal's hands.
-        player: who lost.
         hands: each match with what the player won there.
     """
 
@@ -63,8 +74,6 @@ class ScorePoint(NamedTuple):
     """How a player stood after some deals.
 
     Attributes:
-        hands: played in them.
-        blinds: net big blinds.
         half_width: half the 95 % interval of the expected net; None with too few deals.
     """
 
@@ -74,8 +83,6 @@ class ScorePoint(NamedTuple):
 
 
 class _Worst:
-    """The few entries with the lowest chips; of equal ones the first."""
-
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, NotableHand | NotableDeal]] = []
         self._added = 0
@@ -96,8 +103,6 @@ class _Worst:
 
 
 class _Player:
-    """One player over all deals."""
-
     def __init__(self, mean: RunningMean) -> None:
         self.mean = mean
         self.chips = 0.0
@@ -111,9 +116,7 @@ class ContestScores:
     """The scores of a contest so far.
 
     Attributes:
-        game: what is played.
         deals: that were played in every seating.
-        hands: that were counted.
         unread: hands that were left out, because their lines are damaged or other seatings do not have them.
     """
 
@@ -121,7 +124,6 @@ class ContestScores:
         """Begin with nothing counted.
 
         Args:
-            game: what is played.
             seatings: names of the matches of the same hands, which they play in different seatings.
         """
         self.game = game
@@ -151,7 +153,6 @@ class ContestScores:
 
         Args:
             matches: by name, as far as there are any.
-            most: how many deals at most.
 
         Raises:
             OSError: a log cannot be read.
@@ -255,3 +256,77 @@ class ContestScores:
             if isinstance(one, NotableDeal)
         ]
         return tuple(sorted(found, key=lambda one: one.chips)[:_KEPT])
+
+
+_Deal: TypeAlias = tuple[str, Game, int, tuple[tuple[int, ...], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LargestLoss:
+    """A hand that a player lost.
+
+    Attributes:
+        chips: net chips of the player, below 0.
+        others: the same deal in the other seatings: the file and the hand.
+    """
+
+    path: str
+    player: str
+    chips: float
+    hand: HandRecord
+    others: tuple[tuple[str, HandRecord], ...]
+
+
+def largest_losses(source: HandSource, player: str | None = None, *, count: int = 10) -> list[LargestLoss]:
+    """The hands a player lost most on, the worst first; equal losses in the order of the files.
+
+    Args:
+        player: whose losses; None for the first player of the first hand.
+
+    Raises:
+        LogsError: a file cannot be read.
+        ValueError: nobody has the name; the sentence lists the players.
+        OSError: a file cannot be read.
+    """
+    lost: list[tuple[float, int, str, HandRecord]] = []
+    names: dict[str, None] = {}
+    for order, (path, record) in enumerate(_with_paths(source)):
+        names |= dict.fromkeys(record.names_by_seat)
+        player = record.names_by_seat[0] if player is None else player
+        if player in record.names:
+            chips = record.values[record.names.index(player)]
+            if chips < 0:
+                entry = (-chips, -order, path, record)
+                if len(lost) < count:
+                    heapq.heappush(lost, entry)
+                else:
+                    heapq.heappushpop(lost, entry)
+    if names and player not in names:
+        raise ValueError(f"no player is called {quoted(player)}; there are {', '.join(names)}")
+    lost.sort(reverse=True)
+    wanted: dict[_Deal, list[tuple[str, HandRecord]]] = {_deal_of(path, record): [] for _, _, path, record in lost}
+    again = replace(source, on_problem=lambda problem: None)
+    for path, record in _with_paths(again) if wanted else ():
+        same = wanted.get(_deal_of(path, record))
+        if same is not None:
+            same.append((path, record))
+    return [
+        LargestLoss(
+            path,
+            player or "",
+            -loss,
+            record,
+            tuple((other, hand) for other, hand in wanted[_deal_of(path, record)] if hand.names != record.names),
+        )
+        for loss, _, path, record in lost
+    ]
+
+
+def _with_paths(source: HandSource) -> Iterator[tuple[str, HandRecord]]:
+    for file in source.files:
+        for record in source.read(file):
+            yield file.path, record
+
+
+def _deal_of(path: str, record: HandRecord) -> _Deal:
+    return os.path.dirname(path), record.game, record.hand_number, record.deal.hole_cards

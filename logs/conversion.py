@@ -19,9 +19,8 @@ from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError
 from logs.export import Exporter, chip_value_of
-from logs.formats import ExportFormat, ExportOptions, ExportWarning
+from logs.formats import ExportFormat, ExportOptions, ExportWarning, Rake
 from logs.hand_source import HandFile, HandSource
-from logs.money import Rake
 from logs.record import HandRecord
 
 _NO_TIMES: Final = (
@@ -36,7 +35,7 @@ _AHEAD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MoneyRake:
-    """A `logs.money.Rake` in money instead of chips."""
+    """A `logs.formats.Rake` in money instead of chips."""
 
     per_cent: float
     step: float = 0.0
@@ -62,7 +61,6 @@ class Conversion:
         stakes: what is played for, such as ``0.50/1``; None takes a chip for 1 unit of money.
         currency: code of the money, None for play money.
         rake: what the house takes; None takes nothing.
-        overwrites: whether existing files are written over.
         begin_us: when the matches began that do not say it, in microseconds of Unix time.
     """
 
@@ -88,7 +86,6 @@ def convert(
 
     Args:
         source: of the hands; their times are read in any case.
-        conversion: what is made of it.
         on_warning: is told, once, of everything that importers will not like and of hands left out.
         on_written: is told of every file written and the number of hands in it.
 
@@ -141,14 +138,6 @@ def convert(
 
 
 def _options(file: HandFile, first: HandRecord, conversion: Conversion, heroes: dict[str, str]) -> ExportOptions:
-    """How the hands of a file are written.
-
-    Args:
-        file: the file.
-        first: its first hand.
-        conversion: what is asked for.
-        heroes: by folder, who the hero is there unless one is asked for; the first file of a folder decides.
-    """
     names = first.names_by_seat
     if conversion.hero is not None and conversion.hero not in names:
         raise LogError(file.path, f"no player of it is called {quoted(conversion.hero)}; there are {', '.join(names)}")

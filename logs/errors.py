@@ -62,7 +62,6 @@ class LogProblem:
         line_number: 1-based.
         column: 1-based index of the first wrong character in the line; None where none can be told.
         problem: what is wrong, as a sentence without its stop.
-        kind: what was done.
     """
 
     path: str
@@ -72,7 +71,6 @@ class LogProblem:
     kind: ProblemKind
 
     def __str__(self) -> str:
-        """The whole sentence: ``match.log, line 7, byte 12: 'Xx' is not a card (skipped)``."""
         return f"{self.place}: {self.problem} ({self.kind.value})"
 
     @property
@@ -85,7 +83,6 @@ class LogError(LogsError, ValueError):
     """A file cannot be read as what it should be.
 
     Attributes:
-        path: the file, as it was given.
         problem: what is wrong, as a sentence without its stop.
     """
 
@@ -95,7 +92,6 @@ class LogError(LogsError, ValueError):
         super().__init__(path, problem)
 
     def __str__(self) -> str:
-        """The whole sentence."""
         return f"{self.path}: {self.problem}"
 
 
@@ -108,11 +104,7 @@ class NotALogError(LogError):
 
 
 class DamagedLogError(LogError):
-    """Strict reading met a problem.
-
-    Attributes:
-        found: the problem.
-    """
+    """Strict reading met a problem."""
 
     def __init__(self, found: LogProblem) -> None:
         self.found = found
@@ -120,7 +112,6 @@ class DamagedLogError(LogError):
         self.args = (found,)
 
     def __str__(self) -> str:
-        """The whole sentence: ``match.log, line 7, byte 12: 'Xx' is not a card``."""
         return f"{self.found.place}: {self.problem}"
 
 
@@ -131,7 +122,6 @@ class ProblemReporter:
     Attributes:
         path: the file, as it was given; ``<lines>`` for lines without a file.
         strict: whether the first problem ends the reading, except for a half-written end.
-        on_problem: is told of every problem.
     """
 
     path: str
@@ -155,12 +145,7 @@ class ProblemReporter:
 
 
 class NoSuchHandError(LogsError, LookupError):
-    """A match has no hand of a number.
-
-    Attributes:
-        match_name: the match.
-        number: of the hand.
-    """
+    """A match has no hand of a number."""
 
     def __init__(self, match_name: str, number: int) -> None:
         self.match_name = match_name
@@ -168,7 +153,6 @@ class NoSuchHandError(LogsError, LookupError):
         super().__init__(match_name, number)
 
     def __str__(self) -> str:
-        """The sentence."""
         return f"{self.match_name} has no hand {self.number}"
 
 
@@ -186,7 +170,6 @@ class HandError(LogsError, ValueError):
         super().__init__(problem, line, column)
 
     def __str__(self) -> str:
-        """The sentence."""
         return self.problem
 
 
@@ -194,7 +177,6 @@ class UnsupportedGameError(LogsError, ValueError):
     """A format does not have a game.
 
     Attributes:
-        format_name: the format.
         problem: what the game has that the format has not, as a sentence without its stop.
     """
 
@@ -204,23 +186,17 @@ class UnsupportedGameError(LogsError, ValueError):
         super().__init__(format_name, problem)
 
     def __str__(self) -> str:
-        """The sentence."""
         return self.problem
 
 
 class ExportError(LogsError):
-    """A file that would be written exists already.
-
-    Attributes:
-        path: the file.
-    """
+    """A file that would be written exists already."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(path)
 
     def __str__(self) -> str:
-        """The sentence."""
         return f"{self.path} exists already"
 
 

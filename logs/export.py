@@ -22,9 +22,9 @@ from typing import Final
 
 from engine import Game
 from engine.errors import quoted
+from engine.text import count_of
 from logs.errors import ExportError, LogsError, UnsupportedGameError
-from logs.formats import ExportFormat, ExportOptions, MatchWriter
-from logs.money import amount_text
+from logs.formats import ExportFormat, ExportOptions, MatchWriter, amount_text
 from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS
@@ -72,7 +72,6 @@ def chip_value_of(stakes: str, game: Game, formats: Sequence[ExportFormat] = ())
 
     Args:
         stakes: as card rooms write them: ``0.50/1``, small and big blind, or in limit games small and big bet.
-        game: the game.
         formats: of the hand histories to be written; PokerStars histories hold whole cents only.
 
     Raises:
@@ -107,10 +106,7 @@ class Exporter:
     """Writes the hands of one match after the other in one format.
 
     Attributes:
-        format_: the format.
         written: how many hands each file holds.
-        skipped: how many hands were left out.
-        first_skipped: why the first of them was.
         ahead_s: how many seconds after its real time the last hand of a file is dated, at most.
     """
 
@@ -127,11 +123,9 @@ class Exporter:
         """Prepare to write.
 
         Args:
-            format_: the format.
             folder: where the files go; it is made when the first hand is written.
             options: how to write. A match in which the hero does not play has none; without a table and a
                 `match_id`, both are made of the seed and the time when the match began.
-            force: write over existing files.
             skips_games: leave out hands of games that the format does not have, like others that it cannot express;
                 in files of card rooms, where stacks and blinds change, every hand may be a game of its own.
             label: what tells the files from those of other matches in the same folder; it stands at the end of their
@@ -189,8 +183,7 @@ class Exporter:
 
     def not_written(self) -> str:
         """How many hands were left out and why, in a sentence without its stop."""
-        hands = f"{self.skipped:,} hand{'s' * (self.skipped != 1)}"
-        return f"{hands} cannot be written as {self.format_.label}: {self.first_skipped}"
+        return f"{count_of(self.skipped, 'hand')} cannot be written as {self.format_.label}: {self.first_skipped}"
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -224,10 +217,7 @@ def hand_text(
     """A single hand as the file of its match has it, but for the hands before it that its date may depend on.
 
     Args:
-        format_: how it is written.
-        record: the hand.
         first: the first hand of its match.
-        options: how to write.
 
     Raises:
         LogsError: the format cannot express it, or does not have its game.
@@ -259,7 +249,6 @@ def match_texts(
 
 
 def _begin_us(first: HandRecord, options: ExportOptions) -> int | None:
-    """When a match began, given its first hand, in microseconds of Unix time; None if that is not known."""
     if options.begin_us is None and first.times:
         return first.times[0].sent_us
     return options.begin_us

@@ -58,9 +58,6 @@ def lines_of(
     as a problem, or raised where nothing has been read.
 
     Args:
-        opening: opens the file.
-        most_characters: of a line.
-        problems: of the file.
         lines_before: how many lines the file has before what is opened.
 
     Raises:

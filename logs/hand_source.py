@@ -25,6 +25,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from engine import Game
+from engine.text import is_text
 from logs.acpc_log.header import HEADER_START, read_log_header
 from logs.acpc_log.parts import LogPart
 from logs.acpc_log.reader import read_log
@@ -33,7 +34,6 @@ from logs.export import FORMATS
 from logs.files import opened, without_compression
 from logs.formats import ExportFormat, HandReader
 from logs.record import HandRecord
-from logs.text import is_text
 
 OnProblem: TypeAlias = Callable[[LogProblem], None]
 

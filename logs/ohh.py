@@ -10,7 +10,7 @@ are easy to get wrong:
   coins: the first winner left of the button gets the odd ones.
 - With a hero, only its cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
   and every hole card is shown that is known.
-- `game_number` is the hand's number in every format and every export (`logs.hand_numbers`): trackers drop a hand whose
+- `game_number` is the hand's number in every format and every export (`logs.formats`): trackers drop a hand whose
   number they know.
 """
 
@@ -23,13 +23,26 @@ from typing import Any, Final
 
 from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
 from engine.holdem import Blinds
+from engine.text import clean
 from logs.errors import LogsError
-from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem, shown_stacks, usual_blinds
-from logs.hand_numbers import HandNumbers, follows
-from logs.money import Scale, shares, split
+from logs.formats import (
+    ExportFormat,
+    ExportOptions,
+    HandNumbers,
+    MatchWriter,
+    Scale,
+    check_values,
+    equal_shares,
+    file_stem,
+    hand_ranks,
+    is_next_of_match,
+    showdown_order,
+    shown_stacks,
+    split_by_weight,
+    street_actions,
+    usual_blinds,
+)
 from logs.record import HandRecord
-from logs.steps import check_values, hand_ranks, showdown_order, street_actions
-from logs.text import clean
 
 _LABEL: Final = "Open Hand History"
 _SPEC_VERSION: Final = "1.4.7"
@@ -63,7 +76,7 @@ def format_ohh_file(records: Iterable[HandRecord], options: ExportOptions = _DEF
     numbers = HandNumbers(options.match_id)
     before: HandRecord | None = None
     for record in records:
-        if not follows(record, before):
+        if not is_next_of_match(record, before):
             numbers = HandNumbers(options.match_id)
         yield ("" if before is None else "\n") + _text(record, options, numbers)
         before = record
@@ -189,7 +202,7 @@ def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict
             raise LogsError(
                 f"hand {record.hand_number}: a rake of {scale.number(rake)} from a pot of {scale.amount(total)}"
             )
-    rakes = split(rake, [pot.amount for pot in pots])
+    rakes = split_by_weight(rake, [pot.amount for pot in pots])
     return [
         _pot(record, number, *of_pot, scale) for number, of_pot in enumerate(zip(pots, winners, rakes, strict=True))
     ]
@@ -198,7 +211,7 @@ def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict
 def _pot(
     record: HandRecord, number: int, pot: Pot, winners: Sequence[Position], rake: int, scale: Scale
 ) -> dict[str, Any]:
-    won = shares(scale.units(pot.amount) - rake, len(winners))
+    won = equal_shares(scale.units(pot.amount) - rake, len(winners))
     return {
         "number": number,
         "amount": scale.amount(pot.amount),

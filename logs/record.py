@@ -19,7 +19,6 @@ class PlayerComment(NamedTuple):
     """A comment line a player sent during the hand.
 
     Attributes:
-        seat: who sent it.
         action_index: the number of actions of the hand played before it.
         text: the line without its end; bytes that are not UTF-8 are surrogate escapes.
     """
@@ -37,8 +36,6 @@ class HandRecord:
     and hole cards may be zipped.
 
     Attributes:
-        game: the game.
-        match_name: the match it belongs to.
         hand_number: 0-based.
         names_by_seat: the players, in the same order in every hand of the match.
         seats: the seat of each position.
@@ -47,7 +44,6 @@ class HandRecord:
         betting: the final betting state; its `rounds` hold the actions.
         values: net chips of each position.
         times: one entry per action, in order; empty where unknown.
-        comments: what players said.
         dealt_us: when the cards were dealt, in microseconds of Unix time; None where the file does not tell it.
     """
 

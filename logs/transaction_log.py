@@ -1,7 +1,16 @@
-"""The transaction log: every action with its times, enough to resume a match that was interrupted.
+"""What is kept beside a log: every action with its times, enough to resume a match, and what players said.
 
-One line an action, written before the action is applied: ``r300 17 1795227485.694648 1795227485.694758``: the action,
-the hand number, when the player was asked and when it answered (seconds of Unix time with microseconds).
+The transaction log, ``match.tlog``, has one line an action, written before the action is applied: ``r300 17
+1795227485.694648 1795227485.694758``: the action, the hand number, when the player was asked and when it answered
+(seconds of Unix time with microseconds).
+
+Comments, ``match.comments``, have a JSON object per line:
+
+    {"hand_number": 17, "seat": 1, "action_index": 3, "text": "# I have queen high"}
+
+The lines of a hand are consecutive, the hands in the order of the log. The file is UTF-8, and so is what most players
+write; a byte of theirs that is not is kept as a surrogate escape (``\\udcff``), as everywhere in this package. Files of
+earlier versions are all ASCII and hold a character of Latin-1 for each byte.
 """
 
 from __future__ import annotations
@@ -13,8 +22,9 @@ from itertools import groupby, repeat
 from operator import add
 from typing import Final, NamedTuple, TypeAlias
 
-from engine import Action
-from logs.record import Times
+from engine import Action, Seat
+from engine.errors import quoted
+from logs.record import PlayerComment, Times
 from protocol.actions import format_action, scan_action
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
@@ -23,7 +33,6 @@ class Transaction(NamedTuple):
     """One line of a transaction log.
 
     Attributes:
-        line: as in the file.
         action: None when its letter is not an action, or when the line cannot be read.
         hand_number: -1 when the line cannot be read.
         times: when the player was asked and when it answered.
@@ -45,9 +54,7 @@ class HandTransactions(NamedTuple):
 
     Attributes:
         lines_before: how many lines of the text come before them.
-        hand_number: of the hand.
         actions: as `protocol.actions.format_action` writes them.
-        times: of each action.
     """
 
     lines_before: int
@@ -58,15 +65,11 @@ class HandTransactions(NamedTuple):
 
 _make: Final = tuple.__new__
 """Makes a named tuple without its checks, for the inner loop of reading."""
-
 _OWN_LINE: Final = re.compile(r"([fcr][0-9]{0,10}) ([0-9]{1,10}) ([0-9]{1,18})\.([0-9]{6}) ([0-9]{1,18})\.([0-9]{6})\n")
-
 _OWN_LINES: Final = re.compile(
     r"^([fc]|r|r[1-9][0-9]{0,8}) ([0-9]{1,9}) ([0-9]{1,18})\.([0-9]{6}) ([0-9]{1,18})\.([0-9]{6})\n", re.MULTILINE
 )
-
 _Scan: TypeAlias = Callable[[str, int], tuple[int, int] | None]
-
 _FIELDS: Final[tuple[tuple[str, int, _Scan], ...]] = (
     ("", 0, scan_unsigned),
     ("", 0, scan_integer),
@@ -148,7 +151,6 @@ def _scanned(text: str, is_limit: bool) -> Action | None:
 
 
 def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transaction, int]:
-    """One line, and the microseconds of its reply."""
     unreadable = Transaction(line, None, -1, Times(0, 0)), last_fraction
     text = line.split("\0", 1)[0]
     scanned = scan_action(text, 0, is_limit)
@@ -173,7 +175,39 @@ def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transact
 
 
 def _scan_field(text: str, start: int, most: int, scan: _Scan) -> tuple[int, int] | None:
-    """A number of at most `most` characters (0: any) after blanks."""
     while start < len(text) and text[start] in " \t\n\v\f\r":
         start += 1
     return scan(text[: start + most] if most else text, start)
+
+
+_ESCAPED_BYTE: Final = re.compile(r"[\udc80-\udcff]")
+_LATIN_1: Final = re.compile(r"[\x00-\xff]*")
+
+
+def format_comment(hand_number: int, comment: PlayerComment) -> str:
+    """The line of one comment, with its LF."""
+    import json
+
+    text = json.dumps({"hand_number": hand_number} | comment._asdict(), ensure_ascii=False)
+    return _ESCAPED_BYTE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def parse_comment(line: str) -> tuple[int, PlayerComment]:
+    """The hand and the comment of a line.
+
+    Raises:
+        ValueError: it is not a comment.
+    """
+    import json
+
+    try:
+        data = json.loads(line)
+        numbers = data["hand_number"], data["seat"], data["action_index"]
+        text = data["text"]
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{quoted(line)} is not a comment") from error
+    if not isinstance(text, str) or not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError(f"{quoted(line)} is not a comment")
+    if line.isascii() and not text.isascii() and _LATIN_1.fullmatch(text):
+        text = text.encode("latin-1").decode("utf-8", "surrogateescape")
+    return numbers[0], PlayerComment(Seat(numbers[1]), numbers[2], text)

@@ -1,27 +1,212 @@
-"""A hand moment by moment: who sits where, with how many chips and which cards, whose turn it is.
+"""A hand moment by moment: what has happened, in values and words, and who sits where with how many chips and cards.
 
     for view in views_of(record):
         print(view.words, view.pot)
 
-A view follows from what has happened up to it (`logs.hand_events`) and from the betting; nothing is counted a second
-time here. It holds only the cards that it is given: for somebody who must not see a card, views are made without it.
-
-`replayed` is the same for a page that lists a finished hand step by step.
+`hand_events` gives what has happened in order, at a table, in a replay, in a terminal. A view follows from the events
+up to it and from the betting; nothing is counted a second time. It holds only the cards that it is given: for somebody
+who must not see a card, views are made without it. `replayed` is the same for a page that lists a finished hand step by
+step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from engine import CARD_TEXTS, Card, Game, Move, Position, betting_start
+from engine import CARD_TEXTS, Card, Game, Move, Position, betting_start, betting_steps, rank_hand, uncalled
 from engine.betting import BettingState
-from engine.holdem import holdem_blinds
-from logs.estimation.bounds import largest_loss
-from logs.hand_events import Acted, Dealt, HandEvent, Posted, Returned, Shown, Won, action_words, events_of, hand_events
-from logs.record import HandRecord, PlayerComment, Times
-from logs.text import shown
+from engine.holdem import holdem_blinds, is_holdem
+from engine.text import shown
+from logs.estimation.mean import largest_loss
+from logs.formats import showdown_order
+from logs.pokerstars.names import name_hand
+from logs.record import HandRecord, Times
 from logs.tracker.positions import position_names, round_names
+
+_LEAST_CHIPS = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A blind was posted."""
+
+    position: Position
+    chips: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """A betting round has begun.
+
+    Attributes:
+        round: which one, 0-based.
+        cards: what it added to the board; none in most first rounds.
+        pot: chips in the pot.
+    """
+
+    round: int
+    cards: tuple[Card, ...]
+    pot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """A player has acted.
+
+    Attributes:
+        added: chips that it put in.
+        street_total: the player's chips in this round after it.
+        is_all_in: whether they were its last chips.
+    """
+
+    position: Position
+    round: int
+    move: Move
+    added: int
+    street_total: int
+    is_all_in: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """Chips that nobody called went back."""
+
+    position: Position
+    chips: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A player has shown its cards.
+
+    Attributes:
+        cards: its hole cards; empty where they are not known.
+        strength: what its best hand is called, such as ``a pair of Kings``; empty in games without such names.
+    """
+
+    position: Position
+    cards: tuple[Card, ...]
+    strength: str
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """A player has won chips of the pot, its own among them."""
+
+    position: Position
+    chips: float
+
+
+HandEvent: TypeAlias = Posted | Dealt | Acted | Returned | Shown | Won
+
+
+def hand_events(
+    betting: BettingState,
+    all_hole_cards: tuple[tuple[Card, ...], ...],
+    board: tuple[Card, ...],
+    values: tuple[float, ...] | None,
+    showing: Sequence[Position] | None = None,
+) -> tuple[HandEvent, ...]:
+    """All that has happened in a hand: what was told before stays as it is when more has happened.
+
+    Args:
+        betting: so far.
+        all_hole_cards: by position, empty where they have not been shown.
+        board: so far.
+        values: net chips by position; None as long as the hand is not over.
+        showing: who shows at the showdown, in order; None is everybody left, in the order of the positions.
+    """
+    game = betting.game
+    found: list[HandEvent] = [
+        Posted(Position(position), blind)
+        for blind, position in sorted((blind, position) for position, blind in enumerate(game.blinds) if blind)
+    ]
+    pot, dealt = sum(game.blinds), 0
+    steps = betting_steps(betting)
+    for round_ in range(betting.round + 1):
+        until = game.board_cards_by_round[round_]
+        if round_ or until:
+            found.append(Dealt(round_, board[dealt:until], pot))
+        dealt = until
+        for step in steps:
+            if step.round == round_:
+                pot += step.added
+                is_all_in = step.is_all_in
+                found.append(Acted(step.position, round_, step.move, step.added, step.street_total, is_all_in))
+    return tuple(found) if values is None else (*found, *_ending(betting, all_hole_cards, board, values, showing))
+
+
+def events_of(record: HandRecord) -> tuple[HandEvent, ...]:
+    """All that has happened in a finished hand; whoever has to show first does."""
+    showing = showdown_order(record, betting_steps(record.betting))
+    return hand_events(record.betting, record.deal.hole_cards, record.deal.board, record.values, showing)
+
+
+def _ending(
+    betting: BettingState,
+    all_hole_cards: tuple[tuple[Card, ...], ...],
+    board: tuple[Card, ...],
+    values: tuple[float, ...],
+    showing: Sequence[Position] | None,
+) -> list[HandEvent]:
+    found: list[HandEvent] = []
+    returned_to, returned = uncalled(betting.spent)
+    if returned:
+        found.append(Returned(returned_to, returned))
+    if betting.is_showdown:
+        for position in betting.in_pot if showing is None else showing:
+            hole = all_hole_cards[position]
+            found.append(Shown(position, hole, strength_of(betting.game, hole + board) if hole else ""))
+    for place, value in enumerate(values):
+        won = value + betting.spent[place] - (returned if place == returned_to else 0)
+        if won > _LEAST_CHIPS:
+            found.append(Won(Position(place), won))
+    return found
+
+
+def strength_of(game: Game, cards: tuple[Card, ...]) -> str:
+    """What a hand is called; empty with too few cards, and in games without such names."""
+    return name_hand(cards, rank_hand(cards)).text if is_holdem(game) and len(cards) > 4 else ""
+
+
+def action_words(event: Posted | Acted | Returned | Won, game: Game, *, end: str = "s") -> str:
+    """What a player does, as the words behind its name: ``raises to 300, all-in``.
+
+    Args:
+        end: of the verb: empty behind ``You``.
+    """
+    match event:
+        case Posted(position, chips):
+            blinds = holdem_blinds(game)
+            kind = "" if blinds is None else "the small blind of " if position == blinds.small else "the big blind of "
+            return f"post{end} {kind}{chips:,}"
+        case Acted():
+            return _action(event, end) + (", all-in" if event.is_all_in else "")
+        case Returned(_, chips):
+            return f"get{end} {chips:,} back, which nobody called"
+        case Won(_, won):
+            return f"win{end} {chips_in_words(won)}"
+
+
+def _action(action: Acted, end: str) -> str:
+    match action.move:
+        case Move.FOLD:
+            return f"fold{end}"
+        case Move.CHECK:
+            return f"check{end}"
+        case Move.CALL:
+            return f"call{end} {action.added:,}"
+        case Move.BET:
+            return f"bet{end} {action.added:,}"
+        case Move.RAISE:
+            return f"raise{end} to {action.street_total:,}"
+
+
+def chips_in_words(chips: float) -> str:
+    """A number of chips: ``1,250``, ``33.33``."""
+    return f"{chips:,.2f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +214,12 @@ class PlayerView:
     """A player at one moment.
 
     Attributes:
-        position: its position in the hand.
         name: the player, as it can be shown.
         place: what the position is called, such as BB.
-        is_button: whether it has the dealer's button.
         cards: its hole cards; empty where they are not known or not to be seen.
         street_total: chips put in during this round.
         stack_left: chips left to play with; None where the stack is deeper than any pot of the game.
-        has_folded: whether it has folded.
         is_all_in: whether it has no chips left and has not folded.
-        is_acting: whether it is its turn.
         last: what it has done last in this round, such as ``raises to 300``; empty before.
         move: its last action of this round; None before.
         value: net chips of the hand; None before it is over.
@@ -65,9 +246,6 @@ class HandView:
 
     Attributes:
         words: what has happened since the view before, such as ``Ann raises to 300``.
-        round: what the betting round is called.
-        begins_round: whether the round begins with it.
-        board: the cards on the table.
         pot: chips put in by everybody so far, without those that went back.
         to_call: chips that a call by the player in turn would add; 0 where nobody is in turn, too.
         seats: the players, in the order of their positions.
@@ -98,17 +276,14 @@ class HandView:
 
 def views_of(record: HandRecord) -> tuple[HandView, ...]:
     """A finished hand from its blinds to its end; what was said after the last action stands with the last view."""
-    said: dict[int, list[tuple[str, str]]] = {}
-    for comment in record.comments:
-        said.setdefault(comment.action_index, []).append(_said(record.names_by_seat, comment))
     return _views(
         record.betting,
         record.names,
         record.deal.hole_cards,
-        events_of(record),
-        record.values,
-        said,
-        record.times,
+        events=events_of(record),
+        values=record.values,
+        said=_comments_by_action(record),
+        times=record.times,
     )
 
 
@@ -127,7 +302,7 @@ def live_views(
         board: so far.
     """
     events = hand_events(betting, tuple(hole_cards), board, None)
-    return _views(betting, names, hole_cards, events, None, {}, ())
+    return _views(betting, names, hole_cards, events=events, values=None, said={}, times=())
 
 
 def _has_deep_stack(game: Game, position: int) -> bool:
@@ -135,13 +310,15 @@ def _has_deep_stack(game: Game, position: int) -> bool:
     return game.is_limit and game.stacks[position] > largest_loss(game)
 
 
-def _said(names_by_seat: Sequence[str], comment: PlayerComment) -> tuple[str, str]:
-    return shown(names_by_seat[comment.seat]), shown(comment.text.lstrip("#;").strip())
+def _comments_by_action(record: HandRecord) -> dict[int, list[tuple[str, str]]]:
+    found: dict[int, list[tuple[str, str]]] = {}
+    for comment in record.comments:
+        words = shown(record.names_by_seat[comment.seat]), shown(comment.text.lstrip("#;").strip())
+        found.setdefault(comment.action_index, []).append(words)
+    return found
 
 
 class _Table:
-    """The table while events are added."""
-
     def __init__(self, betting: BettingState, names: Sequence[str], hole_cards: Sequence[tuple[Card, ...]]) -> None:
         game = self.game = betting.game
         places, blinds = position_names(game), holdem_blinds(game)
@@ -166,7 +343,6 @@ class _Table:
         ]
 
     def put_in(self, at: Position, chips: int, street_total: int, words: str) -> None:
-        """A player puts chips in; fewer than none come back."""
         self.spent[at] += chips
         seat = self.seats[at]
         left = None if seat.stack_left is None else seat.stack_left - chips
@@ -174,7 +350,6 @@ class _Table:
         self.seats[at] = replace(seat, street_total=street_total, stack_left=left, is_all_in=all_in, last=words)
 
     def add(self, event: HandEvent) -> str:
-        """Take in an event; returns it in words."""
         if isinstance(event, Dealt):
             self.round = event.round
             self.board += event.cards
@@ -210,22 +385,21 @@ class _Table:
     def view(
         self, words: str, comments: Sequence[tuple[str, str]], time_ms: float | None, *, begins_round: bool
     ) -> HandView:
-        """The table as it is now."""
         state = self.state
         is_turn = not state.finished and state.round == self.round
         seats = list(self.seats)
         if is_turn:
             seats[state.acting_position] = replace(seats[state.acting_position], is_acting=True)
         return HandView(
-            words,
-            round_names(self.game)[self.round],
-            begins_round,
-            self.board,
-            sum(self.spent),
-            state.to_call if is_turn else 0,
-            tuple(seats),
-            tuple(comments),
-            time_ms,
+            words=words,
+            round=round_names(self.game)[self.round],
+            begins_round=begins_round,
+            board=self.board,
+            pot=sum(self.spent),
+            to_call=state.to_call if is_turn else 0,
+            seats=tuple(seats),
+            comments=tuple(comments),
+            time_ms=time_ms,
         )
 
 
@@ -266,7 +440,6 @@ class SeatView:
     """A player at the table.
 
     Attributes:
-        name: the player.
         position: SB, BB, BTN ...
         stack: chips before the hand; 0 in limit games, where they do not matter.
         cards: its hole cards, as texts.
@@ -286,8 +459,6 @@ class ReplayStep:
 
     Attributes:
         name: the player; empty where a street or the showdown begins.
-        words: what happened.
-        cards: dealt to the board, or shown.
         pot: chips in the pot afterwards.
         comments: names and texts of what players said since the previous step.
         time_ms: how long the answer took; None where that is not known.
@@ -306,11 +477,8 @@ class ReplayedHand:
     """A hand step by step.
 
     Attributes:
-        match_name: the match.
-        number: the number of the hand.
         pot_in_blinds: how big the pot was, in big blinds.
         seats: the players, in the order of their positions.
-        steps: what happened.
         last_words: names and texts of what players said after the last action.
     """
 
@@ -331,11 +499,7 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
         SeatView(names[p], places[p], 0 if game.is_limit else game.stacks[p], _texts(hole), record.values[p])
         for p, hole in enumerate(record.deal.hole_cards)
     )
-    said: dict[int, list[tuple[str, str]]] = {}
-    for comment in record.comments:
-        said.setdefault(comment.action_index, []).append(
-            (shown(record.names_by_seat[comment.seat]), _readable(comment.text))
-        )
+    said = _comments_by_action(record)
     acted = 0
     times_ms = [(received_us - sent_us) / 1000 for sent_us, received_us in record.times]
     steps: list[ReplayStep] = []
@@ -373,7 +537,3 @@ def _shows(event: Shown) -> str:
 
 def _texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
     return tuple(CARD_TEXTS[card] for card in cards)
-
-
-def _readable(text: str) -> str:
-    return shown(text.lstrip("#;").strip())

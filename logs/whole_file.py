@@ -25,8 +25,6 @@ def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> 
     """Write a file, text as UTF-8, so that it is there whole or not at all, even if the machine stops in between.
 
     Args:
-        path: of the file.
-        content: all of it.
         is_synced: whether to wait for the disk. Without, the file is whole whatever becomes of this process, but after
             a power cut it may be an earlier one, or damaged: for what is written often and can be done without.
 
@@ -55,7 +53,7 @@ def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> 
 
 
 def _replace(new: Path, path: Path) -> None:
-    """Put a file in the place of another; Windows refuses that while somebody, such as a virus scanner, reads it."""
+    # Windows refuses to put a file in the place of another while somebody, such as a virus scanner, reads it.
     for pause_s in PAUSES_S if IS_WINDOWS else ():
         with contextlib.suppress(PermissionError):
             new.replace(path)

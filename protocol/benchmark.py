@@ -29,9 +29,10 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from engine.text import printable
 from protocol.errors import LocalProtocolError, RemoteProtocolError
 from protocol.framing import LineReader
-from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, printable, read_claim, read_request
+from protocol.joining import BLANKS, JoiningRequest, Refused, SeatClaim, is_claim, read_claim, read_request
 from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint32
 
 LOGGED_IN = "LOGON OKAY - type help for commands\n"

@@ -22,7 +22,6 @@ class FormatError(ProtocolError, ValueError):
     """A text is not in its format.
 
     Attributes:
-        text: the whole text.
         column: 0-based index of the first character that is wrong.
         problem: what is wrong there.
     """
@@ -45,11 +44,7 @@ class GameDefinitionError(FormatError):
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer sent something the protocol does not allow.
-
-    Attributes:
-        line: what it sent.
-    """
+    """The peer sent something the protocol does not allow."""
 
     def __init__(self, problem: str, line: bytes) -> None:
         self.line = line

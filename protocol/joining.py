@@ -1,10 +1,10 @@
-r"""Bots that join a benchmark server from elsewhere: what their client sends on the text port, and what it gets.
+"""Bots that join a benchmark server from elsewhere: what their client sends on the text port, and what it gets.
 
 The client logs in like any other and brings a bot with `Join`. When a match is to begin, the server offers
 a seat with a secret that is good for one connection; the client connects to the same port once more, and its first line
 is a `SeatClaim` instead of a login. From the answer, `Seated`, on, that connection carries the lines between dealer and
 bot, as bytes, in both directions. Claim and answer hold how many bytes each side has received in all, so that a seat
-whose connection has broken goes on at the very byte (`protocol.seat_stream`).
+whose connection has broken goes on at the very byte (`SeatStream`).
 
     client  JOIN bot=mine version=1 session=u9-2kd at-once=1 ladder=no game=kuhn.limit.2p
     server  # JOINED bot=ann.mine
@@ -20,6 +20,13 @@ the reference's server does not send: clients of the reference print it.
     Join(bot='mine', session='s', version='1', at_once=1, is_on_ladder=False, games=('leduc', 'kuhn.limit.2p'))
     >>> format_message(Again(seat=5))
     'AGAIN seat=5\n'
+
+For the bytes of a seat over connections that break, each side keeps what it sent last:
+
+    >>> ours = SeatStream()
+    >>> ours.send(b"MATCHSTATE:0:0::")
+    >>> ours.rest(11)  # the other side has received 11 bytes over the connection that has broken
+    b'0:0::'
 """
 
 from __future__ import annotations
@@ -29,6 +36,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Final, TypeAlias
 
+from engine.text import printable
 from protocol.errors import LocalProtocolError, RemoteProtocolError
 
 BLANKS = re.compile(r"[ \t\n\v\f\r]+")
@@ -71,11 +79,6 @@ def _write_word(value: str) -> str:
     if not value or not value.isprintable() or " " in value:
         raise LocalProtocolError(f"{value[:_MOST_SHOWN]!r} is not a word")
     return value
-
-
-def printable(text: str, most: int | None = None) -> str:
-    """The first characters of a text, at most so many; a question mark for each that cannot be printed."""
-    return "".join(char if char.isprintable() else "?" for char in text[:most])
 
 
 def _write_rest(value: str) -> str:
@@ -481,3 +484,41 @@ def read_server_message(text: str) -> ServerMessage | None:
         return None
     message: ServerMessage = _read_fields(kind, verb, rest)
     return message
+
+
+MOST_KEPT_BYTES: Final = 1 << 20
+"""So much of what was sent is kept for a peer that may have to hear it again."""
+
+
+class SeatStream:
+    """One side's view of the bytes of a seat, over as many connections as it takes.
+
+    Attributes:
+        received: how many bytes have come from the other side in all.
+    """
+
+    def __init__(self, *, most_kept_bytes: int = MOST_KEPT_BYTES) -> None:
+        self.received = 0
+        self._kept = bytearray()
+        self._sent = 0
+        self._most_kept = most_kept_bytes
+
+    def send(self, data: bytes) -> None:
+        """Note that these bytes go to the other side, whether or not there is a connection now."""
+        self._sent += len(data)
+        self._kept += data
+        if len(self._kept) > 2 * self._most_kept:
+            del self._kept[: len(self._kept) - self._most_kept]
+
+    def rest(self, received: int) -> bytes:
+        """What the other side lacks that has received so many bytes.
+
+        Raises:
+            RemoteProtocolError: it has received more than was sent, or lacks more than is kept.
+        """
+        if received > self._sent:
+            raise RemoteProtocolError(f"{received} bytes were not sent, only {self._sent}", b"")
+        lacking = self._sent - received
+        if lacking > len(self._kept):
+            raise RemoteProtocolError(f"{lacking} bytes are to be sent again, and only {len(self._kept)} are kept", b"")
+        return bytes(self._kept[len(self._kept) - lacking :])

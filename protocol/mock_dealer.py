@@ -32,7 +32,6 @@ class MockDealer:
     """A dealer that says what its script says and checks every reply.
 
     Attributes:
-        game: the game spoken.
         replies: the actions that came, as texts.
         comments: the comment lines that came, as bytes.
     """

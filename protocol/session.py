@@ -132,8 +132,6 @@ class ReceivedState(NamedTuple):
     """A dealer has sent the state of the player's hand.
 
     Attributes:
-        raw: the line.
-        state: the state as read.
         betting: its betting, played by the rules.
         is_my_turn: whether the dealer now waits for this player.
     """
@@ -192,11 +190,7 @@ def _scan_version(text: str) -> tuple[int, int, int] | None:
 
 
 class _Session:
-    """What both sides share: bytes in, lines out, the end.
-
-    Attributes:
-        state: how far the conversation is.
-    """
+    """What both sides share: bytes in, lines out, the end."""
 
     __slots__ = ("_game", "_reader", "state")
 
@@ -262,7 +256,6 @@ class DealerSession(_Session):
 
         Args:
             line: the match state as the player sees it, CR LF included.
-            is_question: the player is to act.
 
         Raises:
             LocalProtocolError: before the handshake, or the session is over.

@@ -18,9 +18,8 @@ from tests.dealer.helpers import program_env
 
 ENGINE = {
     "engine",
-    "engine.actions",
-    "engine.betting",
     "engine.betting_rules",
+    "engine.betting",
     "engine.cards",
     "engine.dealing",
     "engine.errors",
@@ -28,8 +27,6 @@ ENGINE = {
     "engine.game",
     "engine.hand",
     "engine.holdem",
-    "engine.showdown",
-    "engine.starting_hands",
 }
 PROTOCOL = {
     "protocol",
@@ -73,7 +70,6 @@ DEALER = {
     "dealer.errors",
     "dealer.run.writers",
     "protocol.betting_nodes",
-    "protocol.hand_lines",
     "dealer.reference.command",
     "dealer.reference.options",
     "dealer.reference.sentences",
@@ -82,10 +78,9 @@ DEALER = {
     "dealer.table.listener",
     "dealer.table.loop",
     "logs.acpc_log.writer",
-    "logs.comments",
+    "logs.transaction_log",
     "logs.whole_file",
     "logs.record",
-    "logs.transaction_log",
 }
 HEAVY = {
     "argparse",

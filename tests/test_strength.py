@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.run.settings import RunConfig
+from dealer.run.settings import RunSettings
 from logs.estimation import Rate
 from tests.dealer.helpers import ROOT
 from tests.scripts import script
@@ -40,7 +40,7 @@ def test_the_page_shows_what_was_measured(game: str) -> None:
     with (FOLDER / f"{game}.csv").open(encoding="utf-8", newline="") as file:
         rows = {(row["player"], row["opponent"] or "mean"): row for row in csv.DictReader(file)}
     assert {key: cell for key, cell in cells.items() if cell} == {key: _shown(row) for key, row in rows.items()}
-    config = RunConfig.model_validate(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
+    config = RunSettings.model_validate(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
     assert config.hands is not None
     assert {row["hands"] for row in rows.values() if row["opponent"]} == {str(2 * config.hands)}
     assert f"{config.hands:,} deals" in page

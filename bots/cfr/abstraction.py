@@ -26,8 +26,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.cards import STARTING_HANDS
 from engine.ranges import HOLDINGS
-from engine.starting_hands import STARTING_HANDS
 
 HOLDING_COUNT: Final = len(HOLDINGS)
 HOLDING_CARDS: Final = np.array(HOLDINGS, np.uint8)

@@ -49,12 +49,12 @@ from numpy.typing import NDArray
 from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, NO_BUCKET, distinct_holdings, suit_order
 from bots.cfr.files import StrategyFile
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, betting_start
-from engine.actions import raise_to
+from engine.betting_rules import raise_to
+from engine.cards import starting_hand
 from engine.holdem import is_dealt_as_holdem
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.showdowns import rank_sevens
 from engine.ranges import are_free, holding_number
-from engine.starting_hands import starting_hand
 
 _KEYS: Final = KEYS.astype(np.int64)
 _BITS: Final = BITS.astype(np.int64)

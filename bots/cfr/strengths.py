@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, Strengths, canonical_boards
+from engine.cards import starting_hand
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.starting_hands import starting_hand
 
 _ON_RIVER: Final = 1081
 """Holdings that a full board leaves."""

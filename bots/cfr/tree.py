@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bots.errors import SolvingError
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, betting_start
-from engine.actions import raise_to
+from engine.betting_rules import raise_to
 
 DECISION: Final = 0
 FOLDED: Final = 1

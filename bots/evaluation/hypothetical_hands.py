@@ -43,8 +43,7 @@ from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
 from engine.ranges import holding_number
 from logs.record import HandRecord
-from logs.variance.shares import PotRow, Shares
-from logs.variance.terms import Terms, TermsBuilder, chance_terms, term_values
+from logs.variance.terms import PotRow, Shares, Terms, TermsBuilder, chance_terms, term_values
 from protocol import format_action
 
 
@@ -306,7 +305,7 @@ class ActionTerms:
         self._width = first + 2 * len(self._imagined)
 
     def terms(self, record: HandRecord, stream: int) -> Terms:
-        """The terms of a hand; a stream as for `logs.variance.shares.Shares.of`.
+        """The terms of a hand; a stream as for `logs.variance.terms.Shares.of`.
 
         Raises:
             PolicyError: a player did what its policy gives no chance, or the policy tells no probabilities.

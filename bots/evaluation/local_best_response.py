@@ -52,7 +52,7 @@ from engine import (
 from engine.errors import quoted
 from engine.holdem import is_holdem
 from engine.ranges import HOLDINGS, are_free, holding_number, shares_against
-from logs.variance.shares import PotRow, Shares, shares_refusal
+from logs.variance.terms import PotRow, Shares, shares_refusal
 from protocol import format_action
 
 _BOTH = 0b11

@@ -25,7 +25,7 @@ played out from there, with the cards of all players as they were, the same boar
 policy in every seat; what the player's action earned more or less stands to the account of the decision. So this is
 the cost beside the policy and against it, with the hands that the opponents really held. A player who plays the policy
 is as likely to gain as to lose in each decision, whatever happened before: there the intervals of
-`logs.leaks.simultaneous`, which change signs of decisions, are exact.
+`logs.leaks.search`, which change signs of decisions, are exact.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from engine import (
 from engine.errors import quoted
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused
-from logs.leaks.divergences import parting_at
+from logs.leaks.divergences import divergence_at
 from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game
 from logs.record import HandRecord
 from protocol import FormatError, format_action, format_game_definition
@@ -389,15 +389,15 @@ def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, 
         if step.position == position:
             view = _view(state, deal, record.hand_number)
             theirs = _drawn(policy, view, _CHOICES, name)
-            parting = None
+            divergence = None
             if not _is_same(step.action, theirs, record.game):
                 other = betting_steps(state.after(theirs))[-1]
                 values = [
                     _played_out(state.after(action), deal, record.hand_number, policy, name)[position]
                     for action in (step.action, theirs)
                 ]
-                parting = replace(parting_at(record, number, other), chips=values[0], others_chips=values[1])
-            count.add_decision(parting, path)
+                divergence = replace(divergence_at(record, number, other), chips=values[0], others_chips=values[1])
+            count.add_decision(divergence, path)
         state = state.after(step.action)
 
 

@@ -24,8 +24,8 @@ from bots.sdk.bot import Bot, FilePath
 from bots.sdk.chance import Chance, holdem_refusal
 from bots.sdk.view import View
 from engine import Action, ActionKind, Category, Game
+from engine.cards import starting_hand
 from engine.equity import DEFAULT_TRIALS, compile_kernels
-from engine.starting_hands import starting_hand
 from protocol import format_action
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from bots.artifact import FileKind, read_artifact, write_artifact
 from bots.errors import ChromosomeError
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import STARTING_HANDS
 
 POSITION_CLASSES: Final = ("small blind", "big blind", "early", "6th", "7th", "8th", "9th", "dealer")
 """The positions that the work tells apart at a table of ten."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.chromosome import GENES, Odds
 from bots.evolved.training import DealSet
-from engine.starting_hands import starting_hand_table
+from engine.cards import starting_hand_table
 from logs.estimation.mean import FEWEST_UNITS, interval_half_width
 
 _PLAYERS: Final = 10
@@ -51,7 +51,7 @@ class HandResults:
     Attributes:
         deal: of each hand.
         position: of player 0, 0 for the small blind.
-        hand: its starting hand, an index of `engine.starting_hands.STARTING_HANDS`.
+        hand: its starting hand, an index of `engine.cards.STARTING_HANDS`.
         category: of its hand at the end, which is the last round that it saw; 0 to 8.
         dollars: what it won.
         last: the last round that it saw, 0 if it folded before the flop.

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.evolved.chromosome import BETTING_STATES, MOST_RAISES, THRESHOLD, chart, chart_position
+from engine.cards import starting_hand_table
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.draw import draw_cards
 from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.starting_hands import starting_hand_table
 
 PLAYERS: Final = 10
 LOGGED: Final = 6

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from bots.formula.formulas import Decision, Proportions
 from bots.sdk.registry import describe, make_bot, parse_spec
+from engine.cards import starting_hand_table
 from engine.equity import MOST_OPPONENTS, preflop_equity
 from engine.kernels.betting import (
     ABLE,
@@ -34,16 +35,14 @@ from engine.kernels.betting import (
     ROUND,
     BettingTables,
     act,
+    holdem_ranks,
     pay,
     start,
 )
-from engine.kernels.draw import count_against_many, mixed
+from engine.kernels.draw import count_against_many, count_against_one, mixed
 from engine.kernels.jit import njit
-from engine.kernels.limit_hand import holdem_ranks
-from engine.kernels.unseen import count_against_one
 from engine.splitmix import MASK_64, STEP
 from engine.splitmix import mixed as mixed_here
-from engine.starting_hands import starting_hand_table
 
 _STARTING_HAND = np.array(starting_hand_table(), np.uint8)
 _PREFLOP = np.zeros((169, MOST_OPPONENTS), np.float64)

@@ -14,8 +14,8 @@ from bots.lp_mc.strategy import ActionChances, PreflopStrategy, preflop_strategy
 from bots.sdk.bot import Bot, draw, fresh_seed, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Game
+from engine.cards import starting_hand, starting_hand_name
 from engine.holdem import is_holdem
-from engine.starting_hands import starting_hand, starting_hand_name
 from protocol import format_action
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.batch import rank_hands
+from engine.cards import starting_hand_table
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.draw import mixed
 from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
 from engine.splitmix import STEP
-from engine.starting_hands import starting_hand_table
 from engine.tables import MOST_OPPONENTS, load_preflop
 
 _Places: TypeAlias = NDArray[np.uint8]

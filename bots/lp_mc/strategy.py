@@ -57,7 +57,7 @@ class PreflopStrategy:
 
         Args:
             betting: the actions so far, such as ``cr``: one of `BETTINGS`.
-            starting_hand: its number in `engine.starting_hands`.
+            starting_hand: its number in `engine.cards`.
         """
         at = 3 * (BETTINGS.index(betting) * _HANDS + starting_hand)
         return ActionChances(*self.numbers[at : at + 3])

@@ -26,8 +26,8 @@ from bots.rembrant.rules import (
 from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from engine import CALL, FOLD, Action, ActionKind, Card, Game, raise_to
+from engine.cards import starting_hand_name
 from engine.holdem import is_dealt_as_holdem
-from engine.starting_hands import starting_hand_name
 from protocol import format_action
 
 if TYPE_CHECKING:

@@ -63,8 +63,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeVar
 
 from engine import Card, Category, category, rank_hand
-from engine.cards import RANKS, rank_of, suit_of
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import RANKS, STARTING_HANDS, rank_of, suit_of
 
 
 class HandKind(enum.Enum):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bots.sdk.view import View
 from engine import Action, Card, Position
+from engine.cards import STARTING_HANDS, cards_of
 from engine.ranges import HOLDINGS, are_free, classes
-from engine.starting_hands import STARTING_HANDS, cards_of
 
 HoldingChances: TypeAlias = Mapping[Action, "float | NDArray[np.float64]"]
 """The probability of each action: with all holdings, or by holding in the order of `engine.ranges`."""

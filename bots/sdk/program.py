@@ -49,6 +49,7 @@ from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from engine import Action, Game, betting_start
 from engine.errors import quoted
+from engine.text import escaped
 from protocol.session import DealerEvent
 
 _LAST_LINES = 5
@@ -173,10 +174,10 @@ class Program:
         except OSError:
             return []
         lines = [line.rstrip()[-_MOST_LINE_LETTERS:] for line in text.splitlines() if line.strip()]
-        last = [_printable(line) for line in lines[-_LAST_LINES:]]
+        last = [escaped(line, "\t") for line in lines[-_LAST_LINES:]]
         heads = [line for line in lines[:-_LAST_LINES] if not line[0].isspace()]
         if heads and last[0][0].isspace() and not heads[-1].startswith("Traceback"):
-            return [_printable(heads[-1]), "...", *last]
+            return [escaped(heads[-1], "\t"), "...", *last]
         return last
 
     def wait(self, timeout_s: float) -> int | None:
@@ -275,11 +276,6 @@ def _mark_of(pid: int) -> int:
         return 0
     limit = _REALTIME_LIMIT.search(Path(f"/proc/{pid}/limits").read_bytes())
     return 0 if limit is None else int(limit[1])
-
-
-def _printable(line: str) -> str:
-    """A line without control characters, safe to show in a terminal."""
-    return "".join([char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in line])
 
 
 _POLL_S: Final = 0.05

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from bots.errors import SolvingError
 from bots.solving.sequence_form import Chance, Decision, Leaf, Node, PublicGame
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, betting_start, format_cards
-from engine.actions import raise_to
+from engine.betting_rules import raise_to
 from engine.evaluator import rank_hand
-from engine.showdown import showdown_values
+from engine.hand import showdown_values
 
 _MOST_LEAVES: Final = 20_000
 """A larger tree is refused: Leduc has 274 leaves for each of its deals of hole cards."""

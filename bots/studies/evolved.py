@@ -42,7 +42,7 @@ from bots.studies.evolved_play import (
 from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict, sheet
 from bots.workers import Workers
 from logs.estimation import Rate, RunningMean
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 from logs.page.table import ABSENT, TableView
 from protocol import find_game
 

@@ -20,8 +20,8 @@ from bots.evolved.runs import Check, FinishedRun, FinishedRuns
 from bots.evolved.training import GENOME, OPPONENTS, DealSet
 from bots.studies.report import Claim, Claims, Line, LineChart, Verdict, printed_figures, sheet
 from engine import Category
-from engine.starting_hands import STARTING_HANDS
-from logs.estimation.rate import signed
+from engine.cards import STARTING_HANDS
+from logs.estimation.mean import signed
 from logs.page.table import ABSENT, TableView
 from logs.tracker.definitions import classify
 
@@ -274,8 +274,8 @@ def _verdicts_on_hands(
 
 
 def _strong_hands() -> set[str]:
+    from engine.cards import starting_hand
     from engine.equity import preflop_equity
-    from engine.starting_hands import starting_hand
 
     example = {starting_hand((one, other)): (one, other) for one in range(52) for other in range(one)}
     chances = {STARTING_HANDS[at]: preflop_equity(cards, 9).equity for at, cards in example.items()}

@@ -16,7 +16,7 @@ from bots.rembrant.rules import (
     postflop_rule,
 )
 from bots.studies.report import Claim, Claims, Report, Section, Verdict
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import STARTING_HANDS
 
 _STRAIGHTS: Final = tuple(kind for kind in HandKind if kind.name.startswith("STRAIGHT"))
 _OTHERS: Final = "the tables read here are others"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from bots.sdk.selfplay import decision_times
 from dealer.bench.rows import Row
-from dealer.results.sentences import count_of
 from engine import Game
+from engine.text import count_of
 
 _SEED = 20_241
 _PART_WITHIN = 0.99

@@ -13,7 +13,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED
-from dealer.results.sentences import three_digits
+from dealer.run.sentences import three_digits
 from engine.errors import quoted
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.results.crosstable import TableFormat, standings_text
-from dealer.results.reading import read_result
-from dealer.results.schema import TournamentResult
+from dealer.run.crosstable import TableFormat, standings_text
+from dealer.run.results import TournamentResult, read_result
 
 
 def crosstable(

@@ -9,8 +9,7 @@ import typer
 from dealer.cli.console import Terminal
 from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
-from dealer.run.schedule import Seating
-from dealer.run.settings import Command
+from dealer.run.settings import Command, Seating
 from protocol import find_game
 
 _DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "hands": 1000, "seating": Seating.SINGLE, "workers": 1}

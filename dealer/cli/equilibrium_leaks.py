@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dealer.results.sentences import count_of
+from engine.text import count_of
 
 if TYPE_CHECKING:
     from bots.equilibrium.deviations import ChosenAction, Deviations, Situation

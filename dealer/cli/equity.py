@@ -13,12 +13,11 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.working import working
 from dealer.person.styles import ink_of
-from dealer.results.sentences import count_of
 from engine import STARTING_HANDS, Card, CardError, parse_cards
-from engine.cards import RANKS, format_cards
-from engine.chances import ANY_HOLDING, DEFAULT_TRIALS, MOST_PLAYERS, Chances, Holding, chances
+from engine.cards import RANKS, format_cards, holdings_of
+from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MOST_PLAYERS, Chances, Holding, chances
 from engine.errors import quoted
-from engine.starting_hands import holdings_of
+from engine.text import count_of
 
 _UNKNOWN = ("random", "??")
 _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
@@ -57,7 +56,8 @@ def equity(
         typer.Option(
             "--trials",
             metavar="N",
-            help=f"Draw so many showdowns, not count them all; {DEFAULT_TRIALS:,} are drawn where there are too many.",
+            help=f"Draw so many showdowns, not count them all; {DEFAULT_SHOWDOWNS:,} are drawn where there "
+            "are too many.",
             show_default=False,
         ),
     ] = None,

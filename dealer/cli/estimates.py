@@ -13,11 +13,10 @@ from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.reading import Problems
 from dealer.cli.working import working
 from dealer.errors import ResultError
-from dealer.results.reading import read_contest, read_result
-from dealer.results.schema import ContestResult, PlayerResult
-from dealer.results.sentences import count_of
 from dealer.run.folder import RESULT_NAME
+from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
 from engine import Game
+from engine.text import count_of
 
 if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
@@ -118,8 +117,7 @@ def _estimates(
     find: Callable[..., HandSource],
 ) -> Estimates:
     from bots.errors import PolicyError, SpecError
-    from logs.variance.many_files import reduce_hands
-    from logs.variance.reduction import HandCorrections, Reduction
+    from logs.variance.reduction import HandCorrections, Reduction, reduce_hands
 
     with contextlib.ExitStack() as stack:
 

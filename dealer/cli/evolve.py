@@ -20,7 +20,7 @@ from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.working import duration, live_line
-from dealer.results.sentences import count_of
+from engine.text import count_of
 
 app = typer.Typer(
     help="Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",

@@ -27,7 +27,7 @@ from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import RunFolder, WorkerCount, computing
 from dealer.cli.working import duration, live_line
-from dealer.results.sentences import count_of
+from engine.text import count_of
 
 _TRAINING: Final = "Evolution"
 _RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not OppositionKind.MODEL}

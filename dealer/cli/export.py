@@ -12,8 +12,8 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options, warning_text
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, Transcript, hand_finder
-from dealer.results.sentences import count_of
 from dealer.table.collector import spare_collector
+from engine.text import count_of
 from logs.conversion import Conversion, MoneyRake, convert
 from logs.export import parse_currency, parse_formats
 

@@ -12,9 +12,8 @@ import typer
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit
 from dealer.cli.streams import EXIT_FAILED, EXIT_UNDECIDED
-from dealer.results.gate import GateVerdict, judge
-from dealer.results.junit import junit_report
-from dealer.results.reading import read_contest
+from dealer.run.gate import GateVerdict, judge, junit_report
+from dealer.run.results import read_contest
 from engine.errors import quoted
 
 _EXIT_CODES = {GateVerdict.PASSED: 0, GateVerdict.FAILED: EXIT_FAILED, GateVerdict.UNDECIDED: EXIT_UNDECIDED}

@@ -8,9 +8,9 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
+from logs.contest_scores import largest_losses
 from logs.record import HandRecord
 from logs.view import replayed
-from logs.worst_hands import worst_hands
 
 
 def hands(
@@ -40,7 +40,7 @@ def hands(
                     found += 1
                     terminal.print(hand_text(record))
         else:
-            lost = worst_hands(source, player, count=worst)
+            lost = largest_losses(source, player, count=worst)
             for found, one in enumerate(lost, 1):
                 terminal.print(f"{found}. {one.player} {one.chips:+,.10g}", style="bold")
                 terminal.print(hand_text(one.hand))

@@ -23,7 +23,7 @@ from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.cli.working import live_line
 from dealer.match.faults import FaultPolicy
 from dealer.run.folder import empty_folder, new_folder
-from dealer.run.schedule import Seating
+from dealer.run.settings import Seating
 from dealer.server.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
 from dealer.server.joining.connection import (
     ALL_GAMES,

@@ -15,7 +15,7 @@ from dealer.cli.equilibrium_leaks import report_of_deviations
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.working import working
-from dealer.results.leaks import (
+from dealer.run.leaks import (
     MOST_NAMED,
     command_for,
     leaks_table,
@@ -144,11 +144,11 @@ def _as_json(found: Leaks, sources: list[Path]) -> dict[str, Any]:
         "cells": [_cell_as_json(cell) for cell in found.cells],
         "worst": [
             {
-                **dataclasses.asdict(parting),
+                **dataclasses.asdict(divergence),
                 "paths": list(paths),
-                "command": command_for(paths, parting.hand_number, sources),
+                "command": command_for(paths, divergence.hand_number, sources),
             }
-            for parting, paths in found.worst
+            for divergence, paths in found.worst
         ],
     }
 

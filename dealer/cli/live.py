@@ -13,9 +13,10 @@ from rich.text import Text
 from dealer.cli.console import Terminal
 from dealer.cli.working import duration
 from dealer.match.sentences import stray_sentence
-from dealer.results.sentences import count_of, expectation, rounded_up
-from dealer.run.plan import RunPlan
+from dealer.run.plan import ContestPlan
+from dealer.run.sentences import expectation, rounded_up
 from dealer.run.tournament import AwaitedPlayer, Progress
+from engine.text import count_of
 
 _PLAIN_EVERY_S = 10.0
 
@@ -52,9 +53,9 @@ class LiveLine:
         if self._live is not None:
             self._live.stop()
 
-    def expect(self, plan: RunPlan) -> None:
+    def expect(self, plan: ContestPlan) -> None:
         """Say how long a stop rule is likely to take."""
-        sentence = expectation(plan.contests[0])
+        sentence = expectation(plan)
         if sentence is not None and not self._is_silent:
             self._terminal.say(f"--stop {sentence}")
 

@@ -5,7 +5,7 @@ A command takes them all as one object:
     @takes_options
     def play(words: ..., options: RunOptions) -> None: ...
 
-What a setting means, its bounds and its default stand in `dealer.run.settings.RunConfig`; only how it is typed stands
+What a setting means, its bounds and its default stand in `dealer.run.settings.RunSettings`; only how it is typed stands
 here. An option that is not given is None: then the configuration file decides, and then the default.
 """
 
@@ -21,8 +21,7 @@ import typer
 
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
-from dealer.run.schedule import Seating
-from dealer.run.settings import RunConfig, Score
+from dealer.run.settings import RunSettings, Score, Seating
 from logs.formats import ExportWarning
 
 _MATCH = "Match"
@@ -68,14 +67,14 @@ _NAMES: Final[Mapping[str, str]] = {
 
 def option_of(setting: str) -> str:
     """What a person types for a setting; empty if it is an argument without a name."""
-    if setting not in RunConfig.model_fields and setting not in _NAMES:
+    if setting not in RunSettings.model_fields and setting not in _NAMES:
         return ""
     return _NAMES.get(setting, "--" + setting.removesuffix("_ms").removesuffix("_s").replace("_", "-"))
 
 
 def _setting(name: str, panel: str, *flags: str, metavar: str | None = None) -> Any:
     """The option for a setting; its meaning, bounds and default are those of the configuration."""
-    about = RunConfig.model_fields[name]
+    about = RunSettings.model_fields[name]
     extra = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
     plain = getattr(about.default, "value", about.default)
     shown = extra.get("otherwise") or (f"{plain:g}" if isinstance(plain, float) else plain)
@@ -155,13 +154,13 @@ class RunOptions:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was given, under the names of `dealer.run.settings.RunConfig`."""
+        """What was given, under the names of `dealer.run.settings.RunSettings`."""
         given = {option.name: getattr(self, option.name) for option in fields(self)}
         seating = {None: None, True: Seating.ROTATIONS, False: Seating.SINGLE}[self.duplicate]
         if self.permutations and self.duplicate is not None:
             raise ConfigError("--permutations plays every order of the players: leave out --[no-]duplicate")
         given["seating"] = Seating.PERMUTATIONS if self.permutations else seating
-        return {name: given[name] for name in RunConfig.model_fields if given.get(name) is not None}
+        return {name: given[name] for name in RunSettings.model_fields if given.get(name) is not None}
 
 
 def warning_text(warning: ExportWarning) -> str:

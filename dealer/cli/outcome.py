@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from dealer.cli.console import Terminal
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.results.crosstable import crosstable_rows, crosstable_title, ranking_rows
-from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
-from dealer.results.sentences import three_digits
+from dealer.run.crosstable import crosstable_rows, crosstable_title, ranking_rows
 from dealer.run.ending import Outcome
-from logs.estimation.rate import signed
+from dealer.run.results import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
+from dealer.run.sentences import three_digits
+from logs.estimation.mean import signed
 
 
 def exit_code(outcome: Outcome) -> int:

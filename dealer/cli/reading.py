@@ -15,10 +15,10 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED
-from dealer.results.sentences import count_of
 from engine import Game
+from engine.text import count_of
 from logs.errors import DamagedLogError, ExportError, LogProblem, LogsError, UnknownGameError
-from logs.money import MOST_DECIMALS, Scale
+from logs.formats import MOST_DECIMALS, Scale
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:

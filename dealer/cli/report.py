@@ -12,12 +12,11 @@ from dealer.cli.console import Terminal, check_new_file, write_file
 from dealer.cli.reading import ChipValue, GameName, Sources, Strict, Transcript, counted, hand_finder
 from dealer.cli.working import working
 from dealer.errors import ResultError
-from dealer.results.leaks import tables_in_short
-from dealer.results.page import report_of_results
-from dealer.results.reading import read_result
-from dealer.results.schema import ContestResult, TournamentResult
-from dealer.results.sentences import count_of
 from dealer.run.folder import RESULT_NAME
+from dealer.run.leaks import tables_in_short
+from dealer.run.report import report_of_results
+from dealer.run.results import ContestResult, TournamentResult, read_result
+from engine.text import count_of
 from logs.hand_source import HandSource
 from logs.page.table import TableView
 from logs.report import format_report

@@ -20,10 +20,10 @@ from dealer.cli.outcome import exit_code, show_contest, show_tournament
 from dealer.cli.streams import EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import AnyResult, Run, new_play, new_tournament
-from dealer.results.junit import junit_report
-from dealer.results.schema import ContestResult
 from dealer.run.contest import Watch
-from dealer.run.settings import Command, RunConfig, read_config, validated
+from dealer.run.gate import junit_report
+from dealer.run.results import ContestResult
+from dealer.run.settings import Command, RunSettings, read_config, validated
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 
@@ -68,7 +68,7 @@ def _cluster(scheduler: str | None) -> Iterator[Workers | None]:
         yield workers
 
 
-def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunConfig:
+def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunSettings:
     """The settings of the file and, taking precedence, of the command line."""
     data: dict[str, Any] = {}
     if path is not None:
@@ -83,7 +83,7 @@ def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> Ru
 
 def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, scheduler: str | None) -> None:
     """Go on with a run, as `play_and_show`; `scheduler` is that of the cluster that plays."""
-    if scheduler is not None and run.plan.settled.command is not Command.TOURNAMENT:
+    if scheduler is not None and run.plan.settings.command is not Command.TOURNAMENT:
         abort(f"a cluster plays the contests of a tournament; {run.folder} holds one contest: leave --scheduler out")
     with _cluster(scheduler) as cluster:
         play_and_show(terminal, run, options, cluster)
@@ -107,7 +107,7 @@ def play_and_show(
         LiveLine(terminal, is_silent=is_silent) as line,
         asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):
-        line.expect(run.plan)
+        line.expect(run.planned[0])
         spare_collector()
         result = runner.run(_play(run, line, cluster, watch))
     for sentence in (*run.warnings, *run.unwritten):

@@ -18,7 +18,6 @@ from typer.core import TyperGroup
 from dealer.cli.console import Terminal, abort
 from dealer.cli.web_extra import has_web
 from dealer.errors import ConfigError
-from dealer.results.sentences import count_of
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.reference_settings import read_reference_settings
@@ -27,6 +26,7 @@ from dealer.server.server import serve as serve_until_cancelled
 from dealer.server.settings import ServerSettings, default_settings, example, read_toml_settings
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
+from engine.text import count_of
 
 _CONFIG_NAME = "arena-server.toml"
 _MOST_NAME_LETTERS = 64

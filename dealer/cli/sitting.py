@@ -12,9 +12,9 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.library import Run, reopen
 from dealer.person.terminal import Face, Leaving, sit_down
-from dealer.results.schema import ContestResult
-from dealer.results.sentences import contest_sentence
 from dealer.run.ending import Outcome
+from dealer.run.results import ContestResult
+from dealer.run.sentences import contest_sentence
 
 
 def reopen_table(folder: Path) -> Run[ContestResult]:

@@ -15,7 +15,7 @@ from dealer.library import new_table
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config
 from dealer.person.terminal import Face
-from dealer.run.settings import BotSettings, RunConfig
+from dealer.run.settings import BotSettings, RunSettings
 
 
 def table(
@@ -98,7 +98,7 @@ def table(
     play_seat(terminal, run, face)
 
 
-def _config(words: list[str], game: str | None, name: str, asked: dict[str, Any]) -> RunConfig:
+def _config(words: list[str], game: str | None, name: str, asked: dict[str, Any]) -> RunSettings:
     """The settings of the table that the words ask for."""
     if game is None:
         first, bots = split_words(words)

@@ -12,8 +12,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, Scheduler, takes_options
 from dealer.cli.running import run_new
-from dealer.run.schedule import Format
-from dealer.run.settings import Command
+from dealer.run.settings import Command, Format
 
 
 @takes_options

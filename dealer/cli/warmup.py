@@ -16,8 +16,8 @@ from bots.sdk.bot import Bot
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
-from dealer.results.sentences import count_of
 from dealer.run.folder import RunLock
+from engine.text import count_of
 
 _WAIT_S = 0.2
 

@@ -49,9 +49,8 @@ from dealer.table.listener import Listener
 from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
 from engine import Action, ActionKind, BettingState, Deal, Seat, betting_start, deals, rank_hand
-from protocol.betting_nodes import node_of
+from protocol.betting_nodes import HandLines, node_of
 from protocol.framing import MAX_LINE_BYTES, LineReader
-from protocol.hand_lines import HandLines
 
 _POLL_S: Final = 0.1
 """The longest time without a look at the keyboard and the bot's process."""

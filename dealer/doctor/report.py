@@ -18,7 +18,8 @@ from rich.text import Text
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import Situation
-from dealer.results.junit import Case, Suite, junit_text
+from dealer.run.gate import Case, Suite, junit_text
+from engine.text import count_of
 
 SCHEMA_VERSION: Final = 1
 Result: TypeAlias = Literal["sound", "faulty", "interrupted"]
@@ -150,10 +151,10 @@ class DoctorReport(BaseModel):
 def sentence_of(findings: Findings, rows: list[SituationReport], game: str, *, is_interrupted: bool) -> str:
     """The examination in a few words."""
     counts = [(findings.count(severity), severity.value) for severity in reversed(Severity)]
-    found = [_count(number, word) for number, word in counts if number]
+    found = [count_of(number, word) for number, word in counts if number]
     hands, answers = sum(row.hands for row in rows), sum(row.answers for row in rows)
     what = " and ".join(found) if found else "Nothing wrong"
-    played = f"in {_count(answers, 'answer')} and {_count(hands, 'hand')}" if hands else "before the first hand"
+    played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}" if hands else "before the first hand"
     sentence = f"{what} found {played} of {game}."
     if is_interrupted:
         sentence += " It was interrupted."
@@ -161,12 +162,8 @@ def sentence_of(findings: Findings, rows: list[SituationReport], game: str, *, i
     if answers and never:
         sentence += f" It never {' and never '.join(never)}, so that could not be checked."
     for reason, number in Counter(row.reason for row in rows if row.result is SituationState.NOT_TRIED).items():
-        sentence += f" {_count(number, 'situation')} not tried: {reason}."
+        sentence += f" {count_of(number, 'situation')} not tried: {reason}."
     return sentence
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:

@@ -70,21 +70,21 @@ class HandInPlay:
         offset_ns = self._offset_ns
         make = tuple.__new__  # Times(...) costs twice as much.
         return HandRecord(
-            setup.game,
-            setup.name,
-            self.number,
-            setup.names,
-            self.seats,
-            self.deal,
-            self.betting,
-            self.values,
-            tuple(
+            game=setup.game,
+            match_name=setup.name,
+            hand_number=self.number,
+            names_by_seat=setup.names,
+            seats=self.seats,
+            deal=self.deal,
+            betting=self.betting,
+            values=self.values,
+            times=tuple(
                 [
                     make(Times, ((asked_ns + offset_ns) // 1000, (answered_ns + offset_ns) // 1000))
                     for asked_ns, answered_ns in self.times_ns
                 ]
             ),
-            tuple(self.comments),
+            comments=tuple(self.comments),
         )
 
 

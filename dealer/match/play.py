@@ -26,8 +26,7 @@ from engine import CALL, FOLD, Action, ActionKind, BettingState, Rule, Seat, nea
 from logs.acpc_log.writer import state_line_ending
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, BadAction, BadState, Closed, Comment, DealerEvent, Reply, StaleReply, UnknownAction
-from protocol.betting_nodes import BettingNode, first_node
-from protocol.hand_lines import HEADS, HandLines
+from protocol.betting_nodes import HEADS, BettingNode, HandLines, first_node
 
 _SEATED = Presence.SEATED
 _ABSENT = Presence.ABSENT

@@ -15,13 +15,12 @@ from typing import Final
 from rich.text import Text
 
 from bots.human import MOVED, Choices, Scene, Score, in_words, possible
-from dealer.person.sentences import counted, result_sentence, score_remark, score_text, signed_chips
+from dealer.person.sentences import result_sentence, score_remark, score_text, signed_chips
 from dealer.person.styles import Ink
 from engine import Card, Game, Move, parse_cards
+from engine.text import count_of, shown
 from logs import HandRecord
-from logs.hand_events import Acted, Dealt, HandEvent
-from logs.text import shown
-from logs.view import PlayerView, replayed
+from logs.view import Acted, Dealt, HandEvent, PlayerView, replayed
 
 _BOXED_FROM: Final = 60
 """Cards are drawn as boxes from this width on,"""
@@ -205,7 +204,7 @@ def score_lines(names: Sequence[str], score: Score, ink: Ink) -> list[Text]:
         )
         for seat, (name, chips) in enumerate(zip(names, score.chips, strict=True))
     ]
-    return [*lines, *wrapped(f"After {counted(score.hands, 'hand')} {score_remark(score)}.", ink)]
+    return [*lines, *wrapped(f"After {count_of(score.hands, 'hand')} {score_remark(score)}.", ink)]
 
 
 def all_cards_lines(record: HandRecord, ink: Ink) -> list[Text]:

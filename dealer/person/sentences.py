@@ -11,7 +11,8 @@ from bots.human import Choices, Raises, Scene, Score, read_entry
 from engine import Game, Rule
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
-from logs.hand_events import chips_in_words
+from engine.text import count_of
+from logs.view import chips_in_words
 
 
 def game_sentence(game: Game) -> str:
@@ -33,14 +34,9 @@ def signed_chips(chips: float) -> str:
     return ("+" if chips > 0 else "-" if chips < 0 else "") + chips_in_words(abs(chips))
 
 
-def counted(number: int, word: str) -> str:
-    """A number of things: ``1 hand``, ``1,250 hands``."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
-
-
 def score_text(score: Score) -> str:
     """The score in a few words: ``+20 after 3 hands``."""
-    return f"{signed_chips(score.yours)} after {counted(score.hands, 'hand')}"
+    return f"{signed_chips(score.yours)} after {count_of(score.hands, 'hand')}"
 
 
 def score_remark(score: Score) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from bots.sdk.registry import describe, is_builtin, make_bot
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.match.faults import FaultPolicy
-from dealer.run.settings import BotSettings, RunConfig, validated
+from dealer.run.settings import BotSettings, RunSettings, validated
 from dealer.table.players import NAME_RULE, PlayerKind, parse_player
 from engine import Game, Seat, Seed
 from engine.errors import quoted
@@ -37,7 +37,7 @@ def table_config(
     directory: str | None = None,
     export: Sequence[str] | None = None,
     on_fault: FaultPolicy = FaultPolicy.RESTART,
-) -> RunConfig:
+) -> RunSettings:
     """The settings of a match of a person against bots.
 
     Args:

@@ -23,10 +23,10 @@ from dealer.errors import DealerError
 from dealer.library import Run
 from dealer.match.events import FaultSeen, HandFinished
 from dealer.person.settings import SEAT
-from dealer.results.schema import ContestResult
-from dealer.results.sentences import fault_phrase
 from dealer.run.contest import MatchEvent
 from dealer.run.match_run import REACHABLE
+from dealer.run.results import ContestResult
+from dealer.run.sentences import fault_phrase
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.loop import Changes
 from engine import Action, Game
@@ -62,10 +62,10 @@ class Sitting:
             decision_s: of a new table: how long a decision may take.
         """
         self.run = run
-        contest = run.plan.contests[0]
+        contest = run.planned[0]
         self.game: Game = contest.game
         self.names: tuple[str, ...] = tuple(contest.names)
-        self.hands: int = contest.hands
+        self.hands: int = contest.run.hands
         kept = read_saved_seat(run.folder)
         earlier = earlier_hands(run)
         self.moments = Moments(kept.played)

@@ -46,17 +46,17 @@ from dealer.person.sentences import game_sentence
 from dealer.person.settings import SEAT
 from dealer.person.sitting import KEPT_HANDS, EarlierHands, earlier_hands
 from dealer.person.styles import Ink, ink_of
-from dealer.results.schema import ContestResult
-from dealer.results.sentences import fault_phrase, listed
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import Outcome
 from dealer.run.match_run import REACHABLE
+from dealer.run.results import ContestResult
+from dealer.run.sentences import fault_phrase, listed
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.loop import new_event_loop
 from engine import Action
 from engine.errors import quoted
+from engine.text import shown
 from logs import HandRecord
-from logs.text import shown
 
 _NAME_AFTER_S: Final = 2.0
 """A player that is waited for as long as this is named."""
@@ -159,14 +159,14 @@ class _Sitting:
         dealing: Dealing,
         earlier: EarlierHands,
     ) -> None:
-        contest = run.plan.contests[0]
+        contest = run.planned[0]
         self._console = console
         self._face = face
         self._entries = entries
         self._dealing = dealing
         self._game = contest.game
         self._names = contest.names
-        self._hands = contest.hands
+        self._hands = contest.run.hands
         self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
         self._hand_number: int | None = None
         self._last_hand = max((number for number, _ in earlier.values), default=-1)

@@ -25,9 +25,8 @@ from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.match_run import LocalRun, MatchAccount, MatchPlan, MatchRun, TcpRun
-from dealer.run.plan import ContestPlan
+from dealer.run.plan import ContestPlan, Slot
 from dealer.run.resume import PickedUp, pick_up
-from dealer.run.schedule import Slot
 from dealer.run.scores import Scores
 from dealer.run.settings import Score
 from dealer.run.training import Trained, Training
@@ -136,7 +135,7 @@ class Contest:
         self.trained: tuple[Trained, ...] = ()
         self.monitor: Monitor | None = None
         if plan.looks:
-            self.monitor = Monitor(plan.stop, plan.bounds)
+            self.monitor = Monitor(plan.run.stop, plan.bounds)
         self._corrected = self._no_corrected_scores()
         self._workers = workers
         self._watch = watch
@@ -274,12 +273,12 @@ class Contest:
     def _no_corrected_scores(self) -> CorrectedScores | None:
         """Corrected scores, still empty, if the stop rule looks at them."""
         plan = self.plan
-        if plan.score is not Score.CORRECTED:
+        if plan.run.settings.score is not Score.CORRECTED:
             return None
         # Loads compiled code.
         from dealer.run.corrected import CorrectedScores
 
-        return CorrectedScores(plan.game, Scores(plan.game, self.slots, partial(plan.new_mean, plan.score)))
+        return CorrectedScores(plan.game, Scores(plan.game, self.slots, partial(plan.new_mean, Score.CORRECTED)))
 
     def _restore_corrected(self, index: int, hands: int) -> None:
         """Correct the hands of a match that stand in its log."""
@@ -288,7 +287,7 @@ class Contest:
             self._corrected.restore(index, islice(records, hands))
 
     def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
-        kind = LocalRun if self.plan.conditions.is_in_process else TcpRun
+        kind = LocalRun if self.plan.run.settings.in_process else TcpRun
         watchers: list[Watcher] = []
         if self._watch is not None:
             watchers.append(MatchWatcher(self._watch, plan.record.game_name, plan.setup))
@@ -298,29 +297,24 @@ class Contest:
 
     def match_plan(self, slot: Slot) -> MatchPlan:
         """One of its matches as it is to be run."""
-        plan, conditions = self.plan, self.plan.conditions
-        return MatchPlan(
-            MatchSetup(
-                plan.game,
-                slot.name,
-                slot.hands,
-                plan.seed_of(slot),
-                tuple(plan.names[player] for player in slot.players),
-                conditions.fixed_seats,
-                slot.first_hand,
-                conditions.limits,
-                conditions.on_fault,
-                MAX_IDLE_LINES_PER_HAND,
-                tuple(plan.players[player].limits for player in slot.players),
-            ),
-            plan.record,
-            tuple(plan.players[player] for player in slot.players),
-            tuple(plan.bot_seed(slot, player) for player in slot.players),
-            conditions.host,
-            conditions.ports,
-            conditions.coalesce_s,
-            () if self.training is None else self.training.lessons(slot),
+        plan, settings = self.plan, self.plan.run.settings
+        players = tuple([plan.players[player] for player in slot.players])
+        setup = MatchSetup(
+            game=plan.game,
+            name=slot.name,
+            hands=slot.hands,
+            seed=plan.seed_of(slot),
+            names=tuple([plan.names[player] for player in slot.players]),
+            fixed_seats=settings.fixed_seats,
+            first_hand=slot.first_hand,
+            limits=settings.limits,
+            on_fault=settings.on_fault,
+            max_idle_lines_per_hand=MAX_IDLE_LINES_PER_HAND,
+            own_limits=tuple([player.limits for player in players]),
         )
+        bot_seeds = tuple([plan.bot_seed(slot, player) for player in slot.players])
+        lessons = () if self.training is None else self.training.lessons(slot)
+        return MatchPlan(setup, plan.record, players, bot_seeds, settings, lessons)
 
     async def _play(self) -> Ending:
         try:

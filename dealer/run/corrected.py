@@ -104,7 +104,7 @@ def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | Non
         shape (deals, players), in mbb/g; None where they are not asked for, a player learns, a sequential test decides
         (its scores may not depend on later ones), counting takes long, or there are too few deals.
     """
-    if plan.score is not Score.BOTH or plan.learners or plan.is_sequential:
+    if plan.run.settings.score is not Score.BOTH or plan.learners or plan.is_sequential:
         return None
     if not is_cheap(plan.game, scores.hands_played):
         return None

@@ -25,7 +25,7 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -45,6 +45,7 @@ from dealer.match.setup import NO_EARLIER_HANDS, Loss, MatchSetup, Phase
 from dealer.run.ending import Wait
 from dealer.run.record import MatchFiles, RecordPlan, open_match_files
 from dealer.run.resume import PickedUp
+from dealer.run.settings import RunSettings
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
@@ -64,9 +65,7 @@ class MatchPlan:
         record: what is kept of it, and where.
         players: by seat.
         bot_seeds: by seat, for the chance decisions of built-in bots.
-        host: the address to listen on.
-        ports: of the seats; missing ones and 0 mean any free port.
-        coalesce_s: see `dealer.table.connections.Connections`.
+        settings: of the run.
         lessons: by seat, for players that learn; empty where nobody does.
     """
 
@@ -74,9 +73,7 @@ class MatchPlan:
     record: RecordPlan
     players: tuple[Player, ...]
     bot_seeds: tuple[int, ...]
-    host: str = "127.0.0.1"
-    ports: tuple[int, ...] = ()
-    coalesce_s: float | None = None
+    settings: RunSettings = field(default=RunSettings(), hash=False)
     lessons: tuple[Lesson | None, ...] = ()
 
     def lesson(self, seat: int) -> Lesson | None:
@@ -471,22 +468,22 @@ class TcpRun(MatchRun):
     # ---- opening
 
     def _open(self, hands: int) -> Connections:
-        plan = self.plan
+        plan, settings = self.plan, self.plan.settings
         match = Match(plan.setup, self._watchers, progress=self._progress)
         match.play_until(hands)
         connections = Connections(
             match,
-            host=plan.host,
+            host=settings.host,
             reads_versions=True,
             may_return=[Seat(seat) for seat, player in enumerate(plan.players) if player.kind is PlayerKind.TCP],
             only_from={Seat(seat): p.address for seat, p in enumerate(plan.players) if p.address is not None},
             keys={Seat(seat): player.key for seat, player in enumerate(plan.players) if player.key is not None},
-            coalesce_s=plan.coalesce_s,
+            coalesce_s=None if settings.coalesce_ms is None else settings.coalesce_ms / 1000,
         )
         connections.on_loss = partial(self._on_loss, connections)
         connections.on_stray = self._tell
         connections.may_be_late = self._is_compiling
-        self.ports = connections.listen(plan.ports)
+        self.ports = connections.listen(settings.ports)
         self._connections = connections
         self._opened_s = time.monotonic()
         for seat in match.missing_seats():
@@ -502,7 +499,7 @@ class TcpRun(MatchRun):
             return
         self._processes[seat] = BotProcess(
             plan.players[seat],
-            host=REACHABLE.get(plan.host, plan.host),
+            host=REACHABLE.get(plan.settings.host, plan.settings.host),
             port=self.ports[seat],
             game=str(self._game_file(plan.players[seat])),
             seed=plan.bot_seeds[seat],

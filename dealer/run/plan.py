@@ -1,23 +1,150 @@
-"""From settled settings to contests: who plays whom, in which seats and slices, in which folders."""
+"""From settings to matches: games and players found, every default decided, and who plays whom in which seats.
+
+    plan = settle(validated({"games": ["kuhn"], "bots": ["calling", "random"]}))
+    plan.hands, plan.seed, plan.seating
+    contests = planned_contests(plan, folder)
+
+A *seating* assigns the players to the seats. A match of a contest is one seating over one slice of the hands; the cards
+follow from the seed of the seating and the hand number alone, so neither the number of seatings nor that of slices
+changes a card.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import re
+import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 from bots.sdk.registry import is_builtin
+from dealer.errors import ConfigError, SettingProblem
+from dealer.match.faults import FaultPolicy
 from dealer.run.record import RecordPlan
-from dealer.run.resolve import NamedGame, SettledConfig
-from dealer.run.schedule import Seating, Slot, number_of_seatings, pairings, slots
-from dealer.run.scores import bounds_of
-from dealer.run.settings import Command, Conditions, Score
-from dealer.table.players import Player
+from dealer.run.settings import BotSettings, Command, Format, RunSettings, Score, Seating
+from dealer.table.confinement import Confinement
+from dealer.table.listener import MOST_SEATS
+from dealer.table.players import Player, PlayerKind, parse_player, unique_names
 from engine import DealKey, Game, Seed, derived_seed
-from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, PlainMean, RunningMean, StopRule
-from logs.formats import ExportOptions
+from engine.errors import quoted
+from logs.errors import UnsupportedGameError
+from logs.estimation import (
+    AnyTimeMean,
+    Better,
+    Bounds,
+    FixedHands,
+    Monitor,
+    PlainMean,
+    RunningMean,
+    StopRule,
+    StopRuleError,
+    parse_stop_rule,
+    score_bounds,
+)
+from logs.export import FORMATS, chip_value_of, parse_currency
+from logs.formats import ExportFormat, ExportOptions
+from logs.pokerstars import POKERSTARS
+from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
+
+_HANDS = 3000
+_MOST_HANDS = 1_000_000
+"""Where a stop rule is to end the run."""
+_PLAYERS = ("raising", "random")
+_MOST_SEATINGS = 720
+_MOST_PROCESSES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGame:
+    """A game to be played.
+
+    Attributes:
+        name: its full name; of a game that is not shipped, the name of its file.
+        game: the game.
+        exports: the formats in which its hand histories are written.
+        chip_value: what a chip is worth in them.
+    """
+
+    name: str
+    game: Game
+    exports: tuple[ExportFormat, ...]
+    chip_value: Decimal = Decimal(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run with nothing left open.
+
+    Attributes:
+        settings: as written; those that can be left out stand below.
+        games: at least one; exactly one unless it is a tournament.
+        players: who plays; in a match, by seat.
+        names: of the players, all different.
+        hands: the most deals to play, each once in every seating.
+        seed: of the cards, a number or a key; built-in bots get seeds of their own that follow from it.
+        seating: in which seatings each deal is played.
+        stop: when to stop.
+        workers: how many matches are played at a time.
+    """
+
+    settings: RunSettings = field(hash=False)
+    games: tuple[NamedGame, ...]
+    players: tuple[Player, ...]
+    names: tuple[str, ...]
+    hands: int
+    seed: Seed
+    seating: Seating
+    stop: StopRule
+    workers: int
+
+    def repeatable(self) -> RunSettings:
+        """The settings with every default that was decided: the same run can be made of them anywhere."""
+        settings = self.settings
+        return settings.model_copy(
+            update={
+                "games": [named.name for named in self.games],
+                "bots": list(settings.bots) or [BotSettings(bot=player.text) for player in self.players],
+                "hands": self.hands,
+                "seed": self.seed,
+                "seating": self.seating,
+                "workers": self.workers,
+                "directory": settings.directory or os.getcwd(),
+                "histories": settings.histories and os.path.abspath(settings.histories),
+            }
+        )
+
+    def keep_games(self, folder: Path) -> None:
+        """Write the definitions of games that are not shipped next to the file of the run.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        for named in self.games:
+            if named.name not in shipped_games():
+                (folder / named.name).write_text(format_game_definition(named.game), "ascii")
+
+
+class Slot(NamedTuple):
+    """One match of a contest.
+
+    Attributes:
+        name: of the match and its files.
+        seating: index of the seating.
+        players: by seat, the index of its player.
+        first_hand: number of the first hand.
+        hands: how many.
+    """
+
+    name: str
+    seating: int
+    players: tuple[int, ...]
+    first_hand: int
+    hands: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,40 +152,45 @@ class ContestPlan:
     """A contest to be played.
 
     Attributes:
+        run: the plan of its run.
         game: the game.
+        entrants: who plays, as indices into the players of the run.
         record: what is kept of its matches, and where; the folder must exist.
-        players: who plays.
-        names: of the players, all different.
-        hands: the most deals to play, each once in every seating.
-        seed: of the cards, a number or a key; built-in bots get seeds of their own that follow from it.
-        seating: which seatings.
-        slices: into how many matches the hands of a seating are cut; 1 where a player learns.
-        stop: when to stop.
-        score: what that looks at.
-        conditions: how every match is played.
     """
 
+    run: Plan
     game: Game
+    entrants: tuple[int, ...]
     record: RecordPlan
-    players: tuple[Player, ...]
-    names: tuple[str, ...]
-    hands: int
-    seed: Seed
-    seating: Seating
-    slices: int
-    stop: StopRule
-    score: Score
-    conditions: Conditions
+
+    @property
+    def players(self) -> tuple[Player, ...]:
+        """Who plays."""
+        return tuple([self.run.players[entrant] for entrant in self.entrants])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The players' names, all different."""
+        return tuple([self.run.names[entrant] for entrant in self.entrants])
+
+    @property
+    def slices(self) -> int:
+        """Into how many matches the hands of a seating are cut; 1 where a player learns.
+
+        A tournament has enough matches to keep its workers busy.
+        """
+        is_whole = self.run.settings.command is Command.TOURNAMENT or self.learners
+        return 1 if is_whole else -(-self.run.workers // self.seatings)
 
     @property
     def slots(self) -> list[Slot]:
         """All matches."""
-        return slots(self.seating, self.game.num_players, self.hands, self.slices)
+        return slots(self.run.seating, self.game.num_players, self.run.hands, self.slices)
 
     @property
     def seatings(self) -> int:
         """How many seatings each deal is played in."""
-        return number_of_seatings(self.seating, self.game.num_players)
+        return number_of_seatings(self.run.seating, self.game.num_players)
 
     @property
     def has_own_cards(self) -> bool:
@@ -67,19 +199,19 @@ class ContestPlan:
         Other players than built-in ones are programs of somebody's, and what such a program has seen in one match it
         can use in the next.
         """
-        if not isinstance(self.seed, DealKey) or self.seatings == 1:
+        if not isinstance(self.run.seed, DealKey) or self.seatings == 1:
             return False
         return not all(is_builtin(player.text) and not player.learns for player in self.players)
 
     def seed_of(self, slot: Slot) -> Seed:
         """The seed of a match."""
-        return derived_seed(self.seed, slot.seating) if self.has_own_cards else self.seed
+        return derived_seed(self.run.seed, slot.seating) if self.has_own_cards else self.run.seed
 
     def bot_seed(self, slot: Slot, player: int) -> int:
         """The seed of a player's own draws: the same in every slice, so that it does not matter how hands are cut."""
-        if isinstance(self.seed, DealKey):
-            return self.seed.number(slot.seating, player)
-        return (self.seed * 1000003 + slot.seating * 1009 + player) % 2**32
+        if isinstance(self.run.seed, DealKey):
+            return self.run.seed.number(slot.seating, player)
+        return (self.run.seed * 1000003 + slot.seating * 1009 + player) % 2**32
 
     @property
     def learners(self) -> tuple[int, ...]:
@@ -94,16 +226,16 @@ class ContestPlan:
     @property
     def is_sequential(self) -> bool:
         """Whether a sequential test decides, so that intervals have to hold at every moment."""
-        return isinstance(self.stop, Better)
+        return isinstance(self.run.stop, Better)
 
     @property
     def bounds(self) -> Bounds:
         """The lowest and the highest possible score of a deal that the stop rule looks at, in mbb/g."""
-        return bounds_of(self.score, self.stop, self.game)
+        return bounds_of(self.run.settings.score, self.run.stop, self.game)
 
     def new_mean(self, score: Score = Score.RAW) -> RunningMean:
         """A mean of scores whose interval is the one that the stop rule needs; without one in training."""
-        bounds = bounds_of(score, self.stop, self.game)
+        bounds = bounds_of(score, self.run.stop, self.game)
         if self.learners:
             return PlainMean((), bounds)
         return AnyTimeMean((), bounds) if self.is_sequential else RunningMean((), bounds)
@@ -111,72 +243,339 @@ class ContestPlan:
     @property
     def looks(self) -> bool:
         """Whether the stop rule needs to look at the scores."""
-        return not isinstance(self.stop, FixedHands)
+        return not isinstance(self.run.stop, FixedHands)
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlan:
-    """All contests of a run.
+def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
+    """The lowest and the highest score of a deal that a stop rule reckons with, in mbb/g.
 
-    Attributes:
-        settled: the settings.
-        folder: of the run.
-        contests: what is played.
-        entrants: by contest, its players as indices into those of the run.
+    A sequential test has to know how far scores can reach; an interval allows for the largest hands, and corrected
+    scores beyond these would take somebody who folds the best hand in the largest pot.
     """
+    if score is Score.CORRECTED and isinstance(stop, Better):
+        # Not loaded by a dealer that needs no such scores.
+        from logs.variance.correction import corrected_bounds
 
-    settled: SettledConfig
-    folder: Path
-    contests: tuple[ContestPlan, ...]
-    entrants: tuple[tuple[int, ...], ...]
+        return corrected_bounds(game)
+    return score_bounds(game)
 
 
-def plan_run(settled: SettledConfig, folder: Path) -> RunPlan:
-    """All contests of a run.
+def seatings(kind: Seating, players: int) -> list[tuple[int, ...]]:
+    """The seatings, each with the player of every seat, in the order given first."""
+    order = tuple(range(players))
+    if kind is Seating.SINGLE:
+        return [order]
+    if kind is Seating.ROTATIONS:
+        return [order[-shift:] + order[:-shift] if shift else order for shift in range(players)]
+    return list(itertools.permutations(order))
+
+
+def number_of_seatings(kind: Seating, players: int) -> int:
+    """How many seatings there are, without making them."""
+    return {Seating.SINGLE: 1, Seating.ROTATIONS: players, Seating.PERMUTATIONS: math.factorial(players)}[kind]
+
+
+def slots(kind: Seating, players: int, hands: int, slices: int) -> list[Slot]:
+    """All matches of a contest, slice by slice.
+
+    The slices are as equal as possible, and never more than there are hands.
+    """
+    found = []
+    slices = max(1, min(slices, hands))
+    orders = seatings(kind, players)
+    for slice_ in range(slices):
+        first, end = hands * slice_ // slices, hands * (slice_ + 1) // slices
+        for seating, order in enumerate(orders):
+            name = "match"
+            if slices > 1:
+                name += f".{slice_ + 1}"
+            if len(orders) > 1:
+                name += f".{'abcdefghijklmnopqrstuvwxyz'[seating]}" if len(orders) <= 26 else f".p{seating + 1}"
+            found.append(Slot(name, seating, order, first, end - first))
+    return found
+
+
+def pairings(format_: Format, bots: int, players: int) -> list[tuple[int, ...]]:
+    """The groups of bots that meet in a tournament, as indices in rising order.
 
     Args:
-        settled: the settings.
-        folder: of the run.
+        format_: who meets whom.
+        bots: how many there are.
+        players: how many play in one contest.
     """
-    is_play = settled.command is not Command.TOURNAMENT
+    groups = itertools.combinations(range(bots), players)
+    return [group for group in groups if format_ is Format.ROUND_ROBIN or 0 in group]
+
+
+def settle(settings: RunSettings) -> Plan:
+    """Decide everything that the settings leave open.
+
+    Raises:
+        ConfigError: a game or a player cannot be found, or settings contradict each other.
+    """
+    if settings.directory is not None and not os.path.isdir(settings.directory):
+        raise _problem("directory", f"commands cannot start in {settings.directory}: there is no such folder")
+    games = tuple([_find_game(name, settings) for name in settings.games])
+    players = _find_players(settings, games)
+    hands, stop = _length(settings)
+    seating = settings.seating
+    if seating is None:
+        has_remote = any(player.kind is PlayerKind.TCP for player in players)
+        seating = Seating.SINGLE if has_remote or settings.ports else Seating.ROTATIONS
+    seatings = number_of_seatings(seating, max(named.game.num_players for named in games))
+    workers = settings.workers
+    if workers is None:
+        workers = 1 if settings.in_process else min(os.cpu_count() or 1, seatings)
+    seed = secrets.randbits(32) if settings.seed is None else settings.seed
+    plan = Plan(
+        settings,
+        games,
+        players,
+        unique_names(players),
+        hands=hands,
+        seed=seed,
+        seating=seating,
+        stop=stop,
+        workers=workers,
+    )
+    _check(plan, seatings)
+    _check_games(plan)
+    _check_training(plan)
+    _check_histories(plan)
+    return plan
+
+
+def _find_game(name: str, settings: RunSettings) -> NamedGame:
+    is_relative = settings.directory is not None and not os.path.exists(name) and (os.sep in name or ".game" in name)
+    try:
+        full, game = find_game(os.path.join(settings.directory or "", name) if is_relative else name)
+    except GameDefinitionError as error:
+        raise _problem("games", str(error)) from None
+    exports = (POKERSTARS,) if settings.export is None else tuple(FORMATS[format_] for format_ in settings.export)
+    try:
+        for format_ in exports:
+            format_.check(game)
+    except UnsupportedGameError as error:
+        if settings.export is not None:
+            raise _problem("export", f"{full}: {error}") from None
+        exports = ()
+    try:
+        chip_value = chip_value_of(settings.stakes, game, exports) if settings.stakes and exports else Decimal(1)
+    except ValueError as error:
+        raise _problem("stakes", f"{full}: {error}") from None
+    return NamedGame(full if full in shipped_games() else os.path.basename(full), game, exports, chip_value)
+
+
+def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Player, ...]:
+    bots: Sequence[BotSettings] = settings.bots
+    texts: Sequence[str] = [bot.bot for bot in bots]
+    is_tournament = settings.command is Command.TOURNAMENT
+    if is_tournament:
+        for named in games:
+            if len(texts) < named.game.num_players:
+                needed = f"a tournament of {named.name} needs at least {named.game.num_players} bots"
+                raise _problem("bots", f"{needed}, {len(texts)} given")
+        files = [named.name for named in games if named.name not in shipped_games()]
+        if len(set(files)) < len(files):
+            raise _problem("games", "every game file needs a name of its own")
+    else:
+        if len(games) > 1:
+            raise _problem("games", "a play has one game; a tournament can have several")
+        seats = games[0].game.num_players
+        texts = texts or [_PLAYERS[seat % 2] for seat in range(seats)]
+        if len(texts) != seats:
+            needed = f"{games[0].name} needs {seats} players"
+            raise _problem("bots", f"{needed}, {len(texts)} given: {', '.join(texts)}")
+    if not bots:
+        bots = [BotSettings(bot=text) for text in texts]
+    players = tuple(_find_player(bot, settings, [named.game for named in games]) for bot in bots)
+    if is_tournament and any(player.kind is PlayerKind.TCP for player in players):
+        raise _problem("bots", "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command")
+    return players
+
+
+def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game]) -> Player:
+    """A player with what is set for it alone."""
+    directory = settings.directory if bot.directory is None else os.path.join(settings.directory or "", bot.directory)
+    if bot.directory is not None and not os.path.isdir(directory or ""):
+        raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
+    player = parse_player(bot.bot, directory, games, in_process=settings.in_process)
+    has_process = player.kind is PlayerKind.COMMAND or (player.kind is PlayerKind.PYTHON and not settings.in_process)
+    if bot.environment and not has_process:
+        raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")
+    confinement = _confinement(bot)
+    if confinement is not None:
+        if not has_process:
+            raise _problem("bots", f"{player.name} is not started as a process, so it has no limits of its own")
+        if (refusal := confinement.refusal()) is not None:
+            raise _problem("bots", f"{player.name}: {refusal}")
+    if bot.address is not None and player.kind is not PlayerKind.TCP:
+        raise _problem("bots", f"{player.name} is started here, so it has no address of its own")
+    if bot.key is not None and player.kind is not PlayerKind.TCP:
+        raise _problem("bots", f"{player.name} is started here, so it needs no key")
+    if bot.arguments and player.kind is not PlayerKind.COMMAND:
+        raise _problem("bots", f"{player.name} is not started by a command, so it takes no arguments")
+    if bot.directory is not None and player.kind is PlayerKind.TCP:
+        raise _problem("bots", f"{player.name} is started by somebody else, so it has no directory here")
+    own = {
+        f"{name}_us": round(seconds * 1e6)
+        for name in ("response", "hand", "per_hand")
+        if (seconds := getattr(bot, f"t_{name}_s")) is not None
+    }
+    return replace(
+        player,
+        arguments=tuple(bot.arguments),
+        address=bot.address,
+        key=bot.key,
+        environment=tuple(bot.environment.items()),
+        limits=replace(settings.limits, **own) if own else None,
+        confinement=confinement,
+    )
+
+
+def _confinement(bot: BotSettings) -> Confinement | None:
+    if bot.user is None and bot.memory_mb is None and bot.cpu_s is None:
+        return None
+    return Confinement(bot.user or "", bot.memory_mb or 0, bot.cpu_s or 0)
+
+
+def _length(settings: RunSettings) -> tuple[int, StopRule]:
+    """The most hands, and when to stop."""
+    if settings.stop is None:
+        hands = _HANDS if settings.hands is None else settings.hands
+        return hands, FixedHands(hands)
+    rule = parse_stop_rule(settings.stop)
+    if not isinstance(rule, FixedHands):
+        return _MOST_HANDS if settings.hands is None else settings.hands, rule
+    if settings.hands not in (None, rule.hands):
+        raise _problem("hands", f"{settings.hands} contradicts the stop rule '{rule}'; give one of them")
+    return rule.hands, rule
+
+
+def _check(plan: Plan, seatings: int) -> None:
+    """Refuse settings that do not go together."""
+    settings, players, stop, workers = plan.settings, plan.players, plan.stop, plan.workers
+    largest = max(named.game.num_players for named in plan.games)
+    if settings.in_process:
+        for player in players:
+            if player.kind is not PlayerKind.PYTHON:
+                raise _problem(
+                    "in_process", f"only Python bots play in process, {player.name} is a {player.kind.value} player"
+                )
+        if settings.on_fault is FaultPolicy.RESTART:
+            raise _problem("on_fault", "a bot that plays in process cannot be restarted: 'end' or 'forfeit'")
+        if workers > 1:
+            raise _problem("workers", "matches in process are played one after the other, by 1 worker")
+    if seatings > _MOST_SEATINGS:
+        raise _problem(
+            "seating",
+            f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
+            f"their rotations are {largest}",
+        )
+    at_once = largest * (workers if isinstance(stop, FixedHands) else max(workers, seatings))
+    if MOST_SEATS is not None and at_once > MOST_SEATS and not settings.in_process:
+        raise _problem("workers", f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve")
+    for named in plan.games:
+        if settings.score is Score.CORRECTED:
+            _check_correction(named)
+        try:
+            Monitor(stop, bounds_of(settings.score, stop, named.game))
+        except StopRuleError as error:
+            raise _problem("stop", f"{named.name}: {error}") from None
+    if not isinstance(stop, FixedHands) and seatings * largest > _MOST_PROCESSES:
+        raise _problem(
+            "stop",
+            f"'{stop}' keeps all {seatings} seatings at the table at once, {seatings * largest} bots; "
+            "play the rotations only, or a fixed number of hands",
+        )
+    if settings.ports and (seatings > 1 or workers > 1 or settings.command is Command.TOURNAMENT):
+        raise _problem("ports", "ports can be given for one match only: play a single seating with one worker")
+    if len(settings.ports) > largest:
+        raise _problem("ports", f"{len(settings.ports)} ports are given, but there are {largest} seats")
+    taken = [port for port in settings.ports if port]
+    if len(set(taken)) < len(taken):
+        raise _problem("ports", f"every seat needs a port of its own, not {', '.join(map(str, taken))}")
+
+
+def _check_correction(named: NamedGame) -> None:
+    from logs.variance.terms import shares_refusal
+
+    if (refusal := shares_refusal(named.game)) is not None:
+        raise _problem("score", f"{named.name}: {refusal}")
+
+
+def _check_histories(plan: Plan) -> None:
+    """Refuse wishes for hand histories that cannot be met."""
+    settings, games, names = plan.settings, plan.games, plan.names
+    if settings.observed and settings.hero is not None:
+        raise _problem("observed", "hand histories have a hero or none; leave one of the two settings out")
+    if settings.hero is not None and settings.hero not in names:
+        raise _problem("hero", f"no player is called {quoted(settings.hero)}; there are {', '.join(names)}")
+    for setting in ("histories", "hero", "observed", "stakes"):
+        if getattr(settings, setting) and not any(named.exports for named in games):
+            reason = "none are to be written" if settings.export is not None else f"{games[0].name} has none"
+            raise _problem(setting, f"it is about hand histories, but {reason}")
+
+
+def _check_training(plan: Plan) -> None:
+    """Refuse to compare players one of which is another in every hand."""
+    learner = next((player for player in plan.players if player.learns), None)
+    if learner is None:
+        return
+    if learner.has_own_user:
+        raise _problem("bots", f"{learner.name} learns, but another user cannot write its journal; add learn=false")
+    frozen = f"{learner.name} learns while it plays, so it is another player in every hand"
+    if plan.settings.score is Score.CORRECTED:
+        raise _problem("score", f"{frozen} and has no win rate to be corrected; add learn=false")
+    if plan.settings.command is Command.TOURNAMENT:
+        raise _problem("bots", f"{frozen} and cannot be ranked; add learn=false, or train it in a play")
+    if not isinstance(plan.stop, FixedHands):
+        raise _problem(
+            "stop", f"{frozen} and has no interval for '{plan.stop}'; give a number of hands, or add learn=false"
+        )
+
+
+def _check_games(plan: Plan) -> None:
+    """Refuse bots that do not play a game, before anything is played."""
+    for player in plan.players:
+        for named, refusal in zip(plan.games, player.refusals, strict=False):
+            if refusal is not None:
+                raise _problem("bots", f"{player.name} does not play {named.name}: {refusal}")
+
+
+def _problem(setting: str, problem: str) -> ConfigError:
+    return ConfigError(SettingProblem(setting, problem))
+
+
+def planned_contests(plan: Plan, folder: Path) -> tuple[ContestPlan, ...]:
+    """All contests of a run, in its folder; those of a tournament in folders of their own."""
+    settings = plan.settings
     tables = [
         (named, entrants)
-        for named in settled.games
-        for entrants in pairings(settled.format, len(settled.players), named.game.num_players)
+        for named in plan.games
+        for entrants in pairings(settings.format, len(plan.players), named.game.num_players)
     ]
+    histories = Path(settings.histories) if settings.histories else None
     contests = []
-    histories = settled.histories
     for number, (named, entrants) in enumerate(tables, 1):
-        names = tuple(settled.names[entrant] for entrant in entrants)
-        seatings = number_of_seatings(settled.seating, named.game.num_players)
-        own = folder if is_play else folder / _label(number, len(tables), named.name, names)
-        contests.append(
-            ContestPlan(
-                named.game,
-                RecordPlan(own, named.name, named.exports, _export_options(settled, named, names), histories.folder),
-                tuple(settled.players[entrant] for entrant in entrants),
-                names,
-                settled.hands,
-                settled.seed,
-                settled.seating,
-                # A tournament has enough matches to keep its workers busy.
-                -(-settled.workers // seatings) if is_play and not any(one.learns for one in settled.players) else 1,
-                settled.stop,
-                settled.score,
-                settled.conditions,
-            )
-        )
-    return RunPlan(settled, folder, tuple(contests), tuple(entrants for _, entrants in tables))
+        names = [plan.names[entrant] for entrant in entrants]
+        own = folder
+        if settings.command is Command.TOURNAMENT:
+            own = folder / _label(number, len(tables), named.name, names)
+        options = _export_options(settings, named, names)
+        record = RecordPlan(own, named.name, named.exports, options, histories)
+        contests.append(ContestPlan(plan, named.game, entrants, record))
+    return tuple(contests)
 
 
-def _export_options(settled: SettledConfig, named: NamedGame, names: Sequence[str]) -> ExportOptions:
+def _export_options(settings: RunSettings, named: NamedGame, names: Sequence[str]) -> ExportOptions:
     """How the hand histories of a contest are written."""
-    hero, is_observed, currency, _ = settled.histories
+    hero = settings.hero
     return ExportOptions(
         hero=hero if hero in names else None,
-        default_hero=None if is_observed or hero is not None else names[0],
+        default_hero=None if settings.observed or hero is not None else names[0],
         chip_value=named.chip_value,
-        currency=currency,
+        currency=parse_currency(settings.currency),
     )
 
 

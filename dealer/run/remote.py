@@ -34,7 +34,7 @@ from dealer.run.plan import ContestPlan
 from dealer.run.scores import Scores
 from dealer.run.tally import Tally
 from dealer.table.loop import new_event_loop
-from dealer.table.players import Player, PlayerKind, game_refusal, parse_player
+from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Seat
 from logs.estimation import Monitor
 from logs.whole_file import write_whole
@@ -229,7 +229,9 @@ def _refused(problem: str) -> _Report:
 def _played_away(order: _Order) -> _Report:
     record = order.plan.record
     try:
-        players = tuple([_here(player, order) for player in order.plan.players])
+        players = list(order.plan.run.players)
+        for entrant in order.plan.entrants:
+            players[entrant] = _here(players[entrant], order)
         with tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as temporary:
             # The same name, as files are called by it.
             folder = Path(temporary, record.folder.absolute().name)
@@ -237,7 +239,11 @@ def _played_away(order: _Order) -> _Report:
             for name, data in order.files.items():
                 (folder / name).write_bytes(data)
             histories = None if record.histories is None else folder / _HISTORIES
-            plan = replace(order.plan, players=players, record=replace(record, folder=folder, histories=histories))
+            plan = replace(
+                order.plan,
+                run=replace(order.plan.run, players=tuple(players)),
+                record=replace(record, folder=folder, histories=histories),
+            )
             with asyncio.Runner(loop_factory=new_event_loop) as runner:
                 contest = runner.run(_played(plan))
             return _report_of(contest, folder)
@@ -258,8 +264,9 @@ def _here(player: Player, order: _Order) -> Player:
         directory = os.path.join(order.directory, player.directory) if player.directory else order.directory
         if not os.path.isdir(directory):
             raise PlayerError(f"{player.name} cannot start in {directory}: there is no such folder")
-    found = parse_player(f"x={player.text}", directory)
-    if order.plan.conditions.is_in_process and (refusal := game_refusal(found, order.plan.game)) is not None:
+    in_process = order.plan.run.settings.in_process
+    found = parse_player(f"x={player.text}", directory, (order.plan.game,), in_process=in_process)
+    if in_process and (refusal := found.refusals[0]) is not None:
         raise PlayerError(f"{player.name} does not play {order.plan.record.game_name}: {refusal}")
     return replace(player, command=found.command, directory=found.directory)
 
@@ -288,10 +295,10 @@ def _report_of(contest: Contest, folder: Path) -> _Report:
         )
     return _Report(
         ending,
-        contest.seconds,
-        contest.hands_before,
-        contest.lost_hands,
-        contest.monitor,
-        tuple(matches),
-        {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()},
+        seconds=contest.seconds,
+        hands_before=contest.hands_before,
+        lost_hands=contest.lost_hands,
+        monitor=contest.monitor,
+        matches=tuple(matches),
+        files={path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()},
     )

@@ -31,8 +31,7 @@ from dealer.run.record import RecordPlan, ResponseTimes
 from dealer.run.writers import parse_fault
 from engine import Deal, Game, Seat, Seed, betting_start, deals
 from engine.hand import hand_values
-from logs.comments import parse_comment
-from logs.transaction_log import parse_own_line
+from logs.transaction_log import parse_comment, parse_own_line
 from logs.whole_file import write_whole
 from protocol.errors import FormatError
 from protocol.match_state import betting_after, betting_text

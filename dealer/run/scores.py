@@ -11,24 +11,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 
-from dealer.run.schedule import Slot
-from dealer.run.settings import Score
+from dealer.run.plan import Slot
 from engine import Game
-from logs.estimation import Better, Bounds, RunningMean, StopRule, score_bounds
-
-
-def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
-    """The lowest and the highest score of a deal that a stop rule reckons with, in mbb/g.
-
-    A sequential test has to know how far scores can reach; an interval allows for the largest hands, and corrected
-    scores beyond these would take somebody who folds the best hand in the largest pot.
-    """
-    if score is Score.CORRECTED and isinstance(stop, Better):
-        # Not loaded by a dealer that needs no such scores.
-        from logs.variance.correction import corrected_bounds
-
-        return corrected_bounds(game)
-    return score_bounds(game)
+from logs.estimation import RunningMean
 
 
 class Scores:

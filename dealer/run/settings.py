@@ -9,7 +9,7 @@
     seating = "rotations"
     stop = "better:0,30"
 
-A setting that is None was not written; `dealer.run.resolve` decides what it is then. All other defaults stand
+A setting that is None was not written; `dealer.run.plan` decides what it is then. All other defaults stand
 here and nowhere else. A game that is not shipped is a path, looked for next to the file first. Commands start in
 `directory`.
 """
@@ -21,7 +21,6 @@ import os
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -42,7 +41,6 @@ from pydantic_core import CoreSchema, core_schema
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
-from dealer.run.schedule import Format, Seating
 from engine import DealKey, Seed
 from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
@@ -50,6 +48,26 @@ from logs.export import parse_currency, parse_formats
 
 _LONGEST_S = 1e9
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
+
+
+class Seating(enum.StrEnum):
+    """Which seatings are played, as a rule with the same cards."""
+
+    SINGLE = "single"
+    """The seats as given, once."""
+    ROTATIONS = "rotations"
+    """The players move on by one seat until all have had every seat: a duplicate match."""
+    PERMUTATIONS = "permutations"
+    """Every order of the players."""
+
+
+class Format(enum.StrEnum):
+    """Which bots of a tournament meet."""
+
+    ROUND_ROBIN = "round-robin"
+    """Every bot meets every other."""
+    GAUNTLET = "gauntlet"
+    """The first bot meets all others; they do not meet without it."""
 
 
 class Score(enum.StrEnum):
@@ -72,29 +90,6 @@ class Command(enum.StrEnum):
     """Contests between all bots, or between the first and all others."""
     TABLE = "table"
     """One contest, in which the first player is a person at this terminal."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """How every match of a run is played.
-
-    Attributes:
-        on_fault: what happens to a player that times out, disconnects or floods.
-        limits: the players' clocks.
-        fixed_seats: the button does not move.
-        is_in_process: built-in bots play in this process.
-        host: the address to listen on.
-        ports: of the seats, for the only match of a run; missing ones and 0 mean any free port.
-        coalesce_s: see `dealer.table.connections.Connections`; None sends everything at once.
-    """
-
-    on_fault: FaultPolicy
-    limits: TimeLimits
-    fixed_seats: bool
-    is_in_process: bool
-    host: str
-    ports: tuple[int, ...]
-    coalesce_s: float | None
 
 
 def _setting(default: Any, description: str, *, otherwise: str | None = None, **bounds: Any) -> Any:
@@ -203,7 +198,7 @@ class BotSettings(BaseModel):
         return self.bot if data.keys() == {"bot"} else data
 
 
-class RunConfig(BaseModel):
+class RunSettings(BaseModel):
     """The settings of a run, as written."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -347,21 +342,13 @@ class RunConfig(BaseModel):
         return stop
 
     @property
-    def conditions(self) -> Conditions:
-        """How every match is played; a start timeout of 0 waits without limit."""
-        return Conditions(
-            self.on_fault,
-            TimeLimits(
-                response_us=round(self.t_response_s * 1e6),
-                hand_us=round(self.t_hand_s * 1e6),
-                per_hand_us=round(self.t_per_hand_s * 1e6),
-                start_us=round(self.start_timeout_s * 1e6) if self.start_timeout_s > 0 else None,
-            ),
-            self.fixed_seats,
-            self.in_process,
-            self.host,
-            tuple(self.ports),
-            None if self.coalesce_ms is None else self.coalesce_ms / 1000,
+    def limits(self) -> TimeLimits:
+        """The clocks of all players that have none of their own; a start timeout of 0 waits without limit."""
+        return TimeLimits(
+            response_us=round(self.t_response_s * 1e6),
+            hand_us=round(self.t_hand_s * 1e6),
+            per_hand_us=round(self.t_per_hand_s * 1e6),
+            start_us=round(self.start_timeout_s * 1e6) if self.start_timeout_s > 0 else None,
         )
 
     def to_toml(self) -> str:
@@ -375,7 +362,7 @@ class RunConfig(BaseModel):
         return tomli_w.dumps(arranged, multiline_strings=False)
 
 
-def validated(data: dict[str, Any], source: str = "") -> RunConfig:
+def validated(data: dict[str, Any], source: str = "") -> RunSettings:
     """The settings as an object.
 
     Args:
@@ -386,7 +373,7 @@ def validated(data: dict[str, Any], source: str = "") -> RunConfig:
         ConfigError: a setting is unknown or out of range.
     """
     try:
-        return RunConfig.model_validate({name: value for name, value in data.items() if value is not None})
+        return RunSettings.model_validate({name: value for name, value in data.items() if value is not None})
     except ValidationError as error:
         raise ConfigError(*map(_setting_problem, error.errors(include_url=False)), source=source) from None
 
@@ -445,7 +432,7 @@ def _setting_problem(problem: Any) -> SettingProblem:
     setting, text = problem_in_words(problem)
     if problem["type"] == "extra_forbidden":
         return SettingProblem(
-            "", f"there is no setting {quoted(setting)} (there are: {', '.join(RunConfig.model_fields)})"
+            "", f"there is no setting {quoted(setting)} (there are: {', '.join(RunSettings.model_fields)})"
         )
     return SettingProblem(setting, text)
 

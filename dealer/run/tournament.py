@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bots.workers import Workers
 from dealer.match.events import StrayConnection
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import INTERRUPTED, Outcome, Wait
-from dealer.run.plan import RunPlan
+from dealer.run.plan import ContestPlan, Plan
 from dealer.run.remote import RemoteContest
 from dealer.table.players import PlayerKind
 from logs.estimation import Rate
@@ -24,7 +24,7 @@ class Tournament:
     """The contests of a run while they are played; those of a play are a tournament of one.
 
     Attributes:
-        plan: what is played.
+        plan: of the run.
         contests: in the order planned.
         started_s: on the monotonic clock.
         seconds: how long it took, once ended.
@@ -32,7 +32,8 @@ class Tournament:
 
     def __init__(
         self,
-        plan: RunPlan,
+        plan: Plan,
+        contests: Sequence[ContestPlan],
         on_ended: Callable[[Contest], None] = lambda contest: None,
         watch: Watch | None = None,
         cluster: Workers | None = None,
@@ -40,18 +41,19 @@ class Tournament:
         """Prepare a tournament.
 
         Args:
-            plan: what is played.
+            plan: of the run.
+            contests: what is played.
             on_ended: called with every contest that has ended.
             watch: called with the events of all matches; an error would end the match.
             cluster: other machines, each of whose workers plays one contest at a time; None for this one.
         """
         self.plan = plan
-        workers = asyncio.Semaphore(plan.settled.workers)
+        workers = asyncio.Semaphore(plan.workers)
         # Contests start in their order, not all at once; a cluster keeps its own order.
-        self._turns = asyncio.Semaphore(plan.settled.workers if cluster is None else max(1, len(plan.contests)))
+        self._turns = asyncio.Semaphore(plan.workers if cluster is None else max(1, len(contests)))
         self.contests: list[Contest] = [
             Contest(contest, workers, watch) if cluster is None else RemoteContest(contest, cluster)
-            for contest in plan.contests
+            for contest in contests
         ]
         self.started_s = time.monotonic()
         self.seconds = 0.0
@@ -161,22 +163,24 @@ def progress_of(tournament: Tournament) -> Progress:
     begun = [contest.begun_s for contest in contests if contest.begun_s is not None]
     awaited, left_s = _awaited(tournament)
     return Progress(
-        len(contests),
-        sum(contest.ending is not None for contest in contests),
-        hands,
-        sum(contest.hands_to_play for contest in contests),
-        new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
-        None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
-        () if only is None else (only.plan.names[0], only.plan.opponent),
-        only is not None and only.monitor is not None,
-        None if only is None else _hands_needed(only),
-        sum(run.tally.fault_count for run in runs),
-        awaited,
-        left_s,
-        tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
-        sum(run.tally.strays for run in runs),
-        tuple((run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays),
-        frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
+        contests=len(contests),
+        contests_ended=sum(contest.ending is not None for contest in contests),
+        hands=hands,
+        hands_planned=sum(contest.hands_to_play for contest in contests),
+        hands_per_second=new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
+        rate=None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
+        players=() if only is None else (only.plan.names[0], only.plan.opponent),
+        has_stop_rule=only is not None and only.monitor is not None,
+        hands_needed=None if only is None else _hands_needed(only),
+        faults=sum(run.tally.fault_count for run in runs),
+        awaited=awaited,
+        start_time_left_s=left_s,
+        waits=tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
+        strays=sum(run.tally.strays for run in runs),
+        latest_strays=tuple(
+            (run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays
+        ),
+        other_versions=frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
     )
 
 
@@ -191,7 +195,7 @@ def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float |
         kinds = {name: player.kind for name, player in zip(contest.plan.names, contest.plan.players, strict=True)}
         for run in contest.runs:
             awaited = tuple(
-                AwaitedPlayer(name, run.plan.host, port, kinds[name] is PlayerKind.TCP)
+                AwaitedPlayer(name, run.plan.settings.host, port, kinds[name] is PlayerKind.TCP)
                 for name, port in run.waiting_for()
             )
             if awaited:

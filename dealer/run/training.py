@@ -23,9 +23,8 @@ from pathlib import Path
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot, cut_journal, read_journal
 from dealer.errors import TrainingError
-from dealer.run.plan import ContestPlan
-from dealer.run.schedule import Slot
-from dealer.table.players import Lesson, learning_bot
+from dealer.run.plan import ContestPlan, Slot
+from dealer.table.players import Lesson, make_player
 from engine import Seat
 from logs.whole_file import FileLock, write_whole
 
@@ -147,8 +146,8 @@ class Training:
     # ---- whose files are where
 
     def _bot(self, player: int) -> LearningBot:
-        bot = learning_bot(self._plan.players[player])
-        assert bot is not None
+        bot = make_player(self._plan.players[player], 0)
+        assert isinstance(bot, LearningBot)
         return bot
 
     def _label(self, player: int) -> str:

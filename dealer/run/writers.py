@@ -10,7 +10,7 @@ from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from engine import Action, Seat
 from engine.errors import quoted
 from logs import format_score_line, format_transaction
-from logs.comments import format_comment
+from logs.transaction_log import format_comment
 from logs.whole_file import LineFile
 from protocol.actions import format_action, scan_action
 

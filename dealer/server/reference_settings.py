@@ -20,6 +20,7 @@ from dealer.errors import ConfigError
 from dealer.run.settings import BotSettings
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings
 from engine import Game
+from engine.text import escaped
 from protocol import GameDefinitionError, find_game
 from protocol.benchmark import OWN_SEAT
 from protocol.framing import LineReader
@@ -116,7 +117,7 @@ def _read_line(line: str, reading: _Reading) -> None:
 
 
 def _shown(line: str) -> str:
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line[:200])
+    return escaped(line, most=200)
 
 
 def _number(line: str, keyword: str, what: str, bits: int) -> int:

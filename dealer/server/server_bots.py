@@ -15,7 +15,7 @@ from pathlib import Path
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.errors import ConfigError
 from dealer.run.folder import CONFIG_NAME
-from dealer.run.settings import BotSettings, RunConfig, read_config, validated
+from dealer.run.settings import BotSettings, RunSettings, read_config, validated
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
 from engine import Seed
@@ -97,7 +97,7 @@ def run_config(
     key: str | None = None,
     addresses: Mapping[str, str | None] | None = None,
     environment: Mapping[str, str] | None = None,
-) -> RunConfig:
+) -> RunSettings:
     """What `arena play` would be asked for to play one run of a request.
 
     Args:

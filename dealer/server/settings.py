@@ -25,7 +25,7 @@ from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.run.settings import NO_ADDRESS, BotSettings, problem_in_words, read_toml
 from dealer.server.queue.fair_queue import Limits, Slot
 from dealer.table.confinement import Confinement
-from dealer.table.players import PlayerKind, game_refusal, parse_player
+from dealer.table.players import PlayerKind, parse_player
 from engine import Game
 from engine.errors import quoted
 from logs.estimation import FixedHands, parse_stop_rule
@@ -282,7 +282,7 @@ def bots_for(game: Game, names: Sequence[str] = ()) -> tuple[ServerBot, ...]:
     return tuple(
         ServerBot(name, BotSettings(bot=name))
         for name in names or builtin_names()
-        if game_refusal(parse_player(name), game) is None
+        if parse_player(name, None, (game,), in_process=True).refusals == (None,)
     )
 
 

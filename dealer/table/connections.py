@@ -289,10 +289,10 @@ class Connections:
                 sock,
                 host,
                 loop,
-                loop.soon() if self._coalesce_s is None else loop.later(self._coalesce_s),
-                self._max_unsent_bytes,
-                self._on_broken,
-                self.changes.notify,
+                queue=loop.soon() if self._coalesce_s is None else loop.later(self._coalesce_s),
+                max_unsent_bytes=self._max_unsent_bytes,
+                on_broken=self._on_broken,
+                on_drained=self.changes.notify,
             )
             self._read(connection)
             if match.phase is not Phase.CONNECTING:

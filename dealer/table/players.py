@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bots.errors import SpecError, in_one_line
 from bots.sdk.bot import Bot
@@ -64,6 +64,7 @@ class Player:
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
         learns: whether it is another player after every hand.
+        refusals: for each game that it was asked about, why it does not play it; None where it does.
         confinement: what its process may have; None for everything that we have.
     """
 
@@ -78,6 +79,7 @@ class Player:
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
     learns: bool = False
+    refusals: tuple[str | None, ...] = ()
     confinement: Confinement | None = None
 
     @property
@@ -99,16 +101,23 @@ class Lesson:
     journal: str
 
 
-def parse_player(text: str, directory: str | None = None) -> Player:
+def parse_player(
+    text: str, directory: str | None = None, games: Sequence[Game] = (), *, in_process: bool = False
+) -> Player:
     """Read the description of a player and check that the player can be started.
+
+    A built-in bot is made once, so that an option out of range is reported before anything is started, and asked
+    whether it learns and plays the games. The code of others is asked only if it plays in this process.
 
     Args:
         text: the description.
         directory: the folder where commands are started and bots of one's own are looked for; None for the present
             one.
+        games: what it is to play.
+        in_process: whether it plays in this process.
 
     Raises:
-        PlayerError: there is no such bot, option or program; the sentence says what there is.
+        PlayerError: there is no such bot, option or program, or the bot fails when it is asked.
     """
     name = ""
     named = _NAMED.fullmatch(text)
@@ -124,13 +133,9 @@ def parse_player(text: str, directory: str | None = None) -> Player:
     if is_bot_name(bot):
         place, _, class_name = bot.rpartition(":")
         player = Player(text, name or _clean(class_name + text[len(bot) :]), PlayerKind.PYTHON, (), directory)
-        if is_builtin(bot):
-            # Made once here, so that an option out of range is reported before anything is started.
-            make_player(player, 0)
-        elif place.endswith(".py") and not os.path.isfile(os.path.join(directory or "", place)):
-            # Anything else about the code of others is found out where it runs.
+        if place.endswith(".py") and not os.path.isfile(os.path.join(directory or "", place)):
             raise PlayerError(f"{quoted(text, 400)}: there is no file {place}")
-        return player
+        return _asked(player, games) if in_process or is_builtin(bot) else player
     try:
         command = split_command(text)
     except ValueError as error:
@@ -157,27 +162,14 @@ def make_player(player: Player, seed: int | None) -> Bot:
         raise PlayerError(str(error)) from error
 
 
-def game_refusal(player: Player, game: Game) -> str | None:
-    """Why a Python player does not play a game, as a sentence; None where it does.
-
-    Raises:
-        PlayerError: the bot cannot be made, or fails at the question.
-    """
+def _asked(player: Player, games: Sequence[Game]) -> Player:
+    """A Python player with what its bot answers."""
     bot = make_player(player, 0)
     try:
-        return bot.refusal(game)
+        refusals = tuple([bot.refusal(game) for game in games])
     except Exception as error:
         raise PlayerError(f"{quoted(player.text, 400)}: its refusal() failed: {in_one_line(error)}") from error
-
-
-def learning_bot(player: Player) -> LearningBot | None:
-    """A Python player as a bot that learns; None where it does not.
-
-    Raises:
-        PlayerError: the bot cannot be made.
-    """
-    bot = make_player(player, 0)
-    return bot if isinstance(bot, LearningBot) and bot.is_learning else None
+    return replace(player, learns=isinstance(bot, LearningBot) and bot.is_learning, refusals=refusals)
 
 
 def _program_name(command: Sequence[str], directory: str | None) -> str:

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
 from dealer.match.faults import QUOTED_BYTES
-from dealer.run.schedule import Seating
+from dealer.run.settings import Seating
 from dealer.server import access
 from dealer.server.access import Access
 from dealer.server.accounts import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dealer.results.schema import GameStandings, TournamentResult
+from dealer.run.results import GameStandings, TournamentResult
 from dealer.watching import WatchedRun
 from dealer.web.addresses import contest_path
+from engine.text import shown
 from logs.estimation import Rate
-from logs.text import shown
 
 
 @dataclass(frozen=True, slots=True)

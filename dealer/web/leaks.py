@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.results.leaks import MOST_NAMED, leaks_table, parting_in_words, sentences_of, tables_of
+from dealer.run.leaks import MOST_NAMED, divergence_in_words, leaks_table, sentences_of, tables_of
 from dealer.watching import WatchedContest
 from dealer.web.addresses import hand_path, run_path
 from dealer.web.library import Library, ShownRun
@@ -30,9 +30,9 @@ from dealer.web.site import Site
 from dealer.web.views import open_run
 from dealer.web.visitor import visitor_of
 from engine.holdem import is_holdem
+from engine.text import shown
 from logs.errors import LeaksRefused, LogsError
 from logs.hand_source import find
-from logs.text import shown
 
 if TYPE_CHECKING:
     from logs.leaks import Leaks
@@ -156,15 +156,15 @@ class _Pages:
                 "tables": [*leaks, *tables_of(found)],
                 "worst": [
                     (
-                        parting_in_words(parting),
-                        parting.chips,
-                        parting.others_chips,
+                        divergence_in_words(divergence),
+                        divergence.chips,
+                        divergence.others_chips,
                         [
-                            (keys[path], hand_path(wanted.run, keys[path], parting.hand_number))
+                            (keys[path], hand_path(wanted.run, keys[path], divergence.hand_number))
                             for path in map(str, map(Path, paths))
                         ],
                     )
-                    for parting, paths in found.worst
+                    for divergence, paths in found.worst
                 ],
             }
         return self._site.page(

@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.library import Run
 from dealer.person.sitting import Sitting
-from dealer.results.schema import ContestResult
+from dealer.run.results import ContestResult
 from dealer.server.db.tables import TableRow
 from dealer.server.settings import WebSettings
 from dealer.table.loop import new_event_loop
@@ -91,8 +91,8 @@ def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[st
 
 
 async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> Sitting:
-    names = tuple(run.plan.contests[0].names)
-    game = run.plan.contests[0].record.game_name
+    names = tuple(run.planned[0].names)
+    game = run.planned[0].record.game_name
     table = TableRow(secrets.token_urlsafe(16), LOCAL_OWNER, game, names[1:], run.folder, time.time())
     table_store = LocalTableStore(table)
     limits = TableLimits(asleep_after_s=_FOREVER_S, closed_after_s=_FOREVER_S)

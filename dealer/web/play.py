@@ -23,7 +23,7 @@ from dealer.errors import DealerError, WebError
 from dealer.person.sentences import game_sentence
 from dealer.person.settings import HANDS, opponent_in, table_config
 from dealer.person.sitting import Sitting
-from dealer.run.settings import RunConfig
+from dealer.run.settings import RunSettings
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.db.tables import GUEST_NAME, TableRow
 from dealer.server.server_bots import process_environment, process_settings
@@ -118,7 +118,7 @@ class Play:
         key = secrets.token_urlsafe(24)
         environment = process_environment(server.folder)
 
-        def config() -> RunConfig:
+        def config() -> RunSettings:
             own = [bot for bot in bots if not isinstance(bot, str)]
             started = iter(process_settings(server.settings, own, environment))
             others = [guest_settings(server, bot, key) if isinstance(bot, str) else next(started) for bot in bots]

@@ -25,7 +25,7 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.results.schema import TournamentResult
+from dealer.run.results import TournamentResult
 from dealer.watching import WatchedMatch
 from dealer.web.addresses import contest_path, hand_path, match_path
 from dealer.web.crosstable import crosstables
@@ -35,15 +35,14 @@ from dealer.web.site import Site, templates
 from dealer.web.table_view import card_faces
 from dealer.web.views import contest_row, contest_view, match_of, open_run
 from dealer.web.visitor import visitor_of
+from engine.text import shown
 from logs import format_state_line
 from logs.errors import LogsError, NoSuchHandError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
-from logs.hand_events import chips_in_words
 from logs.record import HandRecord
-from logs.text import shown
 from logs.tracker.tables import chips_text
-from logs.view import views_of
+from logs.view import chips_in_words, views_of
 
 _PAGE: Final = 100
 _MOST_DIGITS: Final = 12

@@ -16,7 +16,7 @@ from dealer.server.server import ServerParts
 from dealer.watching import LiveTables, WatchedRun
 from dealer.web.library import RUNS_OF_A_PAGE, RunEntry, ShownRun
 from dealer.web.visitor import Visitor
-from logs.text import shown
+from engine.text import shown
 
 _MOST_OPEN: Final = 32
 _MOST_DIGITS: Final = 12

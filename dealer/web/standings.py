@@ -24,8 +24,8 @@ from dealer.server.settings import ServerGame
 from dealer.web.addresses import run_path
 from dealer.web.crosstable import Cell, Crosstable, Line, LineUp, cell_of
 from dealer.web.site import Site
+from engine.text import shown
 from logs.estimation import Rate
-from logs.text import shown
 
 _RUNS_OF_A_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50

@@ -15,7 +15,7 @@ from typing import Any
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, reopen
 from dealer.person.sitting import Sitting
-from dealer.results.reading import read_result
+from dealer.run.results import read_result
 from dealer.run.settings import BotSettings
 from dealer.server.db import records
 from dealer.server.db.records import RunState
@@ -121,7 +121,7 @@ class TableGuests:
     def seat(self, table: TableRow, sitting: Sitting) -> None:
         """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
         game = self._parts.settings.game(table.game)
-        contest = sitting.run.plan.contests[0]
+        contest = sitting.run.planned[0]
         keys = [player.key for player in contest.players[1:] if player.key]
         run = None if table.run is None else records.run(self._parts.store, table.run)
         if game is None or run is None or not keys:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from bots.human import MOVED, Scene, in_words
 from dealer.person.sentences import (
-    counted,
     game_sentence,
     offers,
     reasons,
@@ -18,13 +17,12 @@ from dealer.person.sentences import (
 )
 from dealer.person.settings import HANDS, SEAT
 from dealer.person.sitting import Sitting
-from dealer.results.sentences import listed
+from dealer.run.sentences import listed
 from engine import CARD_TEXTS, Card, Move
 from engine.cards import suit_of
+from engine.text import count_of, shown
 from logs import HandRecord
-from logs.hand_events import Acted, Dealt
-from logs.text import shown
-from logs.view import PlayerView, replayed
+from logs.view import Acted, Dealt, PlayerView, replayed
 
 _SYMBOLS: Final = "♣♦♥♠"
 _SUITS: Final = ("clubs", "diamonds", "hearts", "spades")
@@ -122,7 +120,7 @@ def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
         "step": max(1, scene.game.big_blind // 2),
         "reasons": reasons(scene) if sitting.moments.is_asked else (),
         "score": signed_chips(score.yours),
-        "score_hands": counted(score.hands, "hand"),
+        "score_hands": count_of(score.hands, "hand"),
         "score_remark": score_remark(score) if score.hands else "",
         "scores": [
             (shown(name), signed_chips(chips), seat == score.seat)

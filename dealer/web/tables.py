@@ -20,8 +20,8 @@ from typing import Any, Final, Protocol
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, new_table, reopen
 from dealer.person.sitting import Sitting
-from dealer.results.schema import ContestResult
-from dealer.run.settings import RunConfig
+from dealer.run.results import ContestResult
+from dealer.run.settings import RunSettings
 from dealer.server.db.tables import TableRow
 from engine import Seed
 
@@ -189,7 +189,7 @@ class TableManager:
     async def open(
         self,
         owner: str,
-        make_config: Callable[[], RunConfig],
+        make_config: Callable[[], RunSettings],
         *,
         game: str,
         players: tuple[str, ...],

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from dealer.errors import WebError
-from dealer.results.schema import ContestResult, TournamentResult
+from dealer.run.results import ContestResult, TournamentResult
 from dealer.watching import FaultSeen, WatchedContest, WatchedMatch
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor
+from engine.text import shown
 from logs.contest_scores import NotableDeal, NotableHand, ScorePoint
 from logs.page.drawing import plain_number, thinned
-from logs.text import shown
 from logs.tracker.tables import chips_text
 
 

@@ -30,7 +30,7 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.studies.learner import SeedMean
 from logs.estimation import RunningMean, score_bounds
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from bots.lp_mc.strategy import BETTINGS, PreflopStrategy
 from engine import Game
+from engine.cards import starting_hand_table
+from engine.kernels.betting import LimitRules, holdem_ranks, limit_hand, limit_rules
 from engine.kernels.draw import draw_cards, mixed
 from engine.kernels.jit import njit
-from engine.kernels.limit_hand import LimitRules, holdem_ranks, limit_hand, limit_rules
 from engine.splitmix import MASK_64, STEP
 from engine.splitmix import mixed as mixed_here
-from engine.starting_hands import starting_hand_table
 
 RAISES: Final = (0.0, 0.0, 1.0)
 CALLS: Final = (0.0, 1.0, 0.0)

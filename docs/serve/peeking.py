@@ -21,7 +21,7 @@ from typing import ClassVar
 
 from bots import Action, Bot, View
 from dealer import play
-from dealer.results.schema import ContestResult
+from dealer.run.results import ContestResult
 from engine import Card, DealKey, Seed, derived_seed, rank_hand
 
 OPPONENTS = ("raising", "mfs", "rembrant")

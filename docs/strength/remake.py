@@ -17,9 +17,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from dealer.results.crosstable import TableFormat, standings_text
-from dealer.results.reading import read_result
-from dealer.results.schema import GameStandings, TournamentResult
+from dealer.run.crosstable import TableFormat, standings_text
+from dealer.run.results import GameStandings, TournamentResult, read_result
 from logs.estimation import Rate
 
 HERE = Path(__file__).resolve().parent

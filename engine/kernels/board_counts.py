@@ -54,7 +54,6 @@ def count_boards(
     Args:
         holes: shape (players, 2).
         board: the known board cards, fewer than five.
-        deck: the cards that can still come.
         pots: shape (pots, players), 1 for players who play for the pot.
         counts: shape (pots, players, players): [pot, player, k - 1] counts the boards on which the
             player is one of k winners.

@@ -137,11 +137,6 @@ def share_kernel(name: str, contents: bytes) -> None:
 
 
 def _shared_folder() -> Path:
-    """Where the kernels of exactly this installation are shared.
-
-    Raises:
-        OSError: they are not.
-    """
     if not is_shared():
         raise FileNotFoundError(SHARED_VARIABLE)
     return Path(os.environ[SHARED_VARIABLE]) / cache_folder().name

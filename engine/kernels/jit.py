@@ -2,7 +2,7 @@
 
 A kernel is compiled at its first call, once per process (some tenths of a second each), or read from the disk, where
 ``arena warmup`` has put it (`engine.kernels.disk` says how that is made safe): some milliseconds. Kernels made inside a
-function, such as those of `engine.kernels.limit_hand`, and kernels of other packages are always compiled; what a kernel
+function, such as those of `engine.kernels.betting`, and kernels of other packages are always compiled; what a kernel
 of ours calls is part of it, so one that plays such hands is read whole.
 
 What matters for speed:
@@ -40,8 +40,6 @@ _DUMPS: Callable[[object], bytes] = dumps
 
 
 class _Filling(NamedTuple):
-    """A cache that this process fills: its folder, and the names of the kernels in it so far."""
-
     folder: Path
     names: list[str]
 

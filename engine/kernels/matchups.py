@@ -23,10 +23,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.cards import starting_hand_table
 from engine.kernels.cards import FLUSHES, RANK_KEYS
 from engine.kernels.evaluation import plain_seven_rank
 from engine.kernels.jit import njit
-from engine.starting_hands import starting_hand_table
 
 CLASSES: Final = 169
 COLUMNS: Final = 176

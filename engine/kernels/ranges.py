@@ -250,7 +250,6 @@ def count_shares(hole: NDArray[np.uint8], board: NDArray[np.uint8], shares: NDAr
     """Add to shares twice the wins and once the ties of two cards against every holding, on every board.
 
     Args:
-        hole: two cards.
         board: three to five cards.
         shares: by holding, shape (1326,); nothing is added for a holding that shares a card with the others.
     """
@@ -290,9 +289,7 @@ def count_duels(hole: NDArray[np.uint8], duels: NDArray[np.uint32], boards: int,
     """Write to shares twice the wins and once the ties of two cards against every holding before the flop.
 
     Args:
-        hole: two cards.
         duels: `engine.duels.duel_counts`.
-        boards: how many there are beside two holdings.
         shares: by holding, shape (1326,); nothing is written for a holding that shares a card with the hole cards.
     """
     own = BITS[hole[0]] | BITS[hole[1]]

@@ -80,9 +80,7 @@ def count_against_one(hole: Cards, board: Cards, unseen: Cards, counts: Counts) 
     """Add to counts every showdown against one opponent: all its hands with all boards to come, each once.
 
     Args:
-        hole: our two cards.
         board: three to five cards.
-        unseen: the others that can be dealt.
         counts: at least three: lost, won and tied showdowns.
     """
     come = unseen[_subsets(len(unseen), _BOARD_CARDS - len(board))]
@@ -156,17 +154,16 @@ def count_sampled(
     word. A half chooses among m cards by multiplication: each has its chance to one part in 2**32 / m.
 
     Args:
-        hole: our two cards.
         board: none, or three to five cards.
-        unseen: the others of the deck.
         opponents: how many, 1 to 9.
-        trials: how many showdowns.
         start: of the random numbers, 64 bits.
         counts: at least ``opponents + 2``.
     """
     for first in range(0, trials, _BLOCK_TRIALS):
         block = min(_BLOCK_TRIALS, trials - first)
-        ours, theirs = np.split(_sampled_ranks(hole[np.newaxis], board, unseen, opponents, first, block, start), [1])
+        ours, theirs = np.split(
+            _sampled_ranks(hole[np.newaxis], board, unseen, opponents, first=first, trials=block, start=start), [1]
+        )
         ours, best = ours[0], theirs.max(axis=0)
         is_tie = ours == best
         winners = (ours > best).astype(np.int64)
@@ -183,7 +180,6 @@ def count_sampled_shares(
     Args:
         holes: the known holdings, shape (known, 2).
         board: up to five cards.
-        unseen: the others of the deck.
         opponents: how many holdings are drawn; none if cards of the board are to come.
         trials: the numbers of the showdowns, from 0 on; parts of a range together give what the whole gives.
         start: of the random numbers, 64 bits.
@@ -194,7 +190,7 @@ def count_sampled_shares(
     outcomes = np.zeros((1, 1 << players))
     for first in trials[::_BLOCK_TRIALS]:
         block = min(_BLOCK_TRIALS, trials.stop - first)
-        ranks = _sampled_ranks(holes, board, unseen, opponents, first, block, start)
+        ranks = _sampled_ranks(holes, board, unseen, opponents, first=first, trials=block, start=start)
         _add_winners(ranks, [range(players)], np.ones(1), outcomes)
     _add_shares(outcomes, counts[np.newaxis])
 
@@ -262,7 +258,6 @@ def count_boards(holes: Cards, board: Cards, deck: Cards, pots: Sequence[Sequenc
     Args:
         holes: shape (players, 2).
         board: the known board cards, fewer than five.
-        deck: the cards that can still come.
         pots: the players that play for each.
         counts: shape (pots, players, players): [pot, player, k - 1] counts the boards on which the player is one of k
             winners.
@@ -336,8 +331,6 @@ def _add_shares(outcomes: _Outcomes, counts: Counts) -> None:
 
 
 class _SuitedBoards(NamedTuple):
-    """The boards with `number` cards of one suit."""
-
     number: int
     suited: _Ints
     """The sets of their ranks, shape (sets,)."""

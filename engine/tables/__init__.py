@@ -29,7 +29,7 @@ without numpy:
     8 bytes               magic
     169 * 9 * 3 doubles   by class of hole cards, by opponents (1 to 9): win, tie and equity of `engine.equity.Equity`
 
-The classes are those of `engine.starting_hands`, in their order. Against one opponent the numbers are exact: all its
+The classes are those of `engine.cards`, in their order. Against one opponent the numbers are exact: all its
 hands with all boards. Against more they are sampled, `TRIALS` showdowns each, so that the standard error is at most
 0.0005.
 """
@@ -140,8 +140,6 @@ def checked(data: bytes, sha256: str, what: str) -> bytes:
     """The bytes themselves, if they are the file of this checksum.
 
     Args:
-        data: what a file holds.
-        sha256: the checksum.
         what: a noun phrase for the message.
 
     Raises:

@@ -22,11 +22,10 @@ from itertools import chain, starmap
 from typing import IO, Final, NamedTuple
 
 from engine import BettingState, Seat
-from logs.comments import parse_comment
 from logs.errors import LogProblem, ProblemKind
 from logs.files import opened, stem
 from logs.record import PlayerComment, Times
-from logs.transaction_log import HandTransactions, parse_own_lines, parse_transactions
+from logs.transaction_log import HandTransactions, parse_comment, parse_own_lines, parse_transactions
 from protocol.actions import format_action
 from protocol.match_state import HEADER
 

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, BettingState, Card, Deal, Game, IllegalAction, betting_start
-from engine.actions import ActionKind
+from engine.betting_rules import ActionKind
 from engine.hand import hand_values
 from logs.acpc_log.writer import format_value
 from protocol import FormatError

@@ -16,17 +16,13 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
     >>> test.verdict, test.units
     (<Verdict.BETTER: 'better'>, 257)
 
-- `rate`: a win rate that says whose it is
-- `mean`: the running mean and its interval, for a fixed number of units (`RunningMean`) and for looking at any time
-  (`AnyTimeMean`)
-- `bounds`: how much one hand can win or lose
-- `sequential`: the test that says better or not better as soon as it is known
-- `stopping`: stop rules as people write them, and the monitor that applies one
+- `mean`: win rates that name their players, how much one hand can win or lose, the running mean and its interval, for a
+  fixed number of units (`RunningMean`) and for looking at any time (`AnyTimeMean`)
+- `stopping`: stop rules as people write them, the monitor that applies one, the test of which of two players is better
 - `ranking`: tournaments by total bankroll and by instant run-off, and how sure the places are
 """
 
 from logs.errors import StopRuleError
-from logs.estimation.bounds import largest_loss, largest_value, score_bounds
 from logs.estimation.mean import (
     FEWEST_UNITS,
     TAIL_95,
@@ -35,8 +31,12 @@ from logs.estimation.mean import (
     Bounds,
     Moments,
     PlainMean,
+    Rate,
     RunningMean,
     interval_half_width,
+    largest_loss,
+    largest_value,
+    score_bounds,
 )
 from logs.estimation.ranking import (
     MeanOfContests,
@@ -48,15 +48,16 @@ from logs.estimation.ranking import (
     mean_of_contests,
     total_bankroll,
 )
-from logs.estimation.rate import Rate
-from logs.estimation.sequential import BetterTest, Verdict, expected_units
 from logs.estimation.stopping import (
     FEWEST_UNITS_OF_WIDTH,
     Better,
+    BetterTest,
     FixedHands,
     IntervalWidth,
     Monitor,
     StopRule,
+    Verdict,
+    expected_units,
     parse_stop_rule,
 )
 

@@ -1,4 +1,4 @@
-"""A mean and how far it can be trusted.
+"""A mean and how far it can be trusted, as a win rate that names its players (`Rate`), within the bounds of a game.
 
 Scores of poker hands are bounded by the stacks, and what decides their mean may be rare: a bot that wins a little in
 every hand and loses 200 big blinds once in 200 looks like a sure winner until the first such loss. So both intervals
@@ -15,7 +15,7 @@ here know how far scores can reach, and allow for what has not been seen:
 - `AnyTimeMean` may be looked at after every unit, and the look may decide when to stop: with probability 95 % the mean
   lies within *all* the intervals it ever shows, whatever bounded scores do. A gambler who doubts that the mean is at
   most m bets on every score, and could not have become rich if it were (testing by betting, see
-  `logs.estimation.sequential`); the interval is the set of all m that no such gambler, on either side, has refuted. The
+  `logs.estimation.stopping`); the interval is the set of all m that no such gambler, on either side, has refuted. The
   half width is 3.0 to 3.7 standard errors, and never less than about 5 times the distance to a bound, over the number
   of units.
 
@@ -46,26 +46,130 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from logs.estimation.rate import Rate
+from engine import Game
+from engine.game import MAX_ACTIONS_PER_ROUND
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """A gain or a loss for people: ``+1,234.5``.
+
+    Two sides of one sum may differ in the last bit, which must not make 388 of one and -389 of the other.
+    """
+    return f"{round(value, 6):+z,.{digits}f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What one player wins from another, in mbb per game (thousandths of a big blind per hand).
+
+    A number means nothing without its point of view, so a rate carries both names, and the only ways to turn it round
+    are `flipped` and `of`.
+
+    Attributes:
+        half_width: half its 95 % interval; None with too few games to give one.
+        opponent: who pays them: another player, or "the table".
+    """
+
+    mbb: float
+    half_width: float | None
+    player: str
+    opponent: str
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval; None without one."""
+        return None if self.half_width is None else self.mbb - self.half_width
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval; None without one."""
+        return None if self.half_width is None else self.mbb + self.half_width
+
+    def flipped(self) -> Rate:
+        """The same result from the opponent's point of view."""
+        return Rate(0.0 - self.mbb, self.half_width, self.opponent, self.player)
+
+    def __neg__(self) -> Rate:
+        return self.flipped()
+
+    def of(self, player: str) -> Rate:
+        """The same result from the point of view of either player.
+
+        Raises:
+            ValueError: the rate is about two others.
+        """
+        if player == self.player:
+            return self
+        if player == self.opponent:
+            return self.flipped()
+        raise ValueError(f"a rate of {self.player} over {self.opponent} says nothing about {player}")
+
+    def text(self, digits: int = 0) -> str:
+        """The figures alone, such as ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""
+        spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
+        return f"{signed(self.mbb, digits)}{spread} mbb/g"
+
+    def __str__(self) -> str:
+        return f"{self.player} over {self.opponent} {self.text()}"
+
+
+def largest_loss(game: Game) -> int:
+    """The most chips that a player can lose in one hand."""
+    return max(possible_losses(game))
+
+
+def largest_value(game: Game) -> int:
+    """A bound on the chips that a player can win in one hand; some games never pay quite as much."""
+    losses = possible_losses(game)
+    return sum(losses) - min(losses)
+
+
+def score_bounds(game: Game) -> tuple[float, float]:
+    """The lowest and the highest score in mbb per hand, of a hand and so of any mean over seatings."""
+    to_mbb = 1000 / game.big_blind
+    return -largest_loss(game) * to_mbb, largest_value(game) * to_mbb
+
+
+def possible_losses(game: Game) -> list[int]:
+    """The most chips that each position can lose in one hand: the most it can be made to put in for good.
+
+    - never more than its stack;
+    - in no-limit games never more than the deepest other stack: nobody can be raised beyond what somebody else has, and
+      what nobody has matched comes back at the showdown;
+    - in limit games never more than the largest blind and all raises of all rounds. A raise that ends at a short stack
+      can lower the bet there (see `engine.betting`), and then chips above it are lost: other stacks are no bound.
+
+    Winnings come from losses: a position's largest win is at most what all others can lose together. Cards do not
+    matter. Tighter bounds end a test that must hold for scores of any shape sooner (`logs.estimation.stopping`).
+    """
+    if game.is_limit:
+        # A raise leaves room for everybody to answer, so a round has fewer raises than actions.
+        most_raises = MAX_ACTIONS_PER_ROUND - game.num_players + 1
+        bets = sum(
+            size * min(raises, most_raises) for size, raises in zip(game.raise_sizes, game.max_raises, strict=True)
+        )
+        highest_bet = max(game.blinds) + bets
+        return [min(stack, highest_bet) for stack in game.stacks]
+    return [
+        min(stack, max(game.stacks[:position] + game.stacks[position + 1 :]))
+        for position, stack in enumerate(game.stacks)
+    ]
+
 
 Bounds: TypeAlias = tuple[float, float]
 """The lowest and the highest possible score; see `logs.estimation.score_bounds`."""
-
 TAIL_95: Final = 0.025
 """The probability with which a two-sided 95 % interval lies on one side of the truth."""
-
 Z_95: Final = 1.959964
 """Two-sided 95 % point of the normal distribution."""
-
 FEWEST_UNITS: Final = 100
 """No interval is given below this number of units: the mean of a few says little."""
-
 BETS: Final = tuple(4.0**power for power in range(-6, 5))
 """The bets of `AnyTimeMean`, as parts of the range of scores. For a standard deviation of 0.003 to 0.5 of the range and
 100 to 100,000 units, twice as many bets change no width by more than 5 %."""
-
 _SLACK: Final = 1e-9
 """Means of equal scores may miss a bound by a rounding, as a part of the range."""
 
@@ -74,9 +178,7 @@ def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95
     """Half an interval: what error * Z + unseen * E exceeds with probability `tail`; Z is normal, E exponential.
 
     Args:
-        error: the standard error of the mean.
         unseen: the weight of one more unit, times its distance from the mean at the farther bound; 0 without bounds.
-        tail: the probability left on one side.
     """
     most = -math.log(tail)
     if error <= 1e-6 * unseen:
@@ -97,7 +199,6 @@ def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95
 
 
 def _upper_tail(x: float) -> float:
-    """The probability that a standard normal variable exceeds x."""
     return math.erfc(x / math.sqrt(2)) / 2
 
 
@@ -110,7 +211,6 @@ def _normal_point(tail: float) -> float:
 
 
 def _half_width(count: int, mean: float, squares: float, bounds: Bounds | None, tail: float) -> float | None:
-    """Half the interval of a mean over units; None below `FEWEST_UNITS`, and for equal scores without bounds."""
     if count < FEWEST_UNITS:
         return None
     error = math.sqrt(max(0.0, squares) / (count - 1) / count)
@@ -126,7 +226,6 @@ class RunningMean:
 
     Attributes:
         bounds: how far scores can reach; None if unknown: then the interval is the normal one.
-        count: how many numbers.
         mean: their mean; 0 without any.
         squares: the sum of their squared distances from the mean.
     """
@@ -177,12 +276,7 @@ class RunningMean:
         return self.half_width()
 
     def rate(self, player: str, opponent: str) -> Rate | None:
-        """The mean of scores in mbb per game as a `Rate`; None without any.
-
-        Args:
-            player: whose scores they are.
-            opponent: who pays them.
-        """
+        """The mean of scores in mbb per game as a `Rate`; None without any."""
         return Rate(self.mean, self.half_width_95, player, opponent) if self.count else None
 
 
@@ -211,12 +305,6 @@ class AnyTimeMean(RunningMean):
     bounds: Bounds
 
     def __init__(self, values: Iterable[float], bounds: Bounds) -> None:
-        """Start with some scores.
-
-        Args:
-            values: the scores.
-            bounds: how far they can reach.
-        """
         # By bet, the logarithms of 1 + bet * (distance from the lowest, or from the highest) added up.
         self._up = [0.0] * len(BETS)
         self._down = [0.0] * len(BETS)
@@ -270,11 +358,6 @@ class Moments(NamedTuple):
 
     Winnings are whole chips, or fractions of a split pot, and their mean is small against their spread: plain sums
     lose nothing that matters (a million hands for 20,000 chips each: the variance is right to 1e-10 of itself).
-
-    Attributes:
-        hands: how many numbers.
-        total: their sum.
-        squares: the sum of their squares.
     """
 
     hands: int = 0

@@ -131,22 +131,12 @@ _Means: TypeAlias = "Sequence[tuple[tuple[int, ...], _Floats]]"
 
 
 def total_bankroll(contests: Sequence[RankedContest], n: int) -> list[Standing]:
-    """The players from the first place to the last by total bankroll; those without a contest are left out.
-
-    Args:
-        contests: all contests.
-        n: the number of players.
-    """
+    """The players from the first place to the last by total bankroll; those without a contest are left out."""
     return _standings(contests, n, Ranking.TOTAL_BANKROLL)
 
 
 def instant_runoff(contests: Sequence[RankedContest], n: int) -> list[Standing]:
-    """The players from the first place to the last by instant run-off; those without a contest are left out.
-
-    Args:
-        contests: all contests.
-        n: the number of players.
-    """
+    """The players from the first place to the last by instant run-off; those without a contest are left out."""
     return _standings(contests, n, Ranking.INSTANT_RUNOFF)
 
 
@@ -193,10 +183,6 @@ def bootstrap(
     """How sure the places are.
 
     Args:
-        contests: all contests.
-        n: the number of players.
-        ranking: how they are ranked.
-        samples: how often the players are ranked anew.
         seed: of the weights; the same seed gives the same result.
 
     Returns:
@@ -214,7 +200,6 @@ def bootstrap(
 
 
 def _weighted_means(contests: Sequence[RankedContest], samples: int, chance: np.random.Generator) -> _Means:
-    """The contests with a random weight for every block of deals, the same in all of them."""
     import numpy as np
 
     sums = [np.zeros((samples, len(contest.players))) for contest in contests]
@@ -253,7 +238,6 @@ def _reliability(observed: _Means, weighted: _Means, n: int) -> float:
 
 
 def _standings(contests: Sequence[RankedContest], n: int, ranking: Ranking) -> list[Standing]:
-    """The players of one tournament from the first place to the last, equals in the order of their numbers."""
     import numpy as np
 
     if not contests:
@@ -269,7 +253,6 @@ def _standings(contests: Sequence[RankedContest], n: int, ranking: Ranking) -> l
 
 
 def _places(means: _Means, n: int, ranking: Ranking) -> _Places:
-    """The places of the players of each tournament, from 1; of shape (tournaments, n)."""
     import numpy as np
 
     tournaments = len(means[0][1])

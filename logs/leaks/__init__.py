@@ -16,21 +16,20 @@ player parts from another one in it, what it made of these cards beyond what tha
 stands to the account of the decision. What it won in each position beyond the others with the same cards stands beside.
 
 - `divergences`: the decision in which two hands of a deal part, and its situation in words
-- `simultaneous`: intervals of many means that hold all together
-- `search`: files in, leaks as values out
+- `search`: files in, leaks as values with intervals that hold all together out
 """
 
 from logs.errors import LeaksRefused
-from logs.leaks.divergences import BY_POSITION, Parting
+from logs.leaks.divergences import BY_POSITION, Divergence
 from logs.leaks.search import FEWEST_DEALS, Cell, Leaks, all_leaks_of, deals_in, leaks_of
 
 __all__ = [
     "BY_POSITION",
     "FEWEST_DEALS",
     "Cell",
+    "Divergence",
     "Leaks",
     "LeaksRefused",
-    "Parting",
     "all_leaks_of",
     "deals_in",
     "leaks_of",

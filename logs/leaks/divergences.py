@@ -77,7 +77,6 @@ def _is_draw(hole: Sequence[Card], board: Sequence[Card]) -> bool:
 
 
 def _has_straight(ranks: set[int]) -> bool:
-    """Whether five ranks follow one another; the ace may be low."""
     low = {rank + 1 for rank in ranks} | ({0} if _ACE in ranks else set())
     return any(set(range(at, at + _STRAIGHT_CARDS)) <= low for at in range(10))
 
@@ -99,7 +98,6 @@ def bets_class(round_: int, raises: int, checks: int) -> str:
     Args:
         round_: the betting round, 0-based.
         raises: bets and raises in it.
-        checks: checks in it.
     """
     if round_ == 0:
         return ("before any raise", "facing a raise", "facing a reraise")[min(raises, 2)]
@@ -134,7 +132,7 @@ DIMENSIONS: Final = (
     "price",
     "everything",
 )
-"""What is asked: a parting is in one cell of each."""
+"""What is asked: a divergence is in one cell of each."""
 BY_POSITION: Final = "winnings by position"
 """What is asked beside them at tables of more than two."""
 _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
@@ -142,19 +140,15 @@ _LESS, _MORE = " less", " more"
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class Divergence:
     """A decision in which two players with the same cards, after the same betting, did different things.
 
     Attributes:
-        hand_number: of the deal.
         position: where the decision fell, by name.
         street: the betting round, by name.
-        bets: the bets before it in that round.
         did: what the player did: ``fold``, ``check``, ``call``, ``bet``, ``raise``; of two sizes ``bet less`` or
             ``bet more``.
         others: what the other player did.
-        cards: hole cards of the seat.
-        cards_on_board: the board at the decision.
         starting: group of the starting hand.
         hand: what the cards made on that street.
         board: texture of the board.
@@ -209,7 +203,7 @@ def _either(one: str, other: str) -> str:
     return " or ".join(sorted((one, other), key=order.index))
 
 
-def parted_at(one: HandRecord, other: HandRecord) -> tuple[int, Position] | None:
+def decision_apart(one: HandRecord, other: HandRecord) -> tuple[int, Position] | None:
     """The first decision in which two hands of a deal differ, counted from 0, and its position; None where all was
     played alike."""
     played = (chain.from_iterable(record.betting.rounds) for record in (one, other))
@@ -217,18 +211,16 @@ def parted_at(one: HandRecord, other: HandRecord) -> tuple[int, Position] | None
     return next(((number, move[0]) for number, (move, another) in moves if move != another), None)
 
 
-def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | None:
+def divergence_of(mine: HandRecord, theirs: HandRecord, player: str) -> Divergence | None:
     """Where a player parts from another one, in two hands of a deal with different seatings.
 
     Args:
-        mine: one of the hands.
         theirs: the other one; the order does not matter.
-        player: whose leaks are looked for.
 
     Returns:
         None where all was played alike, or where others parted before.
     """
-    parted = parted_at(mine, theirs)
+    parted = decision_apart(mine, theirs)
     if parted is None:
         return None
     at, position = parted
@@ -237,15 +229,14 @@ def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | N
         return None
     if names[0] != player:
         mine, theirs = theirs, mine
-    found = parting_at(mine, at, betting_steps(theirs.betting)[at])
+    found = divergence_at(mine, at, betting_steps(theirs.betting)[at])
     return replace(found, others_chips=theirs.values[position])
 
 
-def parting_at(mine: HandRecord, at: int, other: Step) -> Parting:
+def divergence_at(mine: HandRecord, at: int, other: Step) -> Divergence:
     """A decision of a hand beside another action in its place.
 
     Args:
-        mine: the hand.
         at: which decision of it, counted from 0.
         other: what another player did there.
 
@@ -265,19 +256,19 @@ def parting_at(mine: HandRecord, at: int, other: Step) -> Parting:
     if did == others:
         is_less = step.added < other.added
         did, others = (did + _LESS, others + _MORE) if is_less else (did + _MORE, others + _LESS)
-    return Parting(
-        mine.hand_number,
-        position_names(game)[position],
-        round_names(game)[step.round],
-        bets_class(step.round, raises, checks),
-        did,
-        others,
-        format_cards(hole),
-        format_cards(board),
-        starting_class(hole),
-        hand_class(hole, board),
-        board_class(board),
-        price_class(step.to_call, sum(step.before.spent)),
-        mine.values[position],
-        mine.values[position],
+    return Divergence(
+        hand_number=mine.hand_number,
+        position=position_names(game)[position],
+        street=round_names(game)[step.round],
+        bets=bets_class(step.round, raises, checks),
+        did=did,
+        others=others,
+        cards=format_cards(hole),
+        cards_on_board=format_cards(board),
+        starting=starting_class(hole),
+        hand=hand_class(hole, board),
+        board=board_class(board),
+        price=price_class(step.to_call, sum(step.before.spent)),
+        chips=mine.values[position],
+        others_chips=mine.values[position],
     )

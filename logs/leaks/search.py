@@ -1,7 +1,15 @@
 """Leaks from files of hands: deals put together, the deals of a player counted, and what was found as values.
 
 A cell is one question, such as what a player made of pairs on the turn; a leak is a cell whose interval, which holds
-for all questions asked together, lies below zero.
+for all questions asked together, lies below zero. These are intervals of many means that hold all together, from few
+deals and without an assumption about their spread.
+
+If all players of a deal play alike, it could as well have been any of them about whom is asked: to exchange their names
+changes nothing else. So for each deal a player is drawn, and in each draw the cell that stands out most is taken. What
+95 % of the draws stay below is the bound of all cells at once: the one-step maximum statistic of Westfall & Young
+(1993, "Resampling-Based Multiple Testing", chapter 2). Between two players a draw changes the sign of a deal or leaves
+it, as in Romano & Wolf (2005, "Exact and approximate stepdown methods for multiple hypothesis testing"). Cells may
+overlap: their dependence is in the draws.
 """
 
 from __future__ import annotations
@@ -11,18 +19,102 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine import Game
 from engine.errors import quoted
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused
 from logs.hand_source import HandSource
-from logs.leaks.divergences import BY_POSITION, DIMENSIONS, Parting, parted_at, parting_of
+from logs.leaks.divergences import BY_POSITION, DIMENSIONS, Divergence, decision_apart, divergence_of
 from logs.record import HandRecord
 from logs.tracker.positions import position_names
+
+DRAWS: Final = 1999
+"""Of players; the players as they are make one more."""
+_DEALS_AT_A_TIME: Final = 4096
+_SEED: Final = 17
+
+
+class Sums(NamedTuple):
+    """What cells hold.
+
+    Attributes:
+        half_widths: such that, with the confidence asked for, all intervals hold at once.
+        bound: what the statistic of no cell exceeds; it takes the place of 1.96.
+    """
+
+    sums: NDArray[np.float64]
+    half_widths: NDArray[np.float64]
+    bound: float
+
+
+def simultaneous(
+    values: NDArray[np.float64],
+    cells: NDArray[np.int64],
+    of_deal: NDArray[np.int64],
+    count: int,
+    deals: int,
+    *,
+    sides: NDArray[np.int64] | None = None,
+    players: int = 2,
+    tail: float = 0.05,
+) -> Sums:
+    """The sums of cells of player 0 with simultaneous intervals.
+
+    Args:
+        values: shape (n,): what one player made beyond another one.
+        cells: shape (n, k): the cells that each counts in, numbers below `count`, or `count` itself for none.
+        of_deal: shape (n,), ascending: the deal of each; values of the same deal stay together.
+        deals: how many deals, those without a value included; 2 or more.
+        sides: shape (n, 2): whose value it is, and who has the same with the other sign, -1 for nobody; the player who
+            is asked about is 0. By default 0 and 1.
+        tail: 1 less the confidence.
+    """
+    if sides is None:
+        sides = np.tile((0, 1), (len(values), 1))
+    sums, squares = np.zeros(count), np.zeros(count)
+    drawn = np.zeros((DRAWS, count), dtype=np.float32)
+    drawn_squares = np.zeros((DRAWS, count), dtype=np.float32)
+    generator = np.random.default_rng(_SEED)
+    found, rows = np.unique(of_deal, return_inverse=True)
+    for first in range(0, len(found), _DEALS_AT_A_TIME):
+        size = min(_DEALS_AT_A_TIME, len(found) - first)
+        part = slice(*np.searchsorted(rows, (first, first + size)))
+        tables = np.zeros((players, size, count + 1))
+        for side, sign in enumerate((1.0, -1.0)):
+            who = sides[part, side]
+            has = who >= 0
+            at = who[has, np.newaxis], (rows[part] - first)[has, np.newaxis], cells[part][has]
+            np.add.at(tables, at, sign * values[part][has, np.newaxis])
+        of_cells = tables[:, :, :count]
+        sums += of_cells[0].sum(axis=0)
+        squares += (of_cells[0] ** 2).sum(axis=0)
+        roles = generator.integers(0, players, (DRAWS, size), dtype=np.int8)
+        for role, table in enumerate(of_cells):
+            is_drawn = (roles == role).astype(np.float32)
+            drawn += is_drawn @ table.astype(np.float32)
+            drawn_squares += is_drawn @ (table**2).astype(np.float32)
+    highest = np.append(_normed(drawn, drawn_squares), _normed(sums[np.newaxis], squares[np.newaxis]))
+    # The players as they are belong to the draws: that makes the test exact with finitely many of them.
+    place = int(np.ceil((1 - tail) * (DRAWS + 1))) - 1
+    bound = _studentised(float(np.sort(highest)[place]), deals)
+    spread = np.sqrt(np.maximum(0.0, squares - sums**2 / deals) * deals / (deals - 1))
+    return Sums(sums, bound * spread, bound)
+
+
+def _normed(sums: NDArray[np.floating], squares: NDArray[np.floating]) -> NDArray[np.floating]:
+    found: NDArray[np.floating] = np.abs(sums / np.sqrt(np.where(squares > 0, squares, 1.0))).max(axis=1, initial=0.0)
+    return found
+
+
+def _studentised(normed: float, deals: int) -> float:
+    """A sum over the root of its squares as the statistic of Student with the same order."""
+    return normed * float(np.sqrt((deals - 1) / max(deals - normed**2, 1e-9)))
+
 
 FEWEST_DEALS: Final = 30
 """Deals a cell needs to be asked, and a match to be treated."""
@@ -35,8 +127,6 @@ class Cell:
 
     Attributes:
         dimension: one of `logs.leaks.divergences.DIMENSIONS`, or `BY_POSITION`.
-        name: what the decisions have in common.
-        deals: how many there were.
         per_100_hands: chips per hundred of all hands of the player, against what the other player made of its cards.
         half_width: of the interval, which holds together with those of all other cells, 95 %; None for cells of
             fewer than `FEWEST_DEALS` deals, which are not asked.
@@ -76,7 +166,6 @@ class Leaks:
     """Where a player loses.
 
     Attributes:
-        player: whose leaks.
         others: against whom, in the order met.
         deals: played in all seatings: between two players pairs of hands.
         unpaired: hands of the player whose deal was not played in all seatings; they do not count.
@@ -84,7 +173,7 @@ class Leaks:
         cells: by dimension, the worst first.
         asked: how many cells have an interval.
         bound: standard errors of each half-width.
-        worst: the partings that cost most, each with the paths of its hands, the worst first.
+        worst: the divergences that cost most, each with the paths of its hands, the worst first.
         is_of_many: whether more than two play at a table.
     """
 
@@ -96,7 +185,7 @@ class Leaks:
     cells: tuple[Cell, ...]
     asked: int
     bound: float
-    worst: tuple[tuple[Parting, tuple[str, ...]], ...]
+    worst: tuple[tuple[Divergence, tuple[str, ...]], ...]
     is_of_many: bool
 
     @property
@@ -124,7 +213,6 @@ class Leaks:
 
 
 def _is_choice(cell: Cell) -> bool:
-    """Whether a cell is a leak of one decision rather than of what came behind it."""
     return cell.dimension in _DECISIONS and cell.is_leak and cell.by_choice <= cell.per_100_hands / 2
 
 
@@ -132,26 +220,22 @@ _TWO: Final = 2
 _NO_CHOICE: Final = "", ""
 _Choice: TypeAlias = tuple[int, float, int]
 """In how many deals it was made, the chips, and the last of these deals."""
-Found: TypeAlias = tuple[str, HandRecord]
+LocatedHand: TypeAlias = tuple[str, HandRecord]
 """A hand and the path it comes from."""
 
 
 class _Cells:
-    """The cells of what is asked: by number, what fell into each."""
-
     def __init__(self) -> None:
         self.numbers: dict[tuple[str, str], int] = {}
         self.choices: list[dict[tuple[str, str], _Choice]] = []
 
     def number(self, dimension: str, name: str) -> int:
-        """The number of a cell."""
         found = self.numbers.setdefault((dimension, name), len(self.numbers))
         if found == len(self.choices):
             self.choices.append({})
         return found
 
     def add(self, number: int, choice: tuple[str, str], deal: int, chips: float) -> None:
-        """Count what the player did and the other did in a deal."""
         deals, sum_, last = self.choices[number].get(choice, (0, 0.0, -1))
         self.choices[number][choice] = deals + (deal != last), sum_ + chips, deal
 
@@ -172,9 +256,9 @@ class PlayerCount:
         self._sides: list[tuple[int, int]] = []
         self._of_deal: list[int] = []
         self._rows: list[tuple[int, ...]] = []
-        self._dearest: list[tuple[float, int, Parting, tuple[str, ...]]] = []
+        self._costliest: list[tuple[float, int, Divergence, tuple[str, ...]]] = []
 
-    def add(self, hands: Sequence[Found]) -> None:
+    def add(self, hands: Sequence[LocatedHand]) -> None:
         """Count the hands of a deal in which the player sat."""
         sets, alone = _whole_sets([one for one in hands if self.player in one[1].names_by_seat])
         self._unpaired += alone
@@ -198,22 +282,21 @@ class PlayerCount:
         self._sets += 1
         self._hands += 1
 
-    def add_decision(self, parting: Parting | None, path: str) -> None:
+    def add_decision(self, divergence: Divergence | None, path: str) -> None:
         """Count a decision of the hand begun last; None where the other would have done the same."""
-        if parting is not None:
-            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, parting.cells, strict=True)])
-            self._note(row, (0, 1), parting.lost_or_won)
+        if divergence is not None:
+            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, divergence.cells, strict=True)])
+            self._note(row, (0, 1), divergence.lost_or_won)
             self._parted += 1
-            self._count_parting(row, parting, parting.lost_or_won, (path,))
+            self._count_divergence(row, divergence, divergence.lost_or_won, (path,))
         self._deals += 1
 
-    def _count_set(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
-        """Count hands of a deal in which each player sits in each position equally often."""
+    def _count_set(self, hands: Sequence[LocatedHand], roles: Mapping[str, int]) -> None:
         players = len(roles)
         # Each hand of a player is compared with that of every other one in its seat: together they count once.
         share = players / len(hands) / (players - 1)
         for (path, one), (other_path, other) in combinations(hands, 2):
-            parted = parted_at(one, other)
+            parted = decision_apart(one, other)
             if parted is None:
                 continue
             position = parted[1]
@@ -222,15 +305,15 @@ class PlayerCount:
                 continue
             if whom == self.player:
                 who, whom = whom, who
-            parting = parting_of(one, other, who)
-            assert parting is not None
-            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, parting.cells, strict=True)])
-            chips = share * parting.lost_or_won
+            divergence = divergence_of(one, other, who)
+            assert divergence is not None
+            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, divergence.cells, strict=True)])
+            chips = share * divergence.lost_or_won
             self._note(row, (roles[who], roles[whom]), chips)
             if who == self.player:
                 self._parted += self._deals != self._last_parted or players == _TWO
                 self._last_parted = self._deals
-                self._count_parting(row, parting, chips, (path, other_path))
+                self._count_divergence(row, divergence, chips, (path, other_path))
         if players > _TWO:
             self._count_positions(hands, roles)
 
@@ -240,20 +323,22 @@ class PlayerCount:
         self._of_deal.append(self._deals)
         self._rows.append(row)
 
-    def _count_parting(self, row: tuple[int, ...], parting: Parting, chips: float, paths: tuple[str, ...]) -> None:
+    def _count_divergence(
+        self, row: tuple[int, ...], divergence: Divergence, chips: float, paths: tuple[str, ...]
+    ) -> None:
         for number in row:
-            self._cells.add(number, (parting.did, parting.others), self._deals, chips)
+            self._cells.add(number, (divergence.did, divergence.others), self._deals, chips)
             self._count_deal(number)
-        if parting.lost_or_won < 0 and self._worst:
-            push = heapq.heappush if len(self._dearest) < self._worst else heapq.heappushpop
-            push(self._dearest, (-parting.lost_or_won, -len(self._won), parting, tuple(sorted({*paths}))))
+        if divergence.lost_or_won < 0 and self._worst:
+            push = heapq.heappush if len(self._costliest) < self._worst else heapq.heappushpop
+            push(self._costliest, (-divergence.lost_or_won, -len(self._won), divergence, tuple(sorted({*paths}))))
 
     def _count_deal(self, number: int) -> None:
         """Count a deal of a cell, once; between two players each comparison is one."""
         deals, last = self._sizes.get(number, (0, -1))
         self._sizes[number] = deals + (last != self._deals or self._players == _TWO), self._deals
 
-    def _count_positions(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
+    def _count_positions(self, hands: Sequence[LocatedHand], roles: Mapping[str, int]) -> None:
         """Count what each player made in each position beyond the mean of all others with the same cards."""
         players = len(roles)
         names = position_names(hands[0][1].game)
@@ -277,7 +362,7 @@ class PlayerCount:
             LeaksRefused: they are too few, or none was played in every seating.
         """
         self._check_deals()
-        from logs.leaks.simultaneous import simultaneous
+        from logs.leaks.search import simultaneous
 
         cells = self._cells
         asked = [number for number, (size, _) in sorted(self._sizes.items()) if size >= FEWEST_DEALS]
@@ -300,16 +385,16 @@ class PlayerCount:
         order = (*DIMENSIONS, BY_POSITION)
         made.sort(key=lambda cell: (order.index(cell.dimension), cell.per_100_hands, cell.name))
         return Leaks(
-            self.player,
-            tuple(self._others),
-            self._sets,
-            self._unpaired,
-            self._parted,
-            tuple(made),
-            len(asked),
-            found.bound,
-            tuple((parting, paths) for *_, parting, paths in sorted(self._dearest, reverse=True)),
-            self._players > _TWO,
+            player=self.player,
+            others=tuple(self._others),
+            deals=self._sets,
+            unpaired=self._unpaired,
+            parted=self._parted,
+            cells=tuple(made),
+            asked=len(asked),
+            bound=found.bound,
+            worst=tuple((divergence, paths) for *_, divergence, paths in sorted(self._costliest, reverse=True)),
+            is_of_many=self._players > _TWO,
         )
 
     def _check_deals(self) -> None:
@@ -340,14 +425,14 @@ def _cell(
     return Cell(dimension, name, deals, total, None if half is None else float(half), shown)
 
 
-def _whole_sets(hands: Sequence[Found]) -> tuple[list[list[Found]], int]:
+def _whole_sets(hands: Sequence[LocatedHand]) -> tuple[list[list[LocatedHand]], int]:
     """The hands of a deal in sets, in each of which every player sits in every position equally often, and how many
     hands are left.
 
     Between two players a set is two hands; among more, all hands of these players, or none.
     """
-    waiting: dict[object, list[Found]] = {}
-    found: list[list[Found]] = []
+    waiting: dict[object, list[LocatedHand]] = {}
+    found: list[list[LocatedHand]] = []
     for one in hands:
         record = one[1]
         holes = record.deal.hole_cards
@@ -372,11 +457,10 @@ def _is_whole(records: Sequence[HandRecord]) -> bool:
 _PROGRESS_HANDS: Final = 500
 
 
-def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) -> Iterator[list[Found]]:
+def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) -> Iterator[list[LocatedHand]]:
     """The hands of a source deal by deal, each with its path; copies of files count once, and are reported as problems.
 
     Args:
-        source: of the hands.
         on_hands: takes now and then how many hands have been read.
 
     Raises:
@@ -391,13 +475,13 @@ def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) 
             on_hands(hands)
 
 
-def leaks_of(deals: Iterable[Sequence[Found]], player: str | None = None, *, worst: int = 10) -> Leaks:
+def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, *, worst: int = 10) -> Leaks:
     """Where a player loses.
 
     Args:
         deals: of each, all its hands with the paths they come from.
         player: whose leaks; None for the first player of the first hand.
-        worst: how many of the dearest partings are kept.
+        worst: how many of the divergences that cost most are kept.
 
     Raises:
         LeaksRefused: leaks cannot be told from these hands; the sentence says why.
@@ -421,12 +505,12 @@ def leaks_of(deals: Iterable[Sequence[Found]], player: str | None = None, *, wor
     return count.leaks()
 
 
-def all_leaks_of(deals: Iterable[Sequence[Found]], *, worst: int = 10) -> tuple[Leaks, ...]:
+def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> tuple[Leaks, ...]:
     """Where each player loses that leaks can be told of, in the order met.
 
     Args:
         deals: of each, all its hands with the paths they come from.
-        worst: how many of the dearest partings of each are kept.
+        worst: how many of the divergences that cost most of each are kept.
 
     Raises:
         LeaksRefused: leaks of nobody can be told from these hands; the sentence says why.

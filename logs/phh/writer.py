@@ -20,13 +20,21 @@ from typing import Final
 from engine import Card, Game, Move, Position, Step, format_cards
 from engine.game import DEFAULT_STACK
 from engine.holdem import NO_CAP
+from engine.text import clean
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
-from logs.formats import ExportOptions, ExportWarning, MatchWriter, check_holdem, file_stem, shown_stacks
-from logs.money import Scale
+from logs.formats import (
+    ExportOptions,
+    ExportWarning,
+    MatchWriter,
+    Scale,
+    check_holdem,
+    file_stem,
+    showdown_order,
+    shown_stacks,
+    street_actions,
+)
 from logs.record import HandRecord
-from logs.steps import showdown_order, street_actions
-from logs.text import clean
 
 FORMAT_NAME: Final = "PHH"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -97,12 +105,10 @@ class _Amounts:
         self._is_exact = any(value % 1 for value in record.values)
 
     def text(self, chips: int) -> str:
-        """Whole chips."""
         amount = self._scale.amount(chips)
         return str(float(amount) if self._is_exact else amount)
 
     def part(self, chips: float) -> str:
-        """Chips and parts of a chip."""
         text = format_value(chips * float(self._scale.chip_value))
         return f"{text}.0" if self._is_exact and "." not in text else text
 

@@ -15,16 +15,21 @@ from operator import eq, itemgetter
 from typing import Final, NamedTuple
 
 from engine import BettingState, Game, Position, Seat
-from engine.actions import Move
 from engine.betting import RoundActions, Step
+from engine.betting_rules import Move
+from engine.hand import Pot, side_pots, uncalled
 from engine.holdem import Blinds
-from engine.showdown import Pot, side_pots, uncalled
 from logs.errors import LogsError
-from logs.formats import shown_stacks
-from logs.money import RakeFunction, shares, split
+from logs.formats import (
+    RakeFunction,
+    equal_shares,
+    order_of_showing,
+    shown_stacks,
+    split_by_weight,
+    street_actions,
+)
 from logs.pokerstars.stakes import Money
 from logs.record import HandRecord
-from logs.steps import order_of_showing, street_actions
 
 _STREETS: Final = (
     "",
@@ -164,7 +169,9 @@ class Planner:
             parts.append(f"Uncalled bet ({amount}) returned to {table.names[returned_to]}{self._line_end}")
         parts += self._headings[max(1, len(streets)) : betting.round + 1]
         showing = order_of_showing(betting, streets[-1].shows_first if streets else Position(0))
-        return Plan(betting, "".join(parts), pots, rake_cents, showing, table.by_seat, folded_texts)
+        return Plan(
+            betting, "".join(parts), pots, rake_cents, showing=showing, by_seat=table.by_seat, folded_texts=folded_texts
+        )
 
     def ending(
         self,
@@ -187,12 +194,12 @@ class Planner:
         amounts = [pot.amount for pot in plan.pots]
         left = [scale.units(amount) for amount in amounts]
         if plan.rake_cents:
-            rakes = split(plan.rake_cents, amounts)
+            rakes = split_by_weight(plan.rake_cents, amounts)
             left = [cents - rake for cents, rake in zip(left, rakes, strict=True)]
         collecting = []
         for pot in reversed(range(len(left))):
             name = _pot_name(pot, left)
-            for position, cents in zip(winners[pot], shares(left[pot], len(winners[pot])), strict=True):
+            for position, cents in zip(winners[pot], equal_shares(left[pot], len(winners[pot])), strict=True):
                 won_cents[position] += cents
                 collecting.append(f"{names[position]} collected {money.text(cents)} from {name}{end}")
         won = {position: f"({money.text(won_cents[position])})" for sharing in winners for position in sharing}

@@ -48,16 +48,13 @@ from engine import (
     Seat,
     betting_start,
 )
-from engine.actions import raise_to
-from engine.hand import hand_values
+from engine.betting_rules import raise_to
+from engine.hand import Pot, hand_values, side_pots, uncalled
 from engine.holdem import NO_CAP, holdem_game
-from engine.showdown import Pot, side_pots, uncalled
 from logs.errors import HandError, LogError, LogsError, ProblemKind, ProblemReporter
-from logs.formats import HandReader
-from logs.money import Scale
+from logs.formats import HandReader, Scale, check_values
 from logs.pokerstars.writer import eastern_us
 from logs.record import HandRecord
-from logs.steps import check_values
 
 _NUMBER: Final = r"([0-9][0-9,]*(?:\.[0-9]{1,2})?)"
 _AMOUNT: Final = rf"[^\w\s(]?{_NUMBER}"

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from engine import Game
-from logs.formats import ExportOptions, ExportWarning, usual_blinds
-from logs.money import Scale, amount_text
+from logs.formats import ExportOptions, ExportWarning, Scale, amount_text, usual_blinds
 
 FORMAT_NAME: Final = "PokerStars hand history"
 

@@ -23,7 +23,7 @@ that are easy to get wrong:
   a match grow with every hand: a hand that comes too early for that, also because the clock was put back in autumn, is
   written one second after the hand before. So the times of several hands a second run ahead of the clock; hands that
   take longer let it catch up.
-- A hand has the same number in every export (`logs.hand_numbers`); names do not confuse importers
+- A hand has the same number in every export (`logs.formats`); names do not confuse importers
   (`logs.pokerstars.names`).
 - Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
 - Lines end in CR LF as in genuine files, for programs that could not be tried here; those that could take either. Write
@@ -43,13 +43,19 @@ from typing import Final, TypeAlias
 from engine import CARD_TEXTS, Card, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
-from logs.formats import ExportOptions, MatchWriter, usual_blinds
-from logs.hand_numbers import HandNumbers, follows
+from logs.formats import (
+    ExportOptions,
+    HandNumbers,
+    MatchWriter,
+    check_values,
+    hand_ranks,
+    is_next_of_match,
+    usual_blinds,
+)
 from logs.pokerstars.names import HandName, name_ending, name_hand, screen_names, table_name
 from logs.pokerstars.plans import Ending, Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.record import HandRecord
-from logs.steps import check_values, hand_ranks
 
 _DAY_S: Final = 86_400
 _STANDARD_S: Final = -5 * 3600
@@ -399,7 +405,7 @@ def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions
     writer: PokerStarsWriter | None = None
     before: HandRecord | None = None
     for record in records:
-        if writer is None or not follows(record, before):
+        if writer is None or not is_next_of_match(record, before):
             writer = PokerStarsWriter(record.game, record.match_name, record.names_by_seat, options)
         before = record
         yield writer.format(record)

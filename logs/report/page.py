@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from engine.text import shown
 from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
 from logs.page.table import TableView
 from logs.page.templates import page_template
-from logs.text import shown
 from logs.tracker.definitions import STATISTICS
 from logs.tracker.hand_counts import BigPot
 from logs.tracker.statistics import CurvePoint, Statistics

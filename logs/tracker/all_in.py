@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
 from engine.equity import boards_to_come, compile_kernels, expected_values, is_tabled, odds_by_pot
+from engine.hand import side_pots
 from engine.kernels import disk
-from engine.showdown import side_pots
 
 _MOST_REMEMBERED: Final = 1 << 16
 _COUNTS_TO_COMPILE: Final = 2_000

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import CARD_TEXTS, BettingState, Card, Deal, Game, Seat
+from engine.cards import starting_hand_table
 from engine.hand import hand_values
 from engine.kernels.cards import rank_sevens
-from engine.starting_hands import starting_hand_table
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.parts import LogPart
 from logs.acpc_log.reader import opened_part

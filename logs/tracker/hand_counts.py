@@ -26,8 +26,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from engine import BettingState, Card, Deal, Game, rank_hand
+from engine.cards import starting_hand_table
 from engine.game import DEFAULT_STACK
-from engine.starting_hands import starting_hand_table
 from logs.estimation import Bounds, score_bounds
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations

@@ -11,7 +11,7 @@ from operator import add
 from typing import Any, Final, NamedTuple
 
 from engine import Category, Game
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import STARTING_HANDS
 from logs.estimation import Moments
 from logs.tracker.hand_facts import WIDTH
 from logs.tracker.positions import is_holdem

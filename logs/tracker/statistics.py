@@ -16,9 +16,9 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine import Category, Move
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import STARTING_HANDS
 from logs.estimation import Bounds
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 from logs.tracker.definitions import CLASSES as STYLES
 from logs.tracker.definitions import classify
 from logs.tracker.hand_counts import GameCounts, HandCounts, widest

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from logs.estimation.rate import signed
+from engine.text import shown
+from logs.estimation.mean import signed
 from logs.page.table import ABSENT, TableView
 from logs.pokerstars.names import screen_names
-from logs.text import shown
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
 from logs.tracker.statistics import (
     AllInAdjusted,

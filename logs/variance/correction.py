@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from engine import BettingState, Deal, Game
 from engine.holdem import is_holdem
 from engine.kernels import disk
-from logs.estimation.bounds import possible_losses
-from logs.estimation.mean import Bounds
+from logs.estimation.mean import Bounds, possible_losses
 from logs.record import HandRecord
 from logs.variance.cross_fitting import FEWEST_DEALS_A_FOLD
-from logs.variance.shares import PotRow, Shares, shares_refusal
-from logs.variance.terms import Terms, chance_terms, term_values
+from logs.variance.terms import PotRow, Shares, Terms, chance_terms, shares_refusal, term_values
 
 MOST_HANDS: Final = 100_000
 """The hands times players up to which a result is corrected unasked: some seconds (docs/variance.md has the rates)."""
@@ -35,11 +33,6 @@ class ChanceCorrection:
     """Corrects hands of one game, all hole cards known."""
 
     def __init__(self, game: Game) -> None:
-        """Prepare.
-
-        Args:
-            game: one that `logs.variance.shares.shares_refusal` does not refuse.
-        """
         self._rounds = game.num_rounds
         self._shares = Shares(game)
         self._terms: dict[int, tuple[BettingState, Terms]] = {}
@@ -71,12 +64,7 @@ class ChanceCorrection:
 
 
 def is_cheap(game: Game, hands: int) -> bool:
-    """Whether a result is corrected unasked: it takes some seconds at most, and nothing has to be compiled for it.
-
-    Args:
-        game: what is played.
-        hands: how many were played.
-    """
+    """Whether a result is corrected unasked: it takes some seconds at most, and nothing has to be compiled for it."""
     if shares_refusal(game) is not None or hands * game.num_players > MOST_HANDS:
         return False
     return not is_holdem(game) or disk.is_filled()

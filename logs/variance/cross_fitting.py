@@ -39,8 +39,6 @@ class Mean(NamedTuple):
         mean: per hand.
         variance: of the linearised score of a deal (Cochran 1977, "Sampling Techniques", chapter 6), whose mean is the
             same: the square of the standard error is this over the number of deals.
-        deals: how many.
-        hands: how many.
     """
 
     mean: float
@@ -89,7 +87,6 @@ class CrossSums:
 
     @property
     def _fewest(self) -> float:
-        """The deals of the smaller fold."""
         return min([float(fold[ONE, ONE]) for fold in self._products])
 
     def fitted_mean(self, column: int, columns: Sequence[int], plain: Sequence[int]) -> Mean | None:
@@ -98,7 +95,6 @@ class CrossSums:
         Which weights are fitted follows from the number of deals alone, so that the mean stays unbiased.
 
         Args:
-            column: whose mean is asked for.
             columns: those that may be added, each with a weight of its own, if there are deals enough for all.
             plain: those that are added with one weight in common, if there are deals enough for that.
 

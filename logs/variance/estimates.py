@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 
 SCHEMA_VERSION: Final = 1
 _WHOLE_FROM: Final = 10

@@ -26,12 +26,21 @@ from engine.equity import compile_kernels
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
 from logs.estimation import Bounds, RunningMean, score_bounds
+from logs.files import is_plain
+from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.variance.cross_fitting import HANDS, ONE, CrossSums, Mean
 from logs.variance.estimates import Estimate, Estimates, Estimator, GameEstimates, Omission, PlayerEstimates
-from logs.variance.shares import Shares, shares_refusal
-from logs.variance.terms import Terms, chance_columns, chance_terms, last_board_before_showdown, term_values
+from logs.variance.terms import (
+    Shares,
+    Terms,
+    chance_columns,
+    chance_terms,
+    last_board_before_showdown,
+    shares_refusal,
+    term_values,
+)
 
 _RAW, _ADJUSTED, _FIRST = 2, 3, 4
 """The columns behind `ONE` and `HANDS`; the terms follow."""
@@ -59,13 +68,11 @@ class HandCorrections(Protocol):
         ...
 
     def terms(self, record: HandRecord, stream: int) -> Terms:
-        """The terms of a hand; a stream as for `logs.variance.shares.Shares.of`."""
+        """The terms of a hand; a stream as for `logs.variance.terms.Shares.of`."""
         ...
 
 
 class _Betting(NamedTuple):
-    """What follows from a betting: its terms, and the board at which an all-in hand is worth its expectation."""
-
     betting: BettingState
     terms: Terms
     all_in_board: int | None
@@ -122,13 +129,10 @@ class Reduction:
 
 
 def _without_stacks(game: Game) -> Game:
-    """A game as hands with different stacks share it."""
     return replace(game, stacks=(DEFAULT_STACK,) * game.num_players)
 
 
 class _GameSums:
-    """The hands of one game."""
-
     def __init__(self, game: Game, corrections: HandCorrections | None) -> None:
         self._game = game
         self._corrections = corrections
@@ -212,7 +216,6 @@ class _GameSums:
         return found
 
     def _count(self, records: Sequence[HandRecord], rows: NDArray[np.float64], units: NDArray[np.int64]) -> None:
-        """Add rows of hands up by deal and player."""
         who = np.array([[self._player(name) for name in record.names] for record in records], np.int64)
         players = len(self._sums)
         keys = (units[:, np.newaxis] * players + who).ravel()
@@ -257,7 +260,6 @@ class _GameSums:
 
     @property
     def _problem(self) -> str | None:
-        """Why there are no corrections; None where there are."""
         if self._refusal is not None:
             return self._refusal
         if self._hidden:
@@ -279,7 +281,6 @@ class _GameSums:
         return found
 
     def _corrected(self) -> list[_Correction]:
-        """The estimators with corrections."""
         chance = list(range(_FIRST, _FIRST + self._chance))
         pots = chance[: self._chance // 2]
         found = [_Correction(Estimator.CHANCE, (), chance, pots)]
@@ -299,7 +300,6 @@ class _GameSums:
         return found
 
     def _of(self, player: int) -> list[Estimate]:
-        """A player's estimates."""
         sums, raw = self._sums[player], self._raw[player]
         raw.bounds = self._bounds
         variance = raw.variance or 0.0
@@ -361,3 +361,45 @@ class _GameSums:
 def _words(game: Game) -> str:
     kind = "limit" if game.is_limit else "no-limit"
     return f"{kind}, {game.num_players} players, blinds {'/'.join(map(str, game.blinds))}"
+
+
+_PROGRESS_HANDS: Final = 500
+_BYTES: Final = 1 << 20
+
+
+def reduce_hands(
+    source: HandSource, reduction: Reduction, *, on_progress: Callable[[float | None], None] | None = None
+) -> int:
+    """Count hands, each once: copies of files are left out, and reported as problems.
+
+    Args:
+        on_progress: is called now and then with the part of the hands that has been counted; None where the files do
+            not tell how many there are.
+
+    Returns:
+        how many hands there were.
+
+    Raises:
+        LogError: a file cannot be read at all.
+        DamagedLogError: a problem was met while reading strictly.
+        OSError: a file cannot be read.
+    """
+    source = source.without_copies()
+    expected = _hands_in(source.files) if on_progress is not None else None
+    hands = 0
+    for hands, record in enumerate(source.by_deal(), 1):
+        reduction.add(record)
+        if on_progress is not None and not hands % _PROGRESS_HANDS:
+            on_progress(min(1.0, hands / expected) if expected else None)
+    return hands
+
+
+def _hands_in(files: Sequence[HandFile]) -> int | None:
+    if not all(file.format is None and is_plain(file.path) for file in files):
+        return None
+    found = 0
+    for file in files:
+        with open(file.path, "rb") as log:
+            while part := log.read(_BYTES):
+                found += part.count(b"\nSTATE:")
+    return found

@@ -1,9 +1,10 @@
-"""Terms of a hand whose mean is 0 whatever the players do: what may be taken from its result without a bias.
+"""Terms of a hand whose mean is 0 whatever the players do, and the expected shares of pots these are made of.
 
-Before every random event of a hand, any function V of what follows has an expectation, and the expectation less what
-came is such a term (White & Bowling 2009, "Learning a value function for variance reduction"; Burch et al. 2018,
-"AIVAT"). The events here are those of chance: the deal, and the cards of the board, round by round. V is made of the
-expected shares of the pots, all hole cards known, so the terms take logs that show all of them, folded ones too:
+A term may be taken from the result of a hand without a bias. Before every random event of a hand, any function V of
+what follows has an expectation, and the expectation less what came is such a term (White & Bowling 2009, "Learning a
+value function for variance reduction"; Burch et al. 2018, "AIVAT"). The events here are those of chance: the deal, and
+the cards of the board, round by round. V is made of the expected shares of the pots, all hole cards known, so the terms
+take logs that show all of them, folded ones too:
 
 - the *pot term* of a round is the sum over the pots of chips times (share before the cards - share after them);
 - the *share term* is the same of one chip, for all that are in: what an estimator with weights may use beside it, where
@@ -13,20 +14,127 @@ The expectation of a share over the cards to come is the share before them, and 
 the same: that is all the estimators rely on.
 
 Every term is linear in expected shares. So `Terms` holds weights: these follow from the betting alone, and
-`logs.variance.shares` finds the shares of many hands at once.
+`Shares` finds the shares of many hands at once, all hole cards known.
+
+In hold'em compiled code counts all boards from the flop on; before it two players are looked up in a table, and for
+more of them some boards are drawn (`engine.kernels.ranges`). In other games every board is counted, which takes small
+decks: what was counted is remembered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import BettingState, Deal, Game, side_pots
-from logs.variance.shares import PotRow, Shares
+from engine import BettingState, Card, Deal, Game, side_pots
+from engine.equity import boards_to_come, showdown_odds
+from engine.holdem import is_holdem
+from engine.splitmix import MASK_64, STEP, mixed
+
+DRAWS: Final = 250
+"""Boards drawn before the flop between three or more: an expected share is then known to 0.03, and what is left to luck
+on the flop alone is 0.2 of the pot."""
+_MOST_BOARDS: Final = 20_000
+"""Counted in Python."""
+_Key: TypeAlias = tuple[tuple[tuple[Card, ...], ...], tuple[Card, ...], int]
+
+
+class PotRow(NamedTuple):
+    """A pot at a time of a hand: what follows for it from the betting.
+
+    Attributes:
+        members: who plays for it, as a set of bits.
+        known: how many cards of the board are known.
+    """
+
+    members: int
+    known: int
+
+
+def shares_refusal(game: Game) -> str | None:
+    """Why no expected shares are counted for a game; None where they are."""
+    dealt = game.num_players * game.num_hole_cards
+    boards = boards_to_come(len(game.deck), dealt, game.board_cards_by_round[-1])
+    if is_holdem(game) or boards <= _MOST_BOARDS:
+        return None
+    return f"a game with {boards:,} boards that is not hold'em has too many to be counted"
+
+
+class Shares:
+    """The expected shares of pots in one game."""
+
+    def __init__(self, game: Game, draws: int = DRAWS) -> None:
+        """Prepare to count.
+
+        Args:
+            game: one that `shares_refusal` does not refuse.
+            draws: boards drawn before the flop of hold'em between three or more.
+        """
+        self._game = game
+        self._draws = draws
+        self._known: dict[_Key, tuple[float, ...]] = {}
+
+    def of(
+        self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """The shares of all positions in each pot, shape (pots, players).
+
+        Args:
+            deals: of the hands, with all hole cards.
+            hands: of each pot, the hand.
+            rows: of each pot, what it is.
+            streams: of each hand, a number that decides which boards are drawn; must not depend on its cards.
+        """
+        if is_holdem(self._game):
+            return self._compiled(deals, hands, rows, streams)
+        found = [self._counted(deals[hand], row) for hand, row in zip(hands.tolist(), rows, strict=True)]
+        return np.array(found, np.float64).reshape(len(found), self._game.num_players)
+
+    def _compiled(
+        self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]
+    ) -> NDArray[np.float64]:
+        from engine.duels import duel_counts
+        from engine.kernels.ranges import find_shares
+
+        players, whole = self._game.num_players, self._game.board_cards_by_round[-1]
+        padding = (0,) * whole
+        flat: list[int] = []
+        for deal in deals:
+            for hole in deal.hole_cards:
+                flat += hole
+            flat += (deal.board + padding)[:whole]
+        # Of a bytearray, since numba compiles another kernel for arrays that cannot be written.
+        cards = np.frombuffer(bytearray(flat), np.uint8).reshape(len(deals), 2 * players + whole)
+        members, known = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2).T
+        starts = np.array([mixed(number * STEP & MASK_64) for number in streams], np.uint64)
+        shares = np.zeros((len(rows), players))
+        who, at = members.astype(np.uint64), np.ascontiguousarray(known)
+        find_shares(cards, hands, who, at, streams=starts, draws=self._draws, duels=duel_counts(), shares=shares)
+        return shares
+
+    def _counted(self, deal: Deal, row: PotRow) -> tuple[float, ...]:
+        board = deal.board[: row.known]
+        key = deal.hole_cards, board, row.members
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_BOARDS:
+                self._known.clear()
+            inside = [position for position in range(len(deal.hole_cards)) if row.members >> position & 1]
+            dead = [card for position, hole in enumerate(deal.hole_cards) if position not in inside for card in hole]
+            odds = showdown_odds(
+                [deal.hole_cards[position] for position in inside],
+                board,
+                dead=dead,
+                deck=self._game.deck,
+                board_cards=self._game.board_cards_by_round[-1],
+            )
+            shares = dict(zip(inside, odds.equities, strict=True))
+            found = self._known[key] = tuple([shares.get(at, 0.0) for at in range(len(deal.hole_cards))])
+        return found
 
 
 class Terms(NamedTuple):
@@ -69,8 +177,6 @@ def term_values(
     """The terms of hands in chips, shape (hands, players, columns).
 
     Args:
-        shares: of the game.
-        deals: of the hands.
         terms: of the hands, with the same columns.
         streams: as for `Shares.of`.
     """
@@ -97,11 +203,7 @@ def chance_columns(game: Game) -> int:
 
 
 def chance_terms(betting: BettingState) -> Terms:
-    """The terms of the deal and of each board that came.
-
-    Args:
-        betting: the end of a hand.
-    """
+    """The terms of the deal and of each board that came, given the end of a betting."""
     game = betting.game
     rounds, players = game.num_rounds, game.num_players
     everybody = (1 << players) - 1

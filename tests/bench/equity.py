@@ -22,8 +22,7 @@ from typing import Any
 
 from dealer.bench.rows import Row
 from engine.cards import CARD_TEXTS, Card, parse_cards
-from engine.chances import ANY_HOLDING
-from engine.equity import compile_kernels, exact_equity, sampled_equity
+from engine.equity import ANY_HOLDING, compile_kernels, exact_equity, sampled_equity
 
 OURS = "acpc-arena"
 PEER = "eval7"

@@ -31,8 +31,7 @@ from bots.sdk.view import View
 from bots.workers import Workers, local_workers
 from dealer.bench.rows import Row
 from engine import Action, ActionKind
-from engine.cards import format_cards
-from engine.starting_hands import starting_hand
+from engine.cards import format_cards, starting_hand
 from logs import HandRecord
 from protocol import find_game
 

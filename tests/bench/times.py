@@ -19,7 +19,7 @@ from typing import Final
 
 from dealer.bench.rows import Row
 from dealer.bench.served import ANSWER_S, API, Caller, until
-from engine.actions import CALL
+from engine.betting_rules import CALL
 from engine.game import Game
 from protocol import NEED_DATA, Handshake, PlayerSession, ReceivedState, Reply
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dealer.results.schema import ContestResult, DealerReport, MatchSummary, PlayerResult
+from dealer.run.results import ContestResult, DealerReport, MatchSummary, PlayerResult
 
 
 def player(name: str, **given: Any) -> PlayerResult:

@@ -19,7 +19,7 @@ import pytest
 
 import dealer
 from dealer.library import Settings
-from dealer.run.settings import RunConfig
+from dealer.run.settings import RunSettings
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
 
@@ -252,7 +252,7 @@ def test_ctrl_c_is_a_keyboard_interrupt_and_the_run_stays(tmp_path: Path) -> Non
 
 def test_the_settings_are_those_of_the_configuration() -> None:
     named = {"command", "games", "bots", "format"}
-    assert set(get_type_hints(Settings)) == set(RunConfig.model_fields) - named
+    assert set(get_type_hints(Settings)) == set(RunSettings.model_fields) - named
 
 
 def test_everything_offered_is_there_and_documented() -> None:

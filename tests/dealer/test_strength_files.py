@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from bots.sdk.registry import builtin_names
-from dealer.run.plan import plan_run
-from dealer.run.resolve import settle
+from dealer.run.plan import planned_contests, settle
 from dealer.run.settings import read_config, validated
 from tests.dealer.helpers import ROOT
 
@@ -22,12 +21,12 @@ FILES = sorted((ROOT / "docs" / "strength").glob("*.toml"))
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_built_in_bot_meets_every_other(path: Path) -> None:
-    plan = plan_run(settle(validated(read_config(path), str(path))), path.parent)
-    bots = {player.text.partition("?")[0] for player in plan.settled.players}
+    plan = settle(validated(read_config(path), str(path)))
+    bots = {player.text.partition("?")[0] for player in plan.players}
     assert bots == set(builtin_names()) - MEASURED_ELSEWHERE - OF_SMALL_GAMES
-    count = len(plan.settled.players)
-    assert len(plan.contests) == count * (count - 1) // 2
-    assert all(contest.seating.value == "rotations" for contest in plan.contests)
+    count = len(plan.players)
+    assert len(planned_contests(plan, path.parent)) == count * (count - 1) // 2
+    assert plan.seating == "rotations"
 
 
 def test_there_are_such_files() -> None:

@@ -8,13 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine import chances as module
+from engine import equity as module
 from engine import parse_cards, rank_hand
-from engine.chances import ANY_HOLDING, Chances, chances
-from engine.equity import exact_equity, preflop_equity, sampled_equity
+from engine.cards import STARTING_HANDS, holdings_of, starting_hand
+from engine.equity import ANY_HOLDING, Chances, chances, exact_equity, preflop_equity, sampled_equity
 from engine.errors import CardError
 from engine.matchups import equities
-from engine.starting_hands import STARTING_HANDS, holdings_of, starting_hand
 from tests.engine.test_equity import naive_words, unseen_of
 
 
@@ -155,7 +154,7 @@ def test_drawn_chances_come_as_near_as_their_standard_errors_say(players, board)
 
 
 def test_what_takes_long_is_drawn(monkeypatch):
-    monkeypatch.setattr(module, "DEFAULT_TRIALS", 2_000)
+    monkeypatch.setattr(module, "DEFAULT_SHOWDOWNS", 2_000)
     assert not chances([one("AhKd"), ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTcAs3s")).is_exact
     assert not chances([any_of("AKs"), any_of("QQ"), ANY_HOLDING]).is_exact
     assert not chances([one("AhKd"), ANY_HOLDING], parse_cards("2h7dTc"), trials=10).is_exact

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from engine import parse_cards
+from engine.cards import holdings_of, starting_hand
 from engine.duels import BOARDS, DUELS_SHA256, HEADER_BYTES, ROWS, duel, duel_counts, duel_row, load, read, write
 from engine.equity import is_tabled, odds_by_pot
 from engine.errors import TableError
 from engine.generators import form_of, main, pairs_by_row, rows_of
 from engine.kernels.showdowns import count_rank_patterns
 from engine.matchups import counts
-from engine.starting_hands import holdings_of, starting_hand
 
 HOLDINGS = list(itertools.combinations(range(52), 2))
 

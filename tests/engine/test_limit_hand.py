@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from engine import CALL, FOLD, RAISE, BettingType, Game, betting_start, hand_values, nearest_legal, rank_hand
 from engine.dealing import deals
 from engine.game import DEFAULT_STACK
+from engine.hand import showdown_values
+from engine.kernels.betting import holdem_ranks, limit_hand, limit_rules
 from engine.kernels.draw import draw_cards, mixed
 from engine.kernels.jit import njit
-from engine.kernels.limit_hand import holdem_ranks, limit_hand, limit_rules
-from engine.showdown import showdown_values
 from engine.splitmix import MASK_64
 from engine.splitmix import mixed as mixed_here
 from protocol import find_game

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine import parse_cards, rank_hand
+from engine.cards import STARTING_HANDS, cards_of, starting_hand
 from engine.duels import BOARDS
 from engine.equity import preflop_equity, showdown_odds
 from engine.errors import TableError
@@ -18,7 +19,6 @@ from engine.generators import Boards, boards_from, count_wins
 from engine.kernels import matchups as kernels
 from engine.kernels.cards import RANK_KEYS
 from engine.matchups import MATCHUPS_PATH, MATCHUPS_SHA256, counts, counts_of_wins, equities, pairs, read, write
-from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
 
 CLASSES = len(STARTING_HANDS)
 HOLDINGS = [[hole for hole in itertools.combinations(range(52), 2) if starting_hand(hole) == n] for n in range(CLASSES)]

@@ -9,10 +9,10 @@ import types
 import pytest
 
 import engine
-from engine import equity, parse_cards, starting_hands
+from engine import cards, equity, parse_cards
 
 
-@pytest.mark.parametrize("module", [engine, starting_hands, equity], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [engine, cards, equity], ids=lambda module: module.__name__)
 def test_examples_print_what_they_say(module: types.ModuleType) -> None:
     found = doctest.testmod(module, extraglobs={"parse_cards": parse_cards})
     assert found.attempted > 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from engine.showdown import showdown_values, side_pots, uncalled
+from engine.hand import showdown_values, side_pots, uncalled
 
 
 def folded_of(ranks: Sequence[int | None]) -> int:

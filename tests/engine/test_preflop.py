@@ -11,10 +11,10 @@ import pytest
 
 from engine import equity as equities
 from engine import generators, parse_cards
+from engine.cards import STARTING_HANDS, cards_of, starting_hand
 from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
 from engine.errors import TableError
 from engine.kernels.showdowns import count_against_one
-from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
 from engine.tables import MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, read_preflop, write_preflop
 
 CLASSES = len(STARTING_HANDS)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.cards import Card, parse_cards
+from engine.cards import Card, parse_cards, starting_hand
 from engine.duels import BOARDS, duel
 from engine.equity import equity, exact_equity, showdown_odds
 from engine.evaluator import rank_hand
 from engine.ranges import HOLDINGS, are_free, chances_of_all, classes, holding_number, shares_against
-from engine.starting_hands import starting_hand
 
 
 def test_numbers() -> None:

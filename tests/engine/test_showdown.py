@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.showdown import showdown_values
+from engine.hand import showdown_values
 from tests.engine.naive import pots
 from tests.engine.strategies import SEEDS
 

@@ -13,11 +13,11 @@ import pytest
 from engine import Card, parse_cards, rank_hand
 from engine import equity as equities
 from engine.equity import ShowdownOdds, boards_to_come, expected_values, odds_by_pot, showdown_odds
+from engine.hand import showdown_values, side_pots
 from engine.kernels import showdowns
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.showdown import showdown_values, side_pots
 
 WHOLE_DECK = tuple(range(52))
 

@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 import pytest
 
 from engine import parse_cards
-from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand, starting_hand_name, starting_hand_table
+from engine.cards import STARTING_HANDS, cards_of, starting_hand, starting_hand_name, starting_hand_table
 
 
 @pytest.mark.parametrize(

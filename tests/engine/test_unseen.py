@@ -32,8 +32,7 @@ def _situations(count: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("first", range(0, 400, 100))
 def test_every_showdown_against_one_and_drawn_ones_against_more(first: int) -> None:
-    from engine.kernels.draw import count_against_many
-    from engine.kernels.unseen import count_against_one
+    from engine.kernels.draw import count_against_many, count_against_one
 
     draw = random.Random(first)
     for cards in _situations(400)[first : first + 104]:

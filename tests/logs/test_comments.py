@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Seat
-from logs.comments import format_comment, parse_comment
 from logs.record import PlayerComment
+from logs.transaction_log import format_comment, parse_comment
 
 TEXTS = st.binary(max_size=50).map(lambda data: data.decode("utf-8", "surrogateescape"))
 

@@ -10,7 +10,7 @@ from engine import uncalled
 from logs.acpc_log.reader import read_log
 from logs.contest_scores import ContestScores
 from logs.estimation import RunningMean, score_bounds
-from logs.hand_access import MatchHands, open_hands
+from logs.hand_index import MatchHands, open_hands
 from logs.hand_source import HandFile
 from logs.record import HandRecord
 from protocol import find_game

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from logs.hand_numbers import hand_number, match_base
+from logs.formats import exported_number, match_base
 from protocol import find_game
 from tests.logs.hands import as_seen, random_hands
 from tests.logs.pokerstars.made_hands import made_hand
@@ -16,8 +16,8 @@ def test_a_number_is_the_same_for_ever() -> None:
     """Whoever changes these makes every hand that was imported before come twice."""
     hand = made_hand("limit", "f", "AsAd KsKd", number=7)
     base = match_base(hand, None)
-    assert hand_number(base, 7) == 504_229_369_007
-    assert hand_number(match_base(hand, "seed 1"), 7) == 700_095_103_007
+    assert exported_number(base, 7) == 504_229_369_007
+    assert exported_number(match_base(hand, "seed 1"), 7) == 700_095_103_007
 
 
 def test_times_and_unseen_cards_do_not_count() -> None:
@@ -44,12 +44,12 @@ def test_everything_that_tells_a_match_counts() -> None:
 @pytest.mark.parametrize("base", [0, 1000, 599_999_999_000])
 @pytest.mark.parametrize("number", [0, 999, 1000, 10**7, 10**11])
 def test_numbers_have_twelve_digits(base: int, number: int) -> None:
-    assert 400_000_000_000 <= hand_number(base, number) <= 999_999_999_999
+    assert 400_000_000_000 <= exported_number(base, number) <= 999_999_999_999
 
 
 def test_numbers_of_a_match_are_all_different() -> None:
     base = 599_999_000_000
-    assert len({hand_number(base, number) for number in range(2_000_000)}) == 2_000_000
+    assert len({exported_number(base, number) for number in range(2_000_000)}) == 2_000_000
 
 
 def test_bases_of_matches_are_spread_over_all_thousands() -> None:

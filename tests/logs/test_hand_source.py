@@ -13,7 +13,7 @@ import pytest
 from logs import HandRecord, format_transaction
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.formats import ExportFormat, ExportOptions
-from logs.hand_access import open_hands
+from logs.hand_index import open_hands
 from logs.hand_source import HandFile, find
 from logs.phh import PHH, format_phhs
 from logs.pokerstars import POKERSTARS, format_pokerstars_file
@@ -309,7 +309,7 @@ def test_a_line_that_does_not_end_ends_the_reading(
 
 
 def test_a_log_whose_last_line_does_not_end_can_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("logs.hand_access._MOST_PASSED", 100_000)
+    monkeypatch.setattr("logs.hand_index._MOST_PASSED", 100_000)
     lines = log_lines(random_hands("kuhn", 3), "kuhn.limit.2p")[:-1]
     path = tmp_path / "m.log"
     path.write_text("".join([*lines[:-1], "x" * 50_000 + "\n", lines[-1], "x" * 500_000]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.money import Scale, shares, split
+from logs.formats import Scale, equal_shares, split_by_weight
 
 CHIP_VALUES = st.one_of(
     st.integers(1, 1000),
@@ -66,7 +66,7 @@ def test_values_that_make_no_sense(value: float | str) -> None:
 
 @given(st.integers(0, 10**9), st.integers(1, 10))
 def test_shares_add_up_and_differ_by_a_unit_at_most(units: int, count: int) -> None:
-    found = shares(units, count)
+    found = equal_shares(units, count)
     assert sum(found) == units
     assert len(found) == count
     assert found == sorted(found, reverse=True)
@@ -75,7 +75,7 @@ def test_shares_add_up_and_differ_by_a_unit_at_most(units: int, count: int) -> N
 
 @given(st.integers(0, 10**9), st.lists(st.integers(1, 10**6), min_size=1, max_size=9))
 def test_parts_add_up_and_are_in_proportion(units: int, weights: list[int]) -> None:
-    parts = split(units, weights)
+    parts = split_by_weight(units, weights)
     assert sum(parts) == units
     for part, weight in zip(parts, weights, strict=True):
         assert abs(part - Fraction(units * weight, sum(weights))) <= len(weights)

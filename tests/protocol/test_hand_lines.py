@@ -9,8 +9,7 @@ from engine import Game, Seat, deal_hand
 from engine.hand import hand_values
 from logs import HandRecord, format_state_line
 from logs.acpc_log.writer import state_line_ending
-from protocol.betting_nodes import node_of
-from protocol.hand_lines import HandLines
+from protocol.betting_nodes import HandLines, node_of
 from tests.engine.strategies import SEEDS, games, random_play
 from tests.protocol.states import ANY_GAME, view
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol import RemoteProtocolError
-from protocol.seat_stream import SeatStream
+from protocol.joining import SeatStream
 
 
 @given(st.lists(st.tuples(st.booleans(), st.binary(max_size=20), st.integers(0, 20)), max_size=40))

@@ -22,8 +22,7 @@ from dealer.table.listener import Listener
 from dealer.table.loop import Changes
 from engine import Seat
 from protocol import RemoteProtocolError
-from protocol.joining import SeatClaim, Seated, SeatOffer, format_message, read_server_message
-from protocol.seat_stream import SeatStream
+from protocol.joining import SeatClaim, Seated, SeatOffer, SeatStream, format_message, read_server_message
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 1 << 14

@@ -27,8 +27,9 @@ from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
 from dealer.server.settings import ServerSettings
 from dealer.table.players import NAME_RULE
+from engine.text import printable
 from protocol.benchmark import OWN_SEAT
-from protocol.joining import Join, RunStands, printable
+from protocol.joining import Join, RunStands
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MOST_LABEL_LETTERS = 64

@@ -15,8 +15,8 @@ from typing import Protocol, TypeAlias
 from dealer.errors import ConfigError, RefusedError
 from dealer.library import AnyResult, Run
 from dealer.match.faults import FaultPolicy
-from dealer.run.resolve import settle
-from dealer.run.schedule import Seating, number_of_seatings
+from dealer.run.plan import number_of_seatings, settle
+from dealer.run.settings import Seating
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState
 from dealer.server.db.runs import seconds_per_hand
@@ -24,10 +24,11 @@ from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Forecast, Limits, Slot, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_of
+from engine.text import printable
 from logs.errors import StopRuleError
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
-from protocol.joining import ContestTerms, printable
+from protocol.joining import ContestTerms
 
 _LEAST_LEFT_S = 1.0
 """A run that has taken longer than others is expected to end after this time."""

@@ -20,7 +20,7 @@ from typing import Final
 from bots.sdk.registry import is_builtin
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
-from dealer.run.schedule import Seating
+from dealer.run.settings import Seating
 from dealer.server.db.crosstable import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import Store
@@ -30,7 +30,7 @@ from dealer.server.queue.feed import Feed, StandingsChanged
 from dealer.server.ratings import TableScores, fit_ratings
 from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, slot_of
 from dealer.table.loop import Changes
-from dealer.table.players import learning_bot, parse_player
+from dealer.table.players import parse_player
 from logs.estimation import score_bounds
 
 _log = logging.getLogger(__name__)
@@ -176,7 +176,7 @@ def _width(table: TableScores, bounds: tuple[float, float]) -> float:
 
 def _learns(text: str) -> bool:
     """Whether a bot of the server is another player after every hand, which no interval is about."""
-    return is_builtin(text) and learning_bot(parse_player(text)) is not None
+    return is_builtin(text) and parse_player(text).learns
 
 
 class Standings:

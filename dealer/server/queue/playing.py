@@ -21,12 +21,12 @@ from typing import Any
 from dealer.errors import DealerError
 from dealer.library import AnyResult, Run, new_play, reopen
 from dealer.match.faults import Fault
-from dealer.results.schema import ContestResult
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.match_run import REACHABLE
 from dealer.run.plan import ContestPlan
+from dealer.run.results import ContestResult
 from dealer.run.settings import read_config, validated
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.run.writers import parse_fault
@@ -155,7 +155,7 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
         cancelled: why it was ended before its time; empty if nobody wanted that.
     """
     assert isinstance(result, ContestResult)
-    (plan,) = run.plan.contests
+    (plan,) = run.planned
     faults = tuple(
         # By player, who has another seat in every seating.
         (slot.name, fault._replace(seat=Seat(slot.players[fault.seat])))
@@ -262,7 +262,7 @@ def seat_notifier(
         versions: by seat, of the players that have one; a bot that is there in another version is not called.
         client: gives who brings the own agents.
     """
-    seats = {name: seat for seat, name in enumerate(run.plan.contests[0].names)}
+    seats = {name: seat for seat, name in enumerate(run.planned[0].names)}
     names = sorted(game.users_bots(players))
     reached_before: frozenset[AwaitedPlayer] = frozenset()
 

@@ -53,11 +53,11 @@ from protocol.joining import (
     Seated,
     SeatOffer,
     SeatOver,
+    SeatStream,
     ServerMessage,
     ShowGame,
     format_message,
 )
-from protocol.seat_stream import SeatStream
 
 _log = logging.getLogger(__name__)
 _STANDS_EVERY_S = 1.0

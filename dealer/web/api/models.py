@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, Field
 
 from dealer.match.faults import FaultPolicy
-from dealer.run.schedule import Seating
+from dealer.run.settings import Seating
 from dealer.server.accounts import Scope
 from dealer.server.db.crosstable import Pair, Rating
 from dealer.server.db.records import Bot, Fault, Job, JobRequest, JobState, Match, Model, Run, RunState

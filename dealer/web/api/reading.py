@@ -41,7 +41,7 @@ from logs.acpc_log.writer import format_state_line
 from logs.conversion import Conversion, convert
 from logs.errors import LogError, LogsError
 from logs.export import FORMATS
-from logs.hand_access import open_hands
+from logs.hand_index import open_hands
 from logs.hand_source import HandFile, HandSource
 from protocol import format_game_definition
 

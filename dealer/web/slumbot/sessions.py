@@ -22,7 +22,7 @@ from bots.human import Scene
 from dealer.errors import DealerError, WebError
 from dealer.person.settings import table_config
 from dealer.person.sitting import Sitting
-from dealer.run.settings import RunConfig
+from dealer.run.settings import RunSettings
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.accounts import User
 from dealer.server.db.tables import GUEST_NAME, TableRow
@@ -257,7 +257,7 @@ class SlumbotSessions:
             seed=seed,
         )
 
-    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: DealKey) -> RunConfig:
+    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: DealKey) -> RunSettings:
         name = player_name(GUEST_NAME if session.user is None else session.user.name)
         if name == player_name(bot.name):
             name = f"{name}-client"

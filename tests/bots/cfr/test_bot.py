@@ -17,7 +17,7 @@ from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.exact import exact_exploitability
 from engine import CALL, FOLD, ActionKind, Game, Hand, deal_hand
-from engine.actions import raise_to
+from engine.betting_rules import raise_to
 from protocol import find_game
 from protocol.match_state import betting_after, parse_match_state
 

@@ -30,7 +30,7 @@ from bots.solving.sequence_form import (
     sequence_form,
 )
 from engine import CALL, FOLD, Action, ActionKind, BettingState, Card, Game, betting_start, parse_cards, rank_hand
-from engine.actions import raise_to
+from engine.betting_rules import raise_to
 from protocol import find_game
 from protocol.match_state import betting_after, parse_match_state
 

@@ -17,7 +17,7 @@ from bots.solving.engine_games import small_game
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import sequence_form
 from engine import Action, BettingState, Game, rank_hand
-from engine.actions import raise_to
+from engine.betting_rules import raise_to
 from protocol import find_game, parse_game_definition
 from tests.bots.cfr.drawn import random_cards
 

@@ -16,7 +16,7 @@ from bots.cfr.lookup import lower_chance
 from bots.cfr.tree import DECISION, ROUND_SIZES, BettingTree, betting_tree, read_sizes
 from bots.sdk.view import View
 from engine import CALL, Action, ActionKind, BettingState, betting_start
-from engine.actions import raise_to
+from engine.betting_rules import raise_to
 from protocol import find_game
 from protocol.match_state import betting_after
 

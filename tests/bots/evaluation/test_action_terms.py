@@ -12,8 +12,7 @@ from bots.evaluation.hypothetical_hands import ActionTerms
 from bots.evaluation.policies import policy_at
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, betting_start
-from logs.variance.shares import Shares
-from logs.variance.terms import term_values
+from logs.variance.terms import Shares, term_values
 from tests.bots.evaluation.known import Known
 from tests.logs.variance.small_games import all_hands, drawn, small_game, uniform
 

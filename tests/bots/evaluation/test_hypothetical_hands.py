@@ -12,8 +12,7 @@ from bots.errors import PolicyError
 from bots.evaluation.hypothetical_hands import HypotheticalHands, number_of_holdings
 from bots.sdk.registry import make_bot
 from engine import Action
-from logs.variance.shares import Shares
-from logs.variance.terms import chance_terms, term_values
+from logs.variance.terms import Shares, chance_terms, term_values
 from protocol import find_game
 from tests.bots.evaluation.known import Known
 from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform

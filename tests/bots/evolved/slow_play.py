@@ -10,7 +10,7 @@ from bots.evolved.chromosome import Odds, chart, chart_position, decision, gene
 from bots.evolved.training import DealSet
 from engine import Action, ActionKind, Card, Deal, Seat, betting_start, rank_hand
 from engine.betting import nearest_legal
-from engine.starting_hands import starting_hand
+from engine.cards import starting_hand
 from logs.record import HandRecord
 from protocol import find_game
 

@@ -30,7 +30,7 @@ from bots.evolved.runs import recorded_settings
 from bots.evolved.training import GENOME
 from bots.sdk.registry import make_bot
 from engine import ActionKind
-from engine.starting_hands import STARTING_HANDS, starting_hand
+from engine.cards import STARTING_HANDS, starting_hand
 
 Make = Callable[..., EvolvedBot]
 

@@ -9,7 +9,7 @@ from bots.evolved.chromosome import Odds
 from bots.evolved.hand_results import HandResults, play_hands, preflop_play, ratio, total, winnings_of
 from bots.evolved.training import GENOME, DealSet, make_deals
 from engine import Category, rank_hand
-from engine.starting_hands import starting_hand
+from engine.cards import starting_hand
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import BotStatistics, statistics_of
 from tests.bots.evolved.slow_play import CHIPS_PER_DOLLAR, SlowPlay, played_slowly

@@ -17,8 +17,8 @@ from bots.human import HumanSeat, Scene, SeatConnection, in_words
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Hand, Position, Seat, deals
 from logs.estimation import AnyTimeMean, score_bounds
-from logs.hand_events import Returned, Won
 from logs.hand_source import find
+from logs.view import Returned, Won
 from protocol import LocalProtocolError, find_game, format_action, shipped_games
 from tests.bots.human.scenes import NAMES, scene_of, seat_in
 from tests.engine.strategies import random_action

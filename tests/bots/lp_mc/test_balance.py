@@ -9,8 +9,8 @@ import pytest
 
 from bots.lp_mc.strategy import preflop_strategy
 from engine import CALL, FOLD, RAISE, Action, BettingState, Card, betting_start, nearest_legal, rank_hand
+from engine.cards import starting_hand
 from engine.splitmix import MASK_64, STEP, mixed
-from engine.starting_hands import starting_hand
 from protocol import find_game
 from tests.scripts import script
 

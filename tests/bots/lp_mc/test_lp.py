@@ -16,7 +16,7 @@ from bots.sdk.bot import Bot
 from bots.sdk.registry import describe, make_bot
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Game, Hand, Position, deal_hand
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import STARTING_HANDS
 from protocol import find_game, shipped_games
 from tests.bots.playing import ViewOf
 

@@ -24,7 +24,7 @@ from bots.rembrant.rules import (
     postflop_rule,
     preflop_rule,
 )
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import STARTING_HANDS
 
 WORK = json.loads(Path(__file__).with_name("work.json").read_text(encoding="utf-8"))
 GROUP_OF = {hand: int(group) for group, hands in WORK["groups"].items() for hand in hands}

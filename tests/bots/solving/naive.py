@@ -9,7 +9,7 @@ import numpy as np
 
 from bots.solving.sequence_form import Chances, Choice, Plan, SequenceForm, plan_of
 from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start, format_cards, rank_hand
-from engine.showdown import showdown_values
+from engine.hand import showdown_values
 
 Strategy = Mapping[str, Chances]
 """By betting and board so far: the probabilities of its actions by holding."""

@@ -16,7 +16,7 @@ from bots.studies.evolved_play import PLAYED, checks_charts, printed_player, pri
 from bots.studies.report import LineChart, Verdict, format_report
 from bots.workers import local_workers
 from engine import Category
-from engine.starting_hands import STARTING_HANDS
+from engine.cards import STARTING_HANDS
 from tests.logs.pages import checked_page
 
 SMALL = EvolvedSettings(deals=4, population=6, trials=20)

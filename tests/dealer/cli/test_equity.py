@@ -13,7 +13,7 @@ from dealer.cli.console import Terminal
 from dealer.cli.equity import _show
 from engine import matchups as table
 from engine import parse_cards
-from engine.chances import ANY_HOLDING, Chance, Chances, chances
+from engine.equity import ANY_HOLDING, Chance, Chances, chances
 from engine.matchups import counts
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ROOT

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from logs.contest_scores import largest_losses
 from logs.hand_source import find
-from logs.worst_hands import worst_hands
 from tests.dealer.cli.conftest import Arena
 
 PLAY = ("play", "leduc", "random", "calling", "-n", "60", "--seed", "3", "--in-process", "--quiet")
@@ -23,7 +23,7 @@ def run(finished_runs: Callable[..., Path]) -> Path:
 def test_the_worst_hands_are_those_with_the_greatest_losses(run: Path, player: str) -> None:
     records = list(find([run]).hands())
     losses = sorted(record.values[record.names.index(player)] for record in records)
-    found = worst_hands(find([run]), player, count=7)
+    found = largest_losses(find([run]), player, count=7)
     assert [one.chips for one in found] == losses[:7]
     for one in found:
         assert one.hand.values[one.hand.names.index(player)] == one.chips
@@ -34,15 +34,15 @@ def test_the_worst_hands_are_those_with_the_greatest_losses(run: Path, player: s
 
 
 def test_only_losses_count_and_names_that_nobody_has_are_told(run: Path) -> None:
-    assert len(worst_hands(find([run]), count=10_000)) == sum(
+    assert len(largest_losses(find([run]), count=10_000)) == sum(
         record.values[record.names.index("random")] < 0 for record in find([run]).hands()
     )
     with pytest.raises(ValueError, match="no player is called 'Zoe'; there are random, calling"):
-        worst_hands(find([run]), "Zoe")
+        largest_losses(find([run]), "Zoe")
 
 
 def test_worst_hands_are_printed_with_the_same_deal_in_the_other_seating(arena_here: Arena, run: Path) -> None:
-    worst = worst_hands(find([run]), "calling", count=1)[0]
+    worst = largest_losses(find([run]), "calling", count=1)[0]
     ran = arena_here("hands", str(run), "--worst", "1", "--player", "calling")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.results.leaks import parting_in_words, sentences_of
+from dealer.run.leaks import divergence_in_words, sentences_of
 from logs.hand_source import find
 from logs.leaks import all_leaks_of, deals_in, leaks_of
 from tests.dealer.cli.conftest import Arena
@@ -77,7 +77,7 @@ def test_the_report_of_a_run_has_the_leaks_of_all(arena_here: Arena, run: Path, 
     for found in all_leaks_of(deals_in(find([run]))):
         assert sentences_of(found)[0] in text
         assert f"Deals that cost {found.player} most" in text
-        assert parting_in_words(found.worst[0][0]) in text
+        assert divergence_in_words(found.worst[0][0]) in text
     assert found == leaks_of(deals_in(find([run])), found.player)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from dealer.cli.options import option_of
-from dealer.run.settings import RunConfig
+from dealer.run.settings import RunSettings
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.cli.test_help import SNAPSHOTS
 
 
 def test_every_option_named_in_an_error_is_in_the_help() -> None:
     text = "".join((SNAPSHOTS / f"{command}.txt").read_text("utf-8") for command in ("deal", "tournament"))
-    words = {option_of(setting) for setting in RunConfig.model_fields} - {"", "directory"}
+    words = {option_of(setting) for setting in RunSettings.model_fields} - {"", "directory"}
     assert {word for word in words if f"\n{word} " not in text} == set()
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from dealer.cli.console import Terminal
 from dealer.cli.reading import counted
-from dealer.results.schema import ContestResult
+from dealer.run.results import ContestResult
 from logs.hand_source import find
 from logs.tracker.statistics import Statistics
 from logs.variance.estimates import Estimates

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dealer.results.schema import ContestResult, TournamentResult
+from dealer.run.results import ContestResult, TournamentResult
 from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
-from dealer.run.resolve import settle
-from dealer.run.settings import RunConfig, read_config, validated
+from dealer.run.plan import settle
+from dealer.run.settings import RunSettings, read_config, validated
 from dealer.table.launcher import command_of
 
 
 def test_nothing_asked_for_is_fine() -> None:
     config = validated({}, "here")
     assert (config.command, config.games, config.bots, config.on_fault) == ("play", ["limit"], [], FaultPolicy.END)
-    limits = config.conditions.limits
+    limits = config.limits
     assert (limits.response_us, limits.hand_us, limits.per_hand_us) == (600_000_000, 600_000_000, 7_000_000)
     assert limits.start_us == 30_000_000
 
@@ -33,7 +33,7 @@ def test_formats_of_hand_histories_are_written_back_as_they_are_meant(words: str
 
 
 def test_a_start_timeout_of_0_waits_for_ever() -> None:
-    assert validated({"start_timeout_s": 0.0}, "here").conditions.limits.start_us is None
+    assert validated({"start_timeout_s": 0.0}, "here").limits.start_us is None
 
 
 @pytest.mark.parametrize("formats", [[], ["none"], "none"])
@@ -70,7 +70,7 @@ def test_what_is_wrong_is_told_in_a_sentence(data: dict[str, Any], words: str) -
 
 @given(
     st.builds(
-        RunConfig,
+        RunSettings,
         command=st.sampled_from(["play", "tournament"]),
         games=st.lists(st.text(min_size=1, alphabet=st.characters(exclude_categories=["Cs"])), min_size=1, max_size=1),
         bots=st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"])), max_size=4),
@@ -83,7 +83,7 @@ def test_what_is_wrong_is_told_in_a_sentence(data: dict[str, Any], words: str) -
         in_process=st.booleans(),
     )
 )
-def test_the_file_written_says_the_same(config: RunConfig) -> None:
+def test_the_file_written_says_the_same(config: RunSettings) -> None:
     assert validated(tomllib.loads(config.to_toml()), "file") == config
 
 
@@ -127,7 +127,7 @@ def test_an_error_names_settings_as_its_reader_knows_them() -> None:
 
 
 def test_every_setting_that_can_be_left_open_says_what_it_is_then() -> None:
-    for name, field in RunConfig.model_fields.items():
+    for name, field in RunSettings.model_fields.items():
         extra = field.json_schema_extra
         if isinstance(extra, dict) and field.default is None and name != "stop":
             assert extra["otherwise"], name

@@ -13,16 +13,13 @@ from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultPolicy
-from dealer.results.contest import contest_result
-from dealer.results.schema import ContestResult
-from dealer.results.sentences import expectation
-from dealer.results.tournament import tournament_result
 from dealer.run.contest import Contest, MatchEvent
-from dealer.run.plan import ContestPlan, RunPlan
+from dealer.run.plan import ContestPlan, NamedGame, Plan, number_of_seatings, settle
 from dealer.run.record import RecordPlan
-from dealer.run.resolve import settle
-from dealer.run.schedule import Seating
-from dealer.run.settings import Score, validated
+from dealer.run.results import ContestResult
+from dealer.run.sentences import expectation
+from dealer.run.settings import Score, Seating, validated
+from dealer.run.summary import contest_result, tournament_result
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
@@ -42,19 +39,19 @@ def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 200, **options: Any) -> ContestPlan:
     name, rules = find_game(game)
     folder.mkdir(parents=True, exist_ok=True)
-    return ContestPlan(
-        rules,
-        RecordPlan(folder, name),
+    seating, slices = options.pop("seating", Seating.ROTATIONS), options.pop("slices", 1)
+    run = Plan(
+        validated({"score": Score.RAW} | options),
+        (NamedGame(name, rules, ()),),
         tuple(parse_player(text) for text in players),
         tuple("ABCDEF"[: len(players)]),
-        hands,
-        5,
-        options.pop("seating", Seating.ROTATIONS),
-        options.pop("slices", 1),
-        parse_stop_rule(options.pop("stop", str(hands))),
-        options.pop("score", Score.RAW),
-        validated(options).conditions,
+        hands=hands,
+        seed=5,
+        seating=seating,
+        stop=parse_stop_rule(options.get("stop", str(hands))),
+        workers=slices * number_of_seatings(seating, len(players)),
     )
+    return ContestPlan(run, rules, tuple(range(len(players))), RecordPlan(folder, name))
 
 
 def _play(plan: ContestPlan, at_a_time: int = 2) -> ContestResult:
@@ -396,7 +393,7 @@ def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
     ]
     alone = _compared(_play(replace(plans[1], record=replace(plans[1].record, folder=_made(tmp_path / "alone")))))
     settled = settle(validated({"command": "tournament", "bots": ["random", "calling"], "workers": 3}))
-    tournament = Tournament(RunPlan(settled, tmp_path, tuple(plans), ((0, 1),) * 4))
+    tournament = Tournament(settled, plans)
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_S):
@@ -426,7 +423,7 @@ def test_an_interrupted_run_says_whom_it_was_waiting_for(tmp_path: Path, monkeyp
     never = "Never=" + write_program(tmp_path, "never.py", CONNECT + "hello()\nf.read()")
     plan = _plan(tmp_path / "out", never, "calling", seating=Seating.SINGLE)
     settled = settle(validated({"command": "tournament", "games": ["kuhn"], "bots": ["calling", never]}))
-    tournament = Tournament(RunPlan(settled, tmp_path, (plan,), ((0, 1),)))
+    tournament = Tournament(settled, [plan])
 
     async def main() -> Progress:
         playing = asyncio.create_task(tournament.play())
@@ -441,7 +438,7 @@ def test_an_interrupted_run_says_whom_it_was_waiting_for(tmp_path: Path, monkeyp
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         progress = runner.run(main())
     assert [(wait.player, wait.hand_number) for wait in progress.waits] == [("A", 0)]
-    reason = tournament_result(tournament, resume=None).reason
+    reason = tournament_result(tournament, tmp_path, resume=None).reason
     assert reason.startswith("it was interrupted while waiting for A for ")
     assert reason.endswith(" s (hand 0).")
     assert tournament.contests[0].waits == []
@@ -458,7 +455,8 @@ def test_a_bot_has_its_own_clock_folder_and_variables(tmp_path: Path) -> None:
     )
     own = {"bot": f"Silent={silent}", "directory": "own", "environment": {"MODE": "old"}, "t_response_s": 0.2}
     config = validated({"games": ["kuhn"], "bots": [own, "calling"], "directory": str(tmp_path), "t_response_s": 500.0})
-    result = _play(replace(_plan(tmp_path / "run", "calling", "calling"), players=settle(config).players))
+    plan = _plan(tmp_path / "run", "calling", "calling")
+    result = _play(replace(plan, run=replace(plan.run, players=settle(config).players)))
     assert result.players[0].faults == {"timeout": result.players[0].faults["timeout"]}
     assert "0.2 s" in result.reason
     assert (tmp_path / "own" / "was-here").read_text() == "old"

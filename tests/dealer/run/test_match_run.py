@@ -22,10 +22,11 @@ from dealer.match import MatchSetup
 from dealer.match.clocks import TimeLimits
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
-from dealer.results.sentences import fault_phrase
 from dealer.run.match_run import MatchPlan, TcpRun
 from dealer.run.record import RecordPlan, open_match_files
 from dealer.run.resume import pick_up
+from dealer.run.sentences import fault_phrase
+from dealer.run.settings import validated
 from dealer.table.launcher import BotProcess
 from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player
@@ -63,7 +64,8 @@ def _plan(
         name if given.count(name) == 1 else f"{name}#{given[: seat + 1].count(name)}" for seat, name in enumerate(given)
     )
     setup = MatchSetup(rules, "match", hands, 1, names, **of_setup)
-    return MatchPlan(setup, RecordPlan(out, name), parsed, tuple(range(len(parsed))), host, ports, coalesce_s)
+    settings = validated({"host": host, "ports": list(ports), "coalesce_ms": coalesce_s and 1000 * coalesce_s})
+    return MatchPlan(setup, RecordPlan(out, name), parsed, tuple(range(len(parsed))), settings)
 
 
 async def _to_the_end(run: TcpRun) -> TcpRun:

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from dealer.errors import ConfigError
-from dealer.run.plan import RunPlan, plan_run
-from dealer.run.resolve import keep_games, repeatable, settle
-from dealer.run.schedule import Seating
-from dealer.run.settings import read_config, validated
+from dealer.run.plan import ContestPlan, planned_contests, settle
+from dealer.run.settings import Seating, read_config, validated
 from engine import DealKey
 from logs.estimation import IntervalWidth
 from protocol import find_game, format_game_definition
@@ -21,32 +19,32 @@ from protocol import find_game, format_game_definition
 KEY = DealKey(bytes(range(32)))
 
 
-def planned(folder: Path, **settings: Any) -> RunPlan:
-    return plan_run(settle(validated({"seed": 77} | settings)), folder)
+def planned(folder: Path, **settings: Any) -> tuple[ContestPlan, ...]:
+    return planned_contests(settle(validated({"seed": 77} | settings)), folder)
 
 
 def test_the_bare_command_plays_two_bots_in_both_seatings(tmp_path: Path) -> None:
     plan = planned(tmp_path)
-    (contest,) = plan.contests
+    (contest,) = plan
     assert contest.names == ("raising", "random")
-    assert (contest.hands, contest.seed, contest.seating) == (3000, 77, Seating.ROTATIONS)
+    assert (contest.run.hands, contest.run.seed, contest.run.seating) == (3000, 77, Seating.ROTATIONS)
     assert [slot.players for slot in contest.slots] == [(0, 1), (1, 0)]
     assert contest.record.folder == tmp_path
 
 
 def test_a_seat_for_somebody_else_is_played_once(tmp_path: Path) -> None:
-    assert planned(tmp_path, bots=["tcp", "calling"]).contests[0].seating is Seating.SINGLE
+    assert planned(tmp_path, bots=["tcp", "calling"])[0].run.seating is Seating.SINGLE
     asked = planned(tmp_path, bots=["tcp", "calling"], seating="rotations")
-    assert asked.contests[0].seating is Seating.ROTATIONS
+    assert asked[0].run.seating is Seating.ROTATIONS
 
 
 def test_a_key_is_written_and_read_back_as_its_digits(tmp_path: Path) -> None:
     config = validated({"seed": KEY, "bots": ["random", "calling"]})
     path = tmp_path / "run.toml"
-    path.write_text(repeatable(config, settle(config)).to_toml())
+    path.write_text(settle(config).repeatable().to_toml())
     assert f'seed = "{KEY.secret.hex()}"' in path.read_text()
-    (contest,) = plan_run(settle(validated(read_config(path))), tmp_path).contests
-    assert contest.seed == KEY
+    (contest,) = planned_contests(settle(validated(read_config(path))), tmp_path)
+    assert contest.run.seed == KEY
     assert pickle.loads(pickle.dumps(contest)) == contest
     for wrong in ("ab" * 31, "ZZ" * 32, -1, 2**32):
         with pytest.raises(ConfigError, match=r"seed: must be (a whole number|at least 0|at most 4,294,967,295)"):
@@ -72,17 +70,17 @@ def test_whoever_could_remember_the_cards_of_a_key_sees_no_deal_twice(
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
     settings = {"bots": bots, "seating": seating, "directory": str(tmp_path)}
-    (contest,) = planned(tmp_path, seed=KEY, **settings).contests
+    (contest,) = planned(tmp_path, seed=KEY, **settings)
     assert contest.has_own_cards is has_own_cards
     seeds = [contest.seed_of(slot) for slot in contest.slots]
     assert len(set(seeds)) == (len(seeds) if has_own_cards else 1)
-    (known,) = planned(tmp_path, seed=7, **settings).contests
+    (known,) = planned(tmp_path, seed=7, **settings)
     assert {known.seed_of(slot) for slot in known.slots} == {7}, "a number deals what it has always dealt"
 
 
 def test_slices_of_a_seating_have_the_cards_of_one_match(tmp_path: Path) -> None:
     command = f"{sys.executable} bot.py"
-    (contest,) = planned(tmp_path, seed=KEY, bots=[command, "calling"], workers=4, hands=100).contests
+    (contest,) = planned(tmp_path, seed=KEY, bots=[command, "calling"], workers=4, hands=100)
     assert [slot.name for slot in contest.slots] == ["match.1.a", "match.1.b", "match.2.a", "match.2.b"]
     seeds = [contest.seed_of(slot) for slot in contest.slots]
     assert seeds[:2] == seeds[2:]
@@ -90,7 +88,7 @@ def test_slices_of_a_seating_have_the_cards_of_one_match(tmp_path: Path) -> None
 
 
 def test_the_seeds_of_bots_tell_nothing_about_a_key(tmp_path: Path) -> None:
-    (contest,) = planned(tmp_path, seed=KEY).contests
+    (contest,) = planned(tmp_path, seed=KEY)
     seeds = [contest.bot_seed(slot, player) for slot in contest.slots for player in slot.players]
     assert len(set(seeds)) == 4
     assert seeds == [KEY.number(slot.seating, player) for slot in contest.slots for player in slot.players]
@@ -99,7 +97,7 @@ def test_the_seeds_of_bots_tell_nothing_about_a_key(tmp_path: Path) -> None:
 
 def test_no_more_seats_than_the_system_can_serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows, where a process can wait for 512 sockets only."""
-    monkeypatch.setattr("dealer.run.resolve.MOST_SEATS", 240)
+    monkeypatch.setattr("dealer.run.plan.MOST_SEATS", 240)
     planned(tmp_path / "one", workers=120)
     planned(tmp_path / "two", workers=1, in_process=True)
     with pytest.raises(ConfigError, match="workers: 242 bots at a time are more than the 240 that this system can"):
@@ -108,23 +106,23 @@ def test_no_more_seats_than_the_system_can_serve(tmp_path: Path, monkeypatch: py
 
 def test_more_workers_than_seatings_cut_the_hands(tmp_path: Path) -> None:
     plan = planned(tmp_path, workers=5, hands=100)
-    assert plan.contests[0].slices == 3
-    assert len(plan.contests[0].slots) == 6
-    assert planned(tmp_path, command="tournament", bots=["calling", "random"], workers=5).contests[0].slices == 1
+    assert plan[0].slices == 3
+    assert len(plan[0].slots) == 6
+    assert planned(tmp_path, command="tournament", bots=["calling", "random"], workers=5)[0].slices == 1
 
 
 def test_a_stop_rule_sets_the_hands(tmp_path: Path) -> None:
-    assert planned(tmp_path, stop="500").contests[0].hands == 500
-    contest = planned(tmp_path, stop="ci=20").contests[0]
-    assert (contest.hands, contest.stop) == (1_000_000, IntervalWidth(20.0))
-    assert planned(tmp_path, stop="ci=20", hands=700).contests[0].hands == 700
+    assert planned(tmp_path, stop="500")[0].run.hands == 500
+    contest = planned(tmp_path, stop="ci=20")[0]
+    assert (contest.run.hands, contest.run.stop) == (1_000_000, IntervalWidth(20.0))
+    assert planned(tmp_path, stop="ci=20", hands=700)[0].run.hands == 700
 
 
 def test_a_tournament_has_a_folder_per_contest(tmp_path: Path) -> None:
     plan = planned(tmp_path, command="tournament", games=["kuhn", "kuhn3"], bots=["a=calling", "b=random", "c=folding"])
-    assert [contest.names for contest in plan.contests] == [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
-    assert plan.entrants == ((0, 1), (0, 2), (1, 2), (0, 1, 2))
-    assert [contest.record.folder.name for contest in plan.contests] == [
+    assert [contest.names for contest in plan] == [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
+    assert [contest.entrants for contest in plan] == [(0, 1), (0, 2), (1, 2), (0, 1, 2)]
+    assert [contest.record.folder.name for contest in plan] == [
         "1-kuhn.limit.2p-a-vs-b",
         "2-kuhn.limit.2p-a-vs-c",
         "3-kuhn.limit.2p-b-vs-c",
@@ -133,18 +131,18 @@ def test_a_tournament_has_a_folder_per_contest(tmp_path: Path) -> None:
     gauntlet = planned(
         tmp_path, command="tournament", format="gauntlet", games=["kuhn"], bots=["a=calling", "b=random", "c=folding"]
     )
-    assert [contest.names for contest in gauntlet.contests] == [("a", "b"), ("a", "c")]
+    assert [contest.names for contest in gauntlet] == [("a", "b"), ("a", "c")]
 
 
 def test_settled_settings_leave_nothing_open_and_plan_the_same_run(tmp_path: Path) -> None:
     asked = validated({"bots": ["calling", "calling"], "stop": "300"})
     settled = settle(asked)
-    whole = repeatable(asked, settled)
+    whole = settled.repeatable()
     assert (whole.hands, whole.seed, whole.seating) == (300, settled.seed, "rotations")
     assert (whole.workers, whole.directory) == (settled.workers, str(Path.cwd()))
-    assert repeatable(whole, settle(whole)) == whole
-    assert plan_run(settle(whole), tmp_path) == plan_run(settle(whole), tmp_path)
-    assert plan_run(settle(whole), tmp_path).contests[0].slots == plan_run(settled, tmp_path).contests[0].slots
+    assert settle(whole).repeatable() == whole
+    assert planned_contests(settle(whole), tmp_path) == planned_contests(settle(whole), tmp_path)
+    assert planned_contests(settle(whole), tmp_path)[0].slots == planned_contests(settled, tmp_path)[0].slots
 
 
 def test_a_plan_is_a_value(tmp_path: Path) -> None:
@@ -161,7 +159,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
     assert [named.name for named in settled.games] == ["mine.game"]
     folder = tmp_path / "run"
     folder.mkdir()
-    keep_games(settled, folder)
+    settled.keep_games(folder)
     assert find_game(str(folder / "mine.game"))[1] == find_game("kuhn")[1]
 
 

@@ -20,8 +20,8 @@ import pytest
 
 from bots.workers import Workers
 from dealer.library import new_tournament, reopen
-from dealer.results.schema import TournamentResult
 from dealer.run import remote
+from dealer.run.results import TournamentResult
 from dealer.run.settings import validated
 from dealer.table.loop import new_event_loop
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, without_times, write_program
@@ -231,7 +231,7 @@ class TestRefusals:
     def test_no_such_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def without(order: Any) -> Any:
             players = [replace(player, text=player.text.replace("my_", "no_")) for player in order.plan.players]
-            return replace(order, plan=replace(order.plan, players=tuple(players)))
+            return replace(order, plan=replace(order.plan, run=replace(order.plan.run, players=tuple(players))))
 
         (tmp_path / "my_bot.py").write_text("from bots.baseline import CallingBot as Bot1\n", "utf-8")
         away(monkeypatch, without)

@@ -23,7 +23,7 @@ from dealer.run.writers import format_fault
 from dealer.table.players import parse_player
 from engine import Seat
 from logs import PlayerComment
-from logs.comments import format_comment
+from logs.transaction_log import format_comment
 from protocol import parse_game_definition
 from tests.dealer.helpers import ALL_IN_BLINDS, game
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.run.schedule import Format, Seating, number_of_seatings, pairings, seatings, slots
+from dealer.run.plan import number_of_seatings, pairings, seatings, slots
+from dealer.run.settings import Format, Seating
 
 
 @pytest.mark.parametrize("players", range(2, 7))

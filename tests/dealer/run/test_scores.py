@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.run.schedule import Seating, Slot, slots
+from dealer.run.plan import Slot, slots
 from dealer.run.scores import Scores
+from dealer.run.settings import Seating
 from engine import Game
 from protocol import find_game
 

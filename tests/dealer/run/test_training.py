@@ -13,17 +13,17 @@ import pytest
 
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, Memory, merge, read_memory, write_memory
-from bots.sdk.learning import Journal, LearningBot, cut_journal, read_journal
+from bots.sdk.learning import Journal, cut_journal, read_journal
 from dealer import play, resume, tournament
 from dealer.errors import ConfigError
 from dealer.library import new_play, reopen
 from dealer.match.events import HandFinished
-from dealer.results.gate import GateVerdict, judge
-from dealer.results.schema import ContestResult, Interval
 from dealer.run.contest import MatchEvent
+from dealer.run.gate import GateVerdict, judge
+from dealer.run.results import ContestResult, Interval
 from dealer.run.settings import validated
 from dealer.table.loop import new_event_loop
-from dealer.table.players import learning_bot, parse_player
+from dealer.table.players import parse_player
 from logs.whole_file import FileLock
 from tests.dealer.helpers import enter_program_env
 
@@ -86,10 +86,10 @@ def test_frozen_it_is_a_player_like_any_other(whole: Path, tmp_path: Path) -> No
 
 
 def test_what_learns(tmp_path: Path) -> None:
-    assert isinstance(learning_bot(parse_player("learner")), LearningBot)
+    assert parse_player("learner").learns
     for text in ("learner?learn=false,memory=x.memory", "mfs"):
         write_memory(tmp_path / "x.memory", Memory(Constants()))
-        assert learning_bot(parse_player(text.replace("x.memory", str(tmp_path / "x.memory")))) is None
+        assert not parse_player(text.replace("x.memory", str(tmp_path / "x.memory"))).learns
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -
     config = validated(
         {"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], "workers": 8} | {"hands": 9}
     )
-    assert [contest.slices for contest in new_play(config, tmp_path / "run").plan.contests] == [1]
+    assert [contest.slices for contest in new_play(config, tmp_path / "run").planned] == [1]
     frozen = config.model_copy(update={"bots": validated({"bots": [{"bot": "mfs"}, {"bot": "calling"}]}).bots})
-    assert [contest.slices for contest in new_play(frozen, tmp_path / "other").plan.contests] == [4]
+    assert [contest.slices for contest in new_play(frozen, tmp_path / "other").planned] == [4]
 
 
 def interrupted(out: Path, at: int, **settings: Any) -> None:

@@ -28,8 +28,7 @@ from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.sentences import process_sentences
 from dealer.person.settings import table_config
 from dealer.run.folder import RESULT_NAME
-from dealer.run.schedule import Seating
-from dealer.run.settings import BotSettings
+from dealer.run.settings import BotSettings, Seating
 from dealer.run.writers import format_fault
 from dealer.server.access import Person, Visibility, access_to, visibility_of
 from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user

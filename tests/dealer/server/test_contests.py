@@ -12,7 +12,7 @@ import pytest
 
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
-from dealer.run.schedule import Seating
+from dealer.run.settings import Seating
 from dealer.server.accounts import User, add_user
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import JobRequest, JobState, RunState

@@ -18,7 +18,8 @@ import pytest
 
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.match.faults import FaultPolicy
-from dealer.run.schedule import Seating, number_of_seatings
+from dealer.run.plan import number_of_seatings
+from dealer.run.settings import Seating
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import JobRequest

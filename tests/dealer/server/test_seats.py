@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dealer.run.schedule import Seating
+from dealer.run.settings import Seating
 from dealer.server.access import Person, Visibility, visibility_of
 from dealer.server.accounts import User, add_user
 from dealer.server.db import records

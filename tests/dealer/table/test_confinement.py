@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import ConfigError
-from dealer.run.resolve import settle
+from dealer.run.plan import settle
 from dealer.run.settings import validated
 from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess

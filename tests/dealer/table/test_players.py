@@ -25,7 +25,7 @@ def _refusal(text: str) -> str:
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_built_in_bots(name: str) -> None:
-    assert parse_player(name) == Player(name, name, PlayerKind.PYTHON)
+    assert parse_player(name) == Player(name, name, PlayerKind.PYTHON, learns=name == "learner")
 
 
 def test_a_built_in_bot_with_options_is_named_after_them() -> None:

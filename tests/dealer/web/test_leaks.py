@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from dealer.results.leaks import parting_in_words, sentences_of
+from dealer.run.leaks import divergence_in_words, sentences_of
 from dealer.server.access import Access
 from dealer.watching import WatchedRun
 from dealer.web import leaks as pages
@@ -32,10 +32,10 @@ def test_a_page_says_what_the_command_says_with_links_to_the_hands(run: Path) ->
         assert page.status_code == 200
         for sentence in sentences_of(found):
             assert str(escape(sentence)) in page.text
-        for parting, _ in found.worst:
-            assert str(escape(parting_in_words(parting))) in page.text
+        for divergence, _ in found.worst:
+            assert str(escape(divergence_in_words(divergence))) in page.text
             for match in "ab":
-                assert f"/runs/limit/matches/match.{match}/hands/{parting.hand_number}" in links(page.text)
+                assert f"/runs/limit/matches/match.{match}/hands/{divergence.hand_number}" in links(page.text)
         assert all(client.get(path).status_code == 200 for path in links(page.text))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import logs.estimation
 from logs.estimation import Rate, RunningMean
-from logs.estimation.rate import signed
+from logs.estimation.mean import signed
 
 RATE = Rate(12.4, 5.2, "Ann", "Bob")
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine import Deal
 from logs.leaks import BY_POSITION, Leaks, LeaksRefused, leaks_of
-from logs.leaks.divergences import DIMENSIONS, parting_of
+from logs.leaks.divergences import DIMENSIONS, divergence_of
 from logs.tracker.positions import position_names
 from tests.logs.hands import random_hands
 from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, never_raises_draws, played
@@ -38,7 +38,7 @@ def test_hands_part_where_the_same_state_has_two_answers() -> None:
     parted = 0
     for deal in played([Changed(1), Changed(2)], 200, 6):
         (_, one), (_, other) = deal
-        found = parting_of(one, other, "A")
+        found = divergence_of(one, other, "A")
         texts = [
             [(*move, at) for at, moves in enumerate(record.betting.rounds) for move in moves] for record in (one, other)
         ]
@@ -53,8 +53,8 @@ def test_hands_part_where_the_same_state_has_two_answers() -> None:
         mine = one if one.name_at(position) == "A" else other
         theirs = other if mine is one else one
         assert (found.chips, found.others_chips) == (mine.values[position], theirs.values[position])
-        assert found == parting_of(other, one, "A")
-        mirrored = parting_of(one, other, "B")
+        assert found == divergence_of(other, one, "A")
+        mirrored = divergence_of(one, other, "B")
         assert mirrored is not None
         assert (mirrored.lost_or_won, mirrored.did, mirrored.cells) == (-found.lost_or_won, found.others, found.cells)
     assert parted > 50

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from logs.leaks.simultaneous import simultaneous
+from logs.leaks.search import simultaneous
 
 
 def test_the_bound_is_that_of_all_signs() -> None:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from engine import Deal, Game, Seat, hand_values, parse_cards
 from logs import HandRecord, Times
-from logs.formats import ExportOptions
-from logs.money import Rake
+from logs.formats import ExportOptions, Rake
 from protocol import find_game
 from protocol.match_state import betting_after
 

@@ -8,14 +8,12 @@ import pytest
 
 from engine import BettingState, Seat
 from logs.errors import LogsError
-from logs.formats import ExportOptions, usual_blinds
-from logs.money import Rake
+from logs.formats import ExportOptions, Rake, street_actions, usual_blinds
 from logs.pokerstars import plans
 from logs.pokerstars.plans import Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.pokerstars.writer import format_pokerstars_file
 from logs.record import HandRecord
-from logs.steps import street_actions
 from tests.logs.hands import random_hands
 from tests.logs.pokerstars.made_hands import made_hand
 

@@ -15,8 +15,7 @@ from engine import BettingType, Game
 from logs import HandRecord, Times
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError, UnsupportedGameError
-from logs.formats import ExportOptions
-from logs.money import Rake
+from logs.formats import ExportOptions, Rake
 from logs.ohh import format_ohh
 from logs.pokerstars import PokerStarsWriter, format_pokerstars, format_pokerstars_file
 from logs.pokerstars import writer as writer_module

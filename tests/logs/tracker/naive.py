@@ -8,9 +8,9 @@ from itertools import combinations
 
 from engine import ActionKind, BettingState, Card, Deal, Position, betting_start, category, hand_values, rank_hand
 from engine.betting import Step
-from engine.starting_hands import starting_hand_name
+from engine.cards import starting_hand_name
 from logs import HandRecord
-from logs.steps import street_actions
+from logs.formats import street_actions
 from logs.tracker.positions import position_names
 
 steps_of = cache(street_actions)

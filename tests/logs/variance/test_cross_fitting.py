@@ -10,8 +10,7 @@ import pytest
 from engine import Game
 from logs.estimation import RunningMean, score_bounds
 from logs.variance.cross_fitting import CrossSums
-from logs.variance.shares import Shares
-from logs.variance.terms import chance_columns, chance_terms, term_values
+from logs.variance.terms import Shares, chance_columns, chance_terms, term_values
 from tests.logs.variance.small_games import all_hands, drawn, small_game
 
 

@@ -8,8 +8,7 @@ import pytest
 from engine import CALL, FOLD, RAISE, Deal, betting_start, parse_cards, rank_hand
 from engine.equity import showdown_odds
 from engine.splitmix import MASK_64, STEP, mixed
-from logs.variance.shares import DRAWS, PotRow, Shares
-from logs.variance.terms import chance_terms, term_values
+from logs.variance.terms import DRAWS, PotRow, Shares, chance_terms, term_values
 from protocol import find_game
 
 

@@ -10,8 +10,7 @@ import pytest
 from engine import CALL, betting_start, raise_to
 from logs.tracker.all_in import AllInExpectations
 from logs.variance.cross_fitting import HANDS, ONE, CrossSums
-from logs.variance.shares import Shares
-from logs.variance.terms import chance_columns, chance_terms, last_board_before_showdown, term_values
+from logs.variance.terms import Shares, chance_columns, chance_terms, last_board_before_showdown, term_values
 from protocol import find_game
 from tests.logs.variance.small_games import Strategy, Weighed, all_hands, drawn, small_game, uniform
 

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from logs.acpc_log.reader import read_log
-from logs.comments import format_comment
 from logs.errors import LogError, NoSuchHandError
-from logs.hand_access import HandFileAccess, open_hands
+from logs.hand_index import HandIndex, open_hands
 from logs.hand_source import find
 from logs.phh import format_phhs
 from logs.record import HandRecord
-from logs.transaction_log import format_transaction
+from logs.transaction_log import format_comment, format_transaction
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands
 
@@ -39,7 +38,7 @@ def _write(folder: Path, records: list[HandRecord], game: str, name: str = "m1",
     return path
 
 
-def _open(path: Path) -> HandFileAccess:
+def _open(path: Path) -> HandIndex:
     (file,) = find([path]).files
     return open_hands(file)
 

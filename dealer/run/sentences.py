@@ -6,29 +6,22 @@ import math
 from collections.abc import Sequence
 
 from dealer.match.faults import QUOTED_BYTES, Fault
-from dealer.results.schema import ContestResult, Interval, TrainingReport
 from dealer.run.ending import Outcome
 from dealer.run.plan import ContestPlan
+from dealer.run.results import ContestResult, Interval, TrainingReport
 from dealer.run.settings import Score
 from dealer.run.writers import remedy_text
 from engine import Game
+from engine.text import count_of
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
 
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
-
 _CORRECTED = "without the luck of the cards"
-
 _MANY_DEALS = 10_000
 """It is said why a width needs at least as many."""
-
 _SPREAD_OF_ONE_SEATING = 0.7
 _SPREAD_OF_ALL_SEATINGS = 0.25
-
-
-def count_of(number: int, word: str) -> str:
-    """A number with its noun, in the plural where it belongs."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def listed(names: Sequence[str]) -> str:
@@ -121,18 +114,18 @@ def expectation(plan: ContestPlan) -> str | None:
     """How many deals a stop rule is likely to need, said before the first hand; None for a fixed number of hands."""
     if not plan.looks:
         return None
-    spread = typical_spread_mbb(plan.game, plan.seatings)
-    deals = rounded_up(Monitor(plan.stop, plan.bounds).likely_units(spread))
-    more = f", more than the {plan.hands:,} that will be played" if deals > plan.hands else ""
+    run, spread = plan.run, typical_spread_mbb(plan.game, plan.seatings)
+    deals = rounded_up(Monitor(run.stop, plan.bounds).likely_units(spread))
+    more = f", more than the {run.hands:,} that will be played" if deals > run.hands else ""
     return (
-        f"{plan.stop}: likely to need up to {count_of(deals, 'deal')}{more}, if the standard deviation of a deal is "
+        f"{run.stop}: likely to need up to {count_of(deals, 'deal')}{more}, if the standard deviation of a deal is "
         f"{spread:,.0f} mbb as between simple bots; the estimate is updated during play.{_unseen_loss(plan)}"
     )
 
 
 def _unseen_loss(plan: ContestPlan) -> str:
     """Why a width takes many deals however little scores vary, and what would take fewer; empty where it does not."""
-    least = Monitor(plan.stop, plan.bounds).likely_units(0.0) if isinstance(plan.stop, IntervalWidth) else 0
+    least = Monitor(plan.run.stop, plan.bounds).likely_units(0.0) if isinstance(plan.run.stop, IntervalWidth) else 0
     if least < _MANY_DEALS:
         return ""
     return (

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from dealer.results.schema import GameStandings, Rank
-from logs.estimation.rate import signed
+from dealer.run.results import GameStandings, Rank
+from logs.estimation.mean import signed
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 

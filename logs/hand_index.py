@@ -27,6 +27,7 @@ from functools import cached_property
 from typing import IO, Final, NamedTuple
 
 from engine import Game
+from engine.text import clean
 from logs.acpc_log.companions import notes_of_hand
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.seating import Seating
@@ -35,21 +36,16 @@ from logs.errors import LogError, LogProblem, NoSuchHandError
 from logs.files import is_plain, stem
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
-from logs.text import clean
 from protocol import FormatError
 
 _APART: Final = 64
 """Hands between two whose places are kept."""
-
 _SEATING_HANDS: Final = 16
 """Hands that show which seat each player has."""
-
 _MOST_BYTES: Final = 1 << 14
 """Of a line."""
-
 _MOST_PASSED: Final = 1 << 24
 """Of the rest of a longer line, which is none of a hand's; behind a line that does not end there, nothing is read."""
-
 _MOST_DIGITS: Final = 18
 """Of the number of a hand."""
 
@@ -58,7 +54,6 @@ class HandSummary(NamedTuple):
     """What lists of hands are made of.
 
     Attributes:
-        number: of the hand.
         names: the players by position; none where the hand's line is damaged.
         values: net chips by position.
         most_pot: chips that its pot does not exceed.
@@ -74,7 +69,6 @@ class MatchHands:
     """The hands of one match, in the order of their numbers.
 
     Attributes:
-        name: of the match.
         game: of its first hand.
         seed: of its cards, or the fingerprint of their key; None where that is not known.
     """
@@ -121,11 +115,10 @@ class MatchHands:
         raise NotImplementedError
 
 
-class HandFileAccess:
+class HandIndex:
     """The matches of one file, in its order.
 
     Attributes:
-        path: of the file.
         problems: what was met in it and left out; of logs only what is asked for is read, and what it says.
     """
 
@@ -143,18 +136,17 @@ class HandFileAccess:
     def close(self) -> None:
         """Let go of what was put aside."""
 
-    def __enter__(self) -> HandFileAccess:
+    def __enter__(self) -> HandIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def open_hands(file: HandFile, game: Game | None = None) -> HandFileAccess:
+def open_hands(file: HandFile, game: Game | None = None) -> HandIndex:
     """Pass through a file.
 
     Args:
-        file: of any format.
         game: of a log that does not name its game.
 
     Raises:
@@ -162,12 +154,11 @@ def open_hands(file: HandFile, game: Game | None = None) -> HandFileAccess:
         OSError: it cannot be read.
     """
     if file.format is None and is_plain(file.path) and _is_of_today(file.path):
-        return _LogAccess(file.path, game)
-    return _AsideAccess(file, game)
+        return _LogIndex(file.path, game)
+    return _CopiedIndex(file, game)
 
 
 def _is_of_today(path: str) -> bool:
-    """Whether the hands of a log are lines that begin with ``STATE:``."""
     with open(path, "rb") as log:
         while line := log.readline(_MOST_BYTES):
             if line.startswith(b"STATE:"):
@@ -178,11 +169,7 @@ def _is_of_today(path: str) -> bool:
 
 
 # ---- ACPC logs
-
-
 class _LogMatch(MatchHands):
-    """A match in a log: hands whose numbers rise."""
-
     def __init__(self, path: str, game: Game, name: str, lines: StateLines) -> None:
         self.name = name
         self.game = game
@@ -205,7 +192,6 @@ class _LogMatch(MatchHands):
         return self._count
 
     def add(self, number: int, place: int, line: bytes) -> None:
-        """Take in the line of a hand."""
         if not self._count % _APART:
             self.places.append(place)
             self.numbers.append(number)
@@ -217,7 +203,6 @@ class _LogMatch(MatchHands):
                 self._collected += 1
 
     def conclude(self) -> None:
-        """Decide who has which seat with what has come."""
         if not self._is_seated:
             self._seating.conclude()
 
@@ -232,16 +217,16 @@ class _LogMatch(MatchHands):
             raise LogError(self._path, f"the line of hand {number} is damaged: {error}") from None
         times, comments = notes_of_hand(self._path, number, read.betting)
         return HandRecord(
-            read.betting.game,
-            self.name,
-            number,
-            self.names,
-            seats,
-            read.deal,
-            read.betting,
-            read.values,
-            times,
-            comments,
+            game=read.betting.game,
+            match_name=self.name,
+            hand_number=number,
+            names_by_seat=self.names,
+            seats=seats,
+            deal=read.deal,
+            betting=read.betting,
+            values=read.values,
+            times=times,
+            comments=comments,
         )
 
     def around(self, number: int) -> tuple[int | None, int | None]:
@@ -287,7 +272,7 @@ class _LogMatch(MatchHands):
                     yield number, line
 
 
-class _LogAccess(HandFileAccess):
+class _LogIndex(HandIndex):
     """An ACPC log. A last line without its end, which may be half-written, is none of its hands."""
 
     def __init__(self, path: str, game: Game | None) -> None:
@@ -352,7 +337,6 @@ def _rest_of_line(log: IO[bytes]) -> int:
 
 
 def _number_of(line: bytes) -> int | None:
-    """The number of the hand of a line; None for lines that are none of a hand's."""
     if not line.startswith(b"STATE:"):
         return None
     number = line[6:24].partition(b":")[0]
@@ -394,11 +378,7 @@ def _pot_bound(game: Game) -> Callable[[bytes], int]:
 
 
 # ---- any other file
-
-
-class _AsideMatch(MatchHands):
-    """A match whose hands were put aside."""
-
+class _CopiedMatch(MatchHands):
     def __init__(self, first: HandRecord, file: IO[bytes], lock: threading.Lock) -> None:
         self.name = first.match_name
         self.game = first.game
@@ -444,21 +424,19 @@ class _AsideMatch(MatchHands):
             yield HandSummary(number, record.names, record.values, record.betting.pot)
 
 
-class _AsideAccess(HandFileAccess):
-    """A file of any format, read once."""
-
+class _CopiedIndex(HandIndex):
     def __init__(self, file: HandFile, game: Game | None) -> None:
         self.path = file.path
         self.problems = problems = list[LogProblem]()
         lock = threading.Lock()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
-        self._matches: list[_AsideMatch] = []
-        newest: dict[str, _AsideMatch] = {}
+        self._matches: list[_CopiedMatch] = []
+        newest: dict[str, _CopiedMatch] = {}
         try:
             for record in HandSource((file,), game, times=True, on_problem=problems.append).hands():
                 match = newest.get(record.match_name)
                 if match is None or record.hand_number in match.places:
-                    match = newest[record.match_name] = _AsideMatch(record, self._file, lock)
+                    match = newest[record.match_name] = _CopiedMatch(record, self._file, lock)
                     self._matches.append(match)
                 match.places[record.hand_number] = self._file.tell()
                 pickle.dump(record, self._file, pickle.HIGHEST_PROTOCOL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dealer.results.schema import ContestResult, PlayerResult, TournamentResult
-from dealer.results.sentences import three_digits
+from dealer.run.results import ContestResult, PlayerResult, TournamentResult
+from dealer.run.sentences import three_digits
 from logs.page.table import TableView
 from logs.report import ReportData, report_data
 from logs.tracker.hand_counts import HandCounts
@@ -28,7 +28,7 @@ def report_of_results(
         counts: all hands, counted.
         results: the results of the runs that the hands are from; a log without a run has none.
         title: title of the page; by default the names of the bots.
-        leaks: what `dealer.results.leaks` shows of each player's.
+        leaks: what `dealer.run.leaks` shows of each player's.
         no_leaks: why leaks cannot be told from these hands; empty where they can.
     """
     contests = [

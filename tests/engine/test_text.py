@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from logs.text import clean
+from engine.text import clean
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dealer.results.sentences import count_of
+from engine.text import count_of
 from logs.page.table import TableView
 
 if TYPE_CHECKING:
-    from logs.leaks import Cell, Leaks, Parting
+    from logs.leaks import Cell, Divergence, Leaks
 
 MOST_NAMED: Final = 10
 """Leaks that are listed."""
-
 _BY: Final = (
     ("street", "By street"),
     ("position", "By position"),
@@ -101,7 +100,7 @@ def _most(leak: Cell, other: str) -> str:
 
 
 def tables_in_short(found: Leaks, sources: Sequence[Path]) -> list[TableView]:
-    """What a page about more than leaks shows of them: the leaks, and the partings that cost most."""
+    """What a page about more than leaks shows of them: the leaks, and the divergences that cost most."""
     first, *_ = sentences_of(found)
     cells = found.leaks[:MOST_NAMED] or of_dimension(found, "everything")
     tables = [leaks_table(f"Leaks of {found.player}", cells, first)]
@@ -115,11 +114,11 @@ def tables_of(found: Leaks, unit: str = "deals") -> list[TableView]:
     return [leaks_table(title, cells, unit=unit) for by, title in _BY if (cells := of_dimension(found, by))]
 
 
-def parting_in_words(parting: Parting) -> str:
+def divergence_in_words(divergence: Divergence) -> str:
     """Cards, decision, and what was done."""
-    board = f" on {parting.cards_on_board}" if parting.cards_on_board else ""
-    at = f"{parting.street}, {parting.bets}"
-    return f"{parting.cards}{board}, {at}: {parting.did}, not {parting.others}"
+    board = f" on {divergence.cards_on_board}" if divergence.cards_on_board else ""
+    at = f"{divergence.street}, {divergence.bets}"
+    return f"{divergence.cards}{board}, {at}: {divergence.did}, not {divergence.others}"
 
 
 def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str = "deals") -> TableView:
@@ -165,11 +164,11 @@ def _rate(cell: Cell) -> str:
 
 
 def worst_table(found: Leaks, sources: Sequence[Path], title: str = "") -> TableView:
-    """The partings that cost most, each with the command that shows its hands."""
+    """The divergences that cost most, each with the command that shows its hands."""
     rows = []
-    for parting, paths in found.worst:
-        chips = f"{parting.chips:+,.10g}", f"{parting.others_chips:+,.10g}"
-        rows.append((parting_in_words(parting), *chips, command_for(paths, parting.hand_number, sources)))
+    for divergence, paths in found.worst:
+        chips = f"{divergence.chips:+,.10g}", f"{divergence.others_chips:+,.10g}"
+        rows.append((divergence_in_words(divergence), *chips, command_for(paths, divergence.hand_number, sources)))
     columns = (
         ("cards and decision", ""),
         (found.player, "what it made of the cards, in chips"),

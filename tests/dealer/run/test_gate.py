@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.results.gate import GateVerdict, judge
+from dealer.run.gate import GateVerdict, judge
 from logs.estimation import Rate
 from tests.dealer.results_of import contest, player
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from dealer.results.junit import Case, junit_report
+from dealer.run.gate import Case, junit_report
 from tests.dealer.results_of import contest, player
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dealer.results.sentences import contest_sentence
-from dealer.results.tournament import standings_of
+from dealer.run.sentences import contest_sentence
+from dealer.run.summary import standings_of
 from logs.estimation import (
     TAIL_95,
     AnyTimeMean,

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.results.schema import SCHEMA_VERSION, ContestResult, PlayerResult
-from dealer.results.sentences import contest_sentence, count_of, fault_phrase, rounded_up, three_digits
 from dealer.run.ending import Outcome
+from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
+from dealer.run.sentences import contest_sentence, fault_phrase, rounded_up, three_digits
 from engine import CALL, Seat
+from engine.text import count_of
 from logs.estimation import Rate, Verdict
 from logs.tracker.statistics import Winnings
 from tests.dealer import results_of
@@ -217,7 +218,7 @@ def test_a_result_is_json_with_its_schema_version() -> None:
 
 def test_every_field_of_a_result_is_in_the_documentation() -> None:
     """Taking a field away or changing what it means needs a new schema version."""
-    from dealer.results import schema as results
+    from dealer.run import results
     from tests.dealer.helpers import ROOT
 
     text = (ROOT / "docs" / "results.md").read_text("utf-8")

@@ -7,9 +7,9 @@ import csv
 import numpy as np
 import pytest
 
-from dealer.results.crosstable import TableFormat, crosstable_rows, crosstable_title, standings_text
-from dealer.results.schema import GameStandings
-from dealer.results.tournament import standings_of
+from dealer.run.crosstable import TableFormat, crosstable_rows, crosstable_title, standings_text
+from dealer.run.results import GameStandings
+from dealer.run.summary import standings_of
 from logs.estimation import RankedContest
 
 

@@ -1,1 +1,0 @@
-"""What a contest or a tournament came to, as data and in sentences."""

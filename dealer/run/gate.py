@@ -1,0 +1,213 @@
+"""What a build server reads of a run: a verdict on whether a bot wins at least a given rate, and a JUnit report.
+
+The 95 % interval decides: passed if all of it lies at or above the bound, failed if all of it lies below, undecided
+otherwise and with too few hands. The interval is the player's own, so choose the player before the run, not whoever did
+best in it.
+
+The report has a suite per contest, with a case for each thing that can go wrong: the contest has to be played to its
+end, and each player without a fault that ended its part. A gate adds its own case.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+from dealer.match.faults import FaultKind
+from dealer.run.results import ContestResult, Interval, TournamentResult
+from logs.estimation import Rate
+
+
+class GateVerdict(enum.Enum):
+    """What the gate says."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+
+
+class Judgement(NamedTuple):
+    """The gate's verdict and why.
+
+    Attributes:
+        player: whom it judges. opponent: against whom. min_mbb: the bound.
+        verdict: passed, failed or undecided.
+        sentence: the same with the figures.
+        rate: what the player won; None if no deal is complete.
+        deals: in how many deals.
+    """
+
+    player: str
+    opponent: str
+    min_mbb: float
+    verdict: GateVerdict
+    sentence: str
+    rate: Rate | None
+    standard_error: float | None
+    deals: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return {
+            "verdict": self.verdict.value,
+            "sentence": self.sentence,
+            "player": self.player,
+            "opponent": self.opponent,
+            "min_mbb": self.min_mbb,
+            "mbb_per_game": None if self.rate is None else self.rate.mbb,
+            "half_width_95": None if self.rate is None else self.rate.half_width,
+            "standard_error": self.standard_error,
+            "deals": self.deals,
+        }
+
+    @property
+    def case(self) -> Case:
+        """The test case of a report for build servers."""
+        return Case(
+            f"{self.player} wins at least {self.min_mbb:g} mbb/g",
+            self.sentence if self.verdict is GateVerdict.FAILED else "",
+            "undecided" if self.verdict is GateVerdict.UNDECIDED else "",
+        )
+
+
+def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
+    """Hold a player's result against a bound.
+
+    Args:
+        result: of a contest.
+        player: its name.
+        min_mbb: the bound, in mbb/g.
+
+    Raises:
+        KeyError: there is no such player.
+    """
+    rate = result.rate(player)
+    error = next(one.standard_error for one in result.players if one.name == player)
+    bound = f"{min_mbb:+,g} mbb/g"
+    verdict = GateVerdict.UNDECIDED
+    if result.interval is Interval.NONE:
+        sentence = f"{player} over {result.opponent_of(player)}: a player learnt, so there is nothing to judge."
+    elif rate is None or rate.low is None or rate.high is None:
+        who = f"{player} over {result.opponent_of(player)}"
+        sentence = f"{who}: too few deals ({result.duplicates:,}) to compare with {bound}."
+    else:
+        sentence = f"{rate.player} over {rate.opponent}: {rate.text(1)} (95 %)"
+        if rate.low >= min_mbb:
+            verdict, why = GateVerdict.PASSED, f", at least {bound}."
+        elif rate.high < min_mbb:
+            verdict, why = GateVerdict.FAILED, f", below {bound}."
+        else:
+            why = f": the interval contains {bound}; more hands are needed."
+        sentence += why
+    return Judgement(
+        player,
+        result.opponent_of(player),
+        min_mbb,
+        verdict=verdict,
+        sentence=sentence,
+        rate=rate,
+        standard_error=error,
+        deals=result.duplicates,
+    )
+
+
+_FATAL = {kind.value for kind in (FaultKind.TIMEOUT, FaultKind.DISCONNECT, FaultKind.CRASH, FaultKind.FLOOD)}
+
+
+class Case(NamedTuple):
+    """One test case.
+
+    Attributes:
+        name: what was tested.
+        problem: what is wrong; empty if nothing is.
+        skipped: why it was not tested, or cannot be decided yet; empty if it was.
+    """
+
+    name: str
+    problem: str = ""
+    skipped: str = ""
+
+
+class Suite(NamedTuple):
+    """Some cases.
+
+    Attributes:
+        name: what was tested. cases: the cases. seconds: how long it took. output: what else there is to say.
+    """
+
+    name: str
+    cases: Sequence[Case]
+    seconds: float = 0.0
+    output: str = ""
+
+
+def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] = ()) -> str:
+    """The report as XML text.
+
+    Args:
+        result: of the run.
+        gate: further cases, in a suite of their own.
+    """
+    contests = [result] if isinstance(result, ContestResult) else result.contests
+    suites = [
+        Suite(
+            f"{contest.game}: {' - '.join(player.name for player in contest.players)}",
+            list(_cases(contest)),
+            contest.seconds,
+            contest.sentence,
+        )
+        for contest in contests
+    ]
+    return junit_text([*suites, *([Suite("gate", cases)] if (cases := list(gate)) else [])])
+
+
+def junit_text(suites: Iterable[Suite]) -> str:
+    """Suites as XML text."""
+    root = ElementTree.Element("testsuites", name="acpc-arena")
+    for suite in suites:
+        _add_suite(root, suite)
+    for key in ("tests", "failures", "skipped"):
+        root.set(key, str(sum(int(element.get(key, "0")) for element in root)))
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
+
+
+def _cases(contest: ContestResult) -> Iterable[Case]:
+    yield Case("played to its end", "" if contest.outcome.is_complete else contest.reason)
+    for player in contest.players:
+        fatal = {name: count for name, count in player.faults.items() if name in _FATAL}
+        problem = ", ".join(f"{count} {name}" for name, count in fatal.items())
+        yield Case(f"{player.name} took part to the end", f"{problem}; first: {player.first_fault}" if problem else "")
+
+
+def _add_suite(root: ElementTree.Element, suite: Suite) -> None:
+    name, cases, seconds, output = suite
+    suite_element = ElementTree.SubElement(
+        root,
+        "testsuite",
+        name=_printable(name),
+        tests=str(len(cases)),
+        failures=str(sum(bool(case.problem) for case in cases)),
+        errors="0",
+        skipped=str(sum(bool(case.skipped) for case in cases)),
+        time=f"{seconds:.3f}",
+    )
+    for case in cases:
+        element = ElementTree.SubElement(
+            suite_element, "testcase", classname=_printable(name), name=_printable(case.name)
+        )
+        if case.problem:
+            failure = ElementTree.SubElement(element, "failure", message=_printable(case.problem.splitlines()[0]))
+            failure.text = _printable(case.problem)
+        elif case.skipped:
+            ElementTree.SubElement(element, "skipped", message=_printable(case.skipped))
+    if output:
+        ElementTree.SubElement(suite_element, "system-out").text = _printable(output)
+
+
+def _printable(text: str) -> str:
+    """The text without the characters that XML cannot hold."""
+    return "".join([char if char in "\t\n" or (char.isprintable() and char < "\ufffe") else "\ufffd" for char in text])

@@ -1,0 +1,353 @@
+"""The results of contests and tournaments, made from what their matches counted."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dealer.match.faults import FaultKind
+from dealer.run.contest import Contest
+from dealer.run.ending import INTERRUPTED, Outcome
+from dealer.run.plan import ContestPlan
+from dealer.run.record import ResponseTimes
+from dealer.run.results import (
+    ContestResult,
+    CrosstableCell,
+    DealerReport,
+    GameStandings,
+    Interval,
+    MatchSummary,
+    PlayerResult,
+    Rank,
+    TournamentResult,
+    TrainingReport,
+)
+from dealer.run.sentences import contest_sentence, fault_phrase, listed
+from dealer.run.settings import Score
+from dealer.run.tournament import Tournament
+from engine import logged_seed
+from engine.text import count_of
+from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, MeanOfContests, RankedContest, Ranking, RunningMean, ranking
+
+
+def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
+    """The result of a contest so far; one that has not ended counts as interrupted.
+
+    Args:
+        contest: the contest.
+        resume: the command that resumes it, if it is not complete.
+    """
+    plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
+    means = [plan.new_mean() for _ in plan.players]
+    for deal_scores in scores.in_order():
+        for mean, score in zip(means, deal_scores, strict=True):
+            mean.add(score)
+    corrected = _corrected_means(contest)
+    duplicates = scores.duplicates
+    hands = scores.hands_played - contest.hands_before
+    result = ContestResult(
+        game=plan.record.game_name,
+        seed=logged_seed(plan.run.seed),
+        seating=plan.run.seating,
+        seatings=plan.seatings,
+        hands_asked=plan.run.hands,
+        duplicates=duplicates,
+        hands_counted=duplicates * plan.seatings,
+        hands_played=scores.hands_played,
+        outcome=ending.outcome,
+        reason=ending.reason,
+        stop=str(plan.run.stop),
+        score=Score.CORRECTED if plan.run.settings.score is Score.CORRECTED else Score.RAW,
+        verdict=None if contest.monitor is None else contest.monitor.verdict,
+        interval=_interval(plan),
+        seconds=contest.seconds,
+        hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
+        folder=str(plan.record.folder),
+        resume=None if ending.outcome.is_complete else resume,
+        players=[
+            _player_result(contest, player, mean, corrected[player] if corrected else None)
+            for player, mean in enumerate(means)
+        ],
+        matches=[
+            MatchSummary(
+                name=slot.name,
+                seats=[plan.names[player] for player in slot.players],
+                first_hand=slot.first_hand,
+                hands=run.tally.hands,
+                chips=run.tally.chips,
+            )
+            for slot, run in zip(contest.slots, contest.runs, strict=False)
+        ],
+        training=[
+            TrainingReport(
+                player=one.player,
+                hands=one.hands,
+                memory=str(one.memory),
+                own_file=one.own_file,
+                problem=one.problem or None,
+            )
+            for one in contest.trained
+        ],
+        dealer=_dealer_report(contest),
+        sentence="",
+    )
+    return result.model_copy(update={"sentence": contest_sentence(result)})
+
+
+def _corrected_means(contest: Contest) -> list[RunningMean]:
+    """The players' means without the luck of the cards; none where they are not counted."""
+    plan = contest.plan
+    if plan.run.settings.score is Score.CORRECTED:
+        deals: Iterable[Sequence[float]] = contest.judged.in_order()
+    else:
+        fitted = contest.deals_without_luck()
+        if fitted is None:
+            return []
+        deals = fitted.tolist()
+    means = [plan.new_mean(Score.CORRECTED) for _ in plan.players]
+    for scores in deals:
+        for mean, score in zip(means, scores, strict=True):
+            mean.add(score)
+    return means
+
+
+def _interval(plan: ContestPlan) -> Interval:
+    if plan.learners:
+        return Interval.NONE
+    return Interval.ANY_TIME if plan.is_sequential else Interval.FIXED
+
+
+def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:
+    """One player over all its seats."""
+    plan = contest.plan
+    faults: Counter[str] = Counter()
+    times = ResponseTimes()
+    restarts = 0
+    first_fault = exit_code = None
+    for slot, run in zip(contest.slots, contest.runs, strict=False):
+        seat = slot.players.index(player)
+        tally = run.tally
+        faults.update(tally.faults[seat])
+        times.include(tally.times[seat])
+        restarts += tally.restarts[seat]
+        first_fault = first_fault or tally.first_faults[seat]
+        if exit_code is None:
+            exit_code = next((code for failed, code in run.exit_codes.items() if failed == seat), None)
+    order = {kind.value: place for place, kind in enumerate(FaultKind)}
+    return PlayerResult(
+        name=plan.names[player],
+        player=plan.players[player].text,
+        chips=contest.scores.chips()[player],
+        mbb_per_game=mean.mean if mean.count else None,
+        half_width_95=mean.half_width_95,
+        standard_error=mean.standard_error,
+        # Each player may come out best by luck on one side, so the errors of all add up.
+        half_width_of_best_95=mean.half_width(2 * TAIL_95 / len(plan.players)),
+        corrected_mbb_per_game=corrected.mean if corrected is not None and corrected.count else None,
+        corrected_half_width_95=None if corrected is None else corrected.half_width_95,
+        corrected_standard_error=None if corrected is None else corrected.standard_error,
+        standard_deviation=mean.standard_deviation,
+        faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
+        first_fault=None if first_fault is None else fault_phrase(first_fault),
+        restarts=restarts,
+        actions=times.count,
+        thinking_s=times.total_us / 1e6,
+        median_us=times.quantile_us(0.5),
+        p99_us=times.quantile_us(0.99),
+        exit_code=exit_code,
+    )
+
+
+def _dealer_report(contest: Contest) -> DealerReport:
+    runs = contest.runs
+    questions = sum(run.questions for run in runs)
+    overhead_ns = sum(run.overhead_ns for run in runs)
+    actions = sum(times.count for run in runs for times in run.tally.times)
+    timeouts = sum(run.tally.timeouts for run in runs)
+    return DealerReport(
+        actions=actions,
+        us_per_action=overhead_ns / 1000 / questions if questions else None,
+        timeouts_per_million_actions=1e6 * timeouts / actions if actions else None,
+        turned_away=sum(run.tally.strays for run in runs),
+    )
+
+
+def tournament_result(tournament: Tournament, folder: Path, *, resume: str | None) -> TournamentResult:
+    """The result of a tournament that has ended or was interrupted.
+
+    Args:
+        tournament: after `Tournament.play`.
+        folder: of the run.
+        resume: the command that resumes it, if it is not complete.
+    """
+    plan = tournament.plan
+    results = [contest_result(contest, resume=None) for contest in tournament.contests]
+    standings = [_standings(tournament, results, named.name) for named in plan.games]
+    outcome = tournament.outcome
+    incomplete = sum(not result.outcome.is_complete for result in results)
+    interrupted = [one.reason for one in results if one.outcome is Outcome.INTERRUPTED]
+    reasons = {
+        # Some were waiting for somebody, others had not begun.
+        Outcome.INTERRUPTED: next((one for one in interrupted if one != INTERRUPTED.reason), INTERRUPTED.reason),
+        Outcome.FAILED: f"{count_of(incomplete, 'contest')} of {len(results)} ended early.",
+    }
+    reason = reasons.get(outcome, "all contests were played.")
+    return TournamentResult(
+        format=plan.settings.format,
+        outcome=outcome,
+        reason=reason,
+        players=list(plan.names),
+        contests=results,
+        standings=standings,
+        seconds=tournament.seconds,
+        folder=str(folder),
+        resume=None if outcome.is_complete else resume,
+        sentence=" ".join([*map(first_places, standings), reason[:1].upper() + reason[1:]]),
+    )
+
+
+def _standings(tournament: Tournament, results: Sequence[ContestResult], game: str) -> GameStandings:
+    """Everything about one game; contests without a whole deal are left out."""
+    import numpy as np
+
+    plan = tournament.plan
+    played = [
+        contest
+        for contest, result in zip(tournament.contests, results, strict=True)
+        if contest.plan.record.game_name == game and result.duplicates
+    ]
+    contests = [RankedContest(one.plan.entrants, np.array(list(one.scores.in_order()), np.float64)) for one in played]
+    fitted = [(one.deals_without_luck(), one.plan.entrants) for one in played]
+    corrected = [RankedContest(entrants, deals) for deals, entrants in fitted if deals is not None]
+    if not played:
+        return GameStandings(
+            game=game, mbb_per_game={}, half_width_95={}, crosstable=[], total_bankroll=[], instant_runoff=[]
+        )
+    first = played[0].plan
+    return standings_of(
+        game,
+        contests,
+        plan.names,
+        first.bounds,
+        corrected=corrected if len(corrected) == len(played) else (),
+        is_sequential=first.is_sequential,
+        seatings=first.seatings,
+        seed=seed if isinstance(seed := plan.seed, int) else seed.number(),
+    )
+
+
+def standings_of(
+    game: str,
+    contests: Sequence[RankedContest],
+    names: Sequence[str],
+    bounds: Bounds,
+    *,
+    corrected: Sequence[RankedContest] = (),
+    is_sequential: bool = False,
+    seatings: int = 1,
+    seed: int = 0,
+) -> GameStandings:
+    """The rankings and the crosstable of one game. The rankings go by what was won.
+
+    Args:
+        game: its name.
+        contests: at least one; the same deals were played in all.
+        names: of the bots.
+        bounds: the lowest and the highest possible score of a deal, in mbb/g.
+        corrected: the contests without the luck of the cards; empty where not all of them have that.
+        is_sequential: whether a sequential test ended the contests.
+        seatings: how many hands a deal has.
+        seed: of the bootstrap.
+    """
+    n = len(names)
+    bankrolls, runoff = ranking.total_bankroll(contests, n), ranking.instant_runoff(contests, n)
+
+    def mean_of(some: Sequence[RankedContest], player: int, opponent: int) -> MeanOfContests | None:
+        """A player's mean over the contests in which the other one sat, too; None without any."""
+        among = [contest for contest in some if {player, opponent} <= set(contest.players)]
+        return ranking.mean_of_contests(among, player, bounds, is_sequential=is_sequential) if among else None
+
+    cells = []
+    for player, opponent in dict.fromkeys(
+        pair for contest in contests for pair in itertools.permutations(contest.players, 2)
+    ):
+        mean, without_luck = (mean_of(some, player, opponent) for some in (contests, corrected))
+        assert mean is not None
+        cells.append(
+            CrosstableCell(
+                player=names[player],
+                opponent=names[opponent],
+                mbb_per_game=mean.mbb,
+                half_width_95=mean.half_width_95,
+                standard_error=mean.standard_error,
+                corrected_mbb_per_game=None if without_luck is None else without_luck.mbb,
+                corrected_half_width_95=None if without_luck is None else without_luck.half_width_95,
+                corrected_standard_error=None if without_luck is None else without_luck.standard_error,
+                hands=seatings
+                * sum(len(contest.scores) for contest in contests if {player, opponent} <= set(contest.players)),
+            )
+        )
+    means, corrected_means = (
+        {
+            names[standing.player]: mean
+            for standing in bankrolls
+            if (mean := mean_of(some, standing.player, standing.player)) is not None
+        }
+        for some in (contests, corrected)
+    )
+    return GameStandings(
+        game=game,
+        mbb_per_game={name: mean.mbb for name, mean in means.items()},
+        half_width_95={name: mean.half_width_95 for name, mean in means.items()},
+        standard_error={name: mean.standard_error for name, mean in means.items()},
+        corrected_mbb_per_game={name: mean.mbb for name, mean in corrected_means.items()},
+        corrected_half_width_95={name: mean.half_width_95 for name, mean in corrected_means.items()},
+        corrected_standard_error={name: mean.standard_error for name, mean in corrected_means.items()},
+        crosstable=cells,
+        total_bankroll=_ranks(bankrolls, Ranking.TOTAL_BANKROLL, contests, names, seed),
+        instant_runoff=_ranks(runoff, Ranking.INSTANT_RUNOFF, contests, names, seed),
+    )
+
+
+def _ranks(
+    standings: Sequence[ranking.Standing],
+    order: Ranking,
+    contests: Sequence[RankedContest],
+    names: Sequence[str],
+    seed: int,
+) -> list[Rank]:
+    """The places with how sure they are, where there are deals enough to say."""
+    are_few = min(len(contest.scores) for contest in contests) < FEWEST_UNITS
+    shares = None if are_few else ranking.bootstrap(contests, len(names), order, seed=seed)
+    return [
+        Rank(place=place, player=names[player], confidence=None if shares is None else float(shares[place - 1, player]))
+        for place, player, _ in standings
+    ]
+
+
+def first_places(standings: GameStandings) -> str:
+    """Who is first in a game, and how sure that is."""
+    if not standings.total_bankroll:
+        return f"No deal of {standings.game} was finished."
+    best, survivors = _first(standings.total_bankroll, " of bootstrap samples"), _first(standings.instant_runoff)
+    if best[0] == survivors[0]:
+        said = f"{best[0]} in {standings.game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
+    else:
+        said = f"In {standings.game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
+    if any(rank.confidence is None for rank in standings.total_bankroll):
+        said += f" That says nothing about strength: at least {FEWEST_UNITS} deals per contest are needed."
+    return said
+
+
+def _first(ranks: Sequence[Rank], unit: str = "") -> tuple[str, str]:
+    """Who is first, and how sure that is."""
+    first = [rank for rank in ranks if rank.place == 1]
+    who = (
+        f"{first[0].player} is first"
+        if len(first) == 1
+        else f"{listed([rank.player for rank in first])} share the first place"
+    )
+    shares = dict.fromkeys(f"{rank.confidence:.0%}" for rank in first if rank.confidence is not None)
+    return who, f" ({listed(list(shares))}{unit})" if shares else ""

@@ -1,0 +1,35 @@
+"""Words of others as text that every reader accepts and that a page, a terminal or a line of a protocol can show."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def count_of(number: int, word: str) -> str:
+    """A number with its noun: ``1 hand``, ``1,250 hands``."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def is_text(text: str) -> bool:
+    """Whether something is text, and not bytes that were read as text."""
+    return not any(char < " " and char not in "\t\n\r\f" for char in text)
+
+
+def clean(text: str) -> str:
+    """The text, with U+FFFD in place of bytes that are not UTF-8 (they come as surrogate escapes)."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def shown(text: str) -> str:
+    """The text for people: as `clean`, with U+FFFD also in place of control characters and of marks that turn text."""
+    return "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cf") else letter for letter in clean(text))
+
+
+def escaped(text: str, kept: str = "", *, most: int | None = None) -> str:
+    """At most so many characters in a line of a terminal: as Python writes what cannot be printed and is not `kept`."""
+    return "".join([char if char.isprintable() or char in kept else ascii(char)[1:-1] for char in text[:most]])
+
+
+def printable(text: str, most: int | None = None) -> str:
+    """The text in a line of a protocol: ``?`` in place of what cannot be printed, at most `most` characters."""
+    return "".join(char if char.isprintable() else "?" for char in text[:most])
