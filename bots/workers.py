@@ -215,7 +215,7 @@ def cluster_workers(address: str) -> Workers:
         import dask
         import distributed
     except ImportError:
-        raise WorkersError("a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'") from None
+        raise WorkersError("a cluster needs dask.distributed: pip install distributed") from None
     for logger in ("distributed", "distributed.client"):
         # What it has to say of lost connections is said in the sentences of our errors.
         logging.getLogger(logger).setLevel(logging.CRITICAL)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
         FolderTakenError,
         LaunchError,
         ListenError,
-        PickUpError,
         PlayerError,
+        RecoveryError,
         StartError,
     )
     from dealer.library import (
@@ -78,10 +78,10 @@ __all__ = [
     "MatchEvent",
     "MatchStarted",
     "Outcome",
-    "PickUpError",
     "PlayerError",
     "PlayerResult",
     "Progress",
+    "RecoveryError",
     "Settings",
     "StartError",
     "StrayConnection",

@@ -16,7 +16,7 @@
     │   ├── FolderBusyError    another process is running in its folder
     │   ├── LaunchError        a bot, a socket, a folder or a file cannot be had
     │   │   └── ListenError    a player's address cannot be listened on
-    │   ├── PickUpError        a file is not that of the interrupted match
+    │   ├── RecoveryError      a file is not that of the interrupted match
     │   ├── RemoteError        another machine cannot play a contest
     │   └── TrainingError      what a player has learnt cannot be read or kept
     ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
@@ -99,7 +99,6 @@ class UsageError(DealerError):
     """The command line of `acpc-dealer` cannot be run; the text is printed as it is, with its line end.
 
     Attributes:
-        text: what is printed.
         to_stdout: whether it goes to standard output, as the usage text does; else to standard error.
     """
 
@@ -109,12 +108,7 @@ class UsageError(DealerError):
 
 @dataclass(eq=False, repr=False)
 class ResultError(DealerError):
-    """A file is not a result that can be read.
-
-    Attributes:
-        path: the file.
-        problem: what is wrong with it.
-    """
+    """A file is not a result that can be read."""
 
     path: Path
     problem: str
@@ -133,12 +127,7 @@ class RefusedError(ServerError):
 
 @dataclass(eq=False, repr=False)
 class StoreError(ServerError):
-    """What the server keeps cannot be read or written.
-
-    Attributes:
-        path: the database.
-        problem: what is wrong with it.
-    """
+    """What the server keeps cannot be read or written."""
 
     path: Path
     problem: str
@@ -152,7 +141,6 @@ class WebError(ServerError):
     """A request over HTTP that is not answered as asked.
 
     Attributes:
-        status: of the answer.
         sentence: what is wrong and what to do, for whoever asked.
         limit: the name of the limit that has been reached; empty if it is none.
         wait_s: how long to wait before asking again; 0 if waiting does not help.
@@ -184,7 +172,6 @@ class FolderTakenError(StartError):
     """The folder of a new run holds something already.
 
     Attributes:
-        folder: the folder.
         holds_run: whether it is an interrupted or finished run.
     """
 
@@ -197,11 +184,7 @@ class FolderTakenError(StartError):
 
 @dataclass(eq=False, repr=False)
 class FolderBusyError(StartError):
-    """Another process is running in the folder.
-
-    Attributes:
-        folder: the folder.
-    """
+    """Another process is running in the folder."""
 
     folder: Path
 
@@ -214,7 +197,6 @@ class LaunchError(StartError):
     """A bot, a socket, a folder or a file of a run cannot be had.
 
     Attributes:
-        action: what was tried, as in "start 'my_bot'".
         reason: why it failed, in the words of the system.
     """
 
@@ -229,9 +211,7 @@ class ListenError(LaunchError):
     """A player's address cannot be listened on.
 
     Attributes:
-        host: the address.
         port: the port asked for; 0 for any.
-        seat: whose address it would have been.
         reason: why it failed, in the words of the system.
     """
 
@@ -247,13 +227,11 @@ class ListenError(LaunchError):
 
 
 @dataclass(eq=False, repr=False)
-class PickUpError(StartError):
+class RecoveryError(StartError):
     """A file in the folder of an interrupted match is not that match's.
 
     Attributes:
-        path: the file.
         line_number: of the offending line, from 1.
-        problem: what is wrong with it.
     """
 
     path: Path
@@ -270,12 +248,7 @@ class TrainingError(StartError):
 
 @dataclass(eq=False, repr=False)
 class RemoteError(StartError):
-    """Another machine cannot play a contest.
-
-    Attributes:
-        where: the machine, or the cluster.
-        problem: why it cannot.
-    """
+    """Another machine cannot play a contest."""
 
     where: str
     problem: str
@@ -286,11 +259,7 @@ class RemoteError(StartError):
 
 @dataclass(eq=False, repr=False)
 class MatchFailure(DealerError):
-    """A match is over, or a player's part in it.
-
-    Attributes:
-        cause: why.
-    """
+    """A match is over, or a player's part in it."""
 
     cause: Cause
 

@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from bots.workers import Workers
 from dealer.errors import ConfigError, DealerError, LaunchError, ResultError, SettingProblem
@@ -50,9 +50,6 @@ class Run(Generic[_Result_co]):
     """A play or a tournament with its folder, ready to be played.
 
     Attributes:
-        plan: what is played.
-        planned: its contests.
-        folder: its folder.
         finished: the result of a run that has nothing left to play; None otherwise.
         warnings: sentences about hands that hand histories cannot hold, once played.
         unwritten: sentences about results that could not be written, once played.
@@ -62,16 +59,13 @@ class Run(Generic[_Result_co]):
         self,
         plan: Plan,
         folder: Path,
-        make_result: Callable[[Tournament, Path, str], _Result_co],
         finished: _Result_co | None = None,
         forget: Callable[[], None] = lambda: None,
     ) -> None:
         """Wrap a plan; see `new_play`, `new_tournament` and `reopen`.
 
         Args:
-            plan: what is played.
             folder: where; it exists.
-            make_result: makes the result; raises an error if nothing could be played.
             finished: the result of a run that has nothing left to play.
             forget: called where nothing could be played.
         """
@@ -81,7 +75,6 @@ class Run(Generic[_Result_co]):
         self.folder = folder
         self.warnings: list[str] = []
         self.unwritten: list[str] = []
-        self._make_result = make_result
         self._forget = forget
         self._contests: list[Contest] = []
         self._playing: asyncio.Task[None] | None = None
@@ -140,7 +133,9 @@ class Run(Generic[_Result_co]):
             try:
                 if not self._is_interrupted:
                     self._playing = asyncio.create_task(tournament.play())
-                    await self._playing
+                    # It returns when it is cancelled, unless that was before its first step.
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await self._playing
             finally:
                 if watching is not None:
                     watching.cancel()
@@ -148,7 +143,7 @@ class Run(Generic[_Result_co]):
                         await watching
             told(progress_of(tournament))
             try:
-                result = self._make_result(tournament, self.folder, self.resume_command)
+                result = self._result(tournament)
             except DealerError:
                 if not any(run.hands for contest in tournament.contests for run in contest.runs):
                     lock.close()
@@ -161,6 +156,18 @@ class Run(Generic[_Result_co]):
         self.warnings += [sentence for contest in tournament.contests for sentence in contest.lost_hands]
         _raise_first(told, watched)
         return result
+
+    def _result(self, tournament: Tournament) -> _Result_co:
+        """The result; raises the error of a play that could not begin."""
+        result: Any
+        if self.plan.settings.command is Command.TOURNAMENT:
+            result = tournament_result(tournament, self.folder, resume=self.resume_command)
+        else:
+            (contest,) = tournament.contests
+            if contest.ending is not None and contest.ending.error is not None:
+                raise contest.ending.error
+            result = contest_result(contest, resume=self.resume_command)
+        return cast("_Result_co", result)
 
     def contests(self) -> list[Contest]:
         """Its contests with their scores, once played; those of a run that had finished before are read from its logs.
@@ -187,7 +194,6 @@ class Run(Generic[_Result_co]):
             self.interrupt()
 
     def _write_contest(self, contest: Contest) -> None:
-        """Write the result of a tournament's contest into its own folder."""
         folder = contest.plan.record.folder
         if folder != self.folder and contest.ending is not None and contest.ending.error is None:
             self._write(folder / RESULT_NAME, contest_result(contest, resume=self.resume_command))
@@ -200,11 +206,7 @@ class Run(Generic[_Result_co]):
 
 
 class _GuardedCallback(Generic[_Value]):
-    """A callback from outside: its first error is kept for the end of the run and ends the calls, not the run.
-
-    Attributes:
-        error: the error, if there was one.
-    """
+    """A callback from outside: its first error is kept for the end of the run and ends the calls, not the run."""
 
     def __init__(self, callback: Callable[[_Value], None] | None) -> None:
         self.error: Exception | None = None
@@ -221,7 +223,6 @@ class _GuardedCallback(Generic[_Value]):
 
 
 def _raise_first(*callbacks: _GuardedCallback[Any]) -> None:
-    """Raise the first error that any of the callbacks met."""
     for callback in callbacks:
         if callback.error is not None:
             raise callback.error
@@ -245,44 +246,30 @@ async def _watch(tournament: Tournament, on_progress: OnProgress) -> None:
         await asyncio.sleep(_PROGRESS_S)
 
 
-def _play_result(tournament: Tournament, folder: Path, resume: str) -> ContestResult:
-    (contest,) = tournament.contests
-    if contest.ending is not None and contest.ending.error is not None:
-        raise contest.ending.error
-    return contest_result(contest, resume=resume)
-
-
-def _tournament_result(tournament: Tournament, folder: Path, resume: str) -> TournamentResult:
-    return tournament_result(tournament, folder, resume=resume)
-
-
 def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
     """A new play.
 
     Args:
-        config: its settings.
         out: its folder, new or empty; None makes a new one in ``runs``.
 
     Raises:
         ConfigError: settings that make no sense.
         StartError: the folder is in use or cannot be written.
     """
-    return _new(config, Command.PLAY, out, _play_result)
+    return _new(config, Command.PLAY, out)
 
 
 def new_tournament(config: RunSettings, out: Path | None) -> Run[TournamentResult]:
     """A new tournament; like `new_play`."""
-    return _new(config, Command.TOURNAMENT, out, _tournament_result)
+    return _new(config, Command.TOURNAMENT, out)
 
 
 def new_table(config: RunSettings, out: Path | None) -> Run[ContestResult]:
     """A new play in which the first player, ``tcp``, is a person; like `new_play`."""
-    return _new(config, Command.TABLE, out, _play_result)
+    return _new(config, Command.TABLE, out)
 
 
-def _new(
-    config: RunSettings, command: Command, out: Path | None, make_result: Callable[[Tournament, Path, str], _Result]
-) -> Run[_Result]:
+def _new(config: RunSettings, command: Command, out: Path | None) -> Run[Any]:
     config = config.model_copy(update={"command": command})
     plan = settle(config)
     names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
@@ -294,14 +281,13 @@ def _new(
     except OSError as error:
         raise LaunchError(f"write to {folder}", error.strerror) from None
     forget = partial(empty_folder, folder, is_removed=is_ours)
-    return Run(plan, folder, make_result, forget=forget)
+    return Run(plan, folder, forget=forget)
 
 
 def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
     """The run in a folder, to be resumed.
 
     Args:
-        folder: of the run.
         hands: how many deals to play in all instead of those asked for so far; None leaves their number.
 
     Raises:
@@ -322,12 +308,10 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
         not finished.outcome.is_complete or any(contest.hands_asked != plan.hands for contest in contests)
     ):
         finished = None
-    make: Any = _tournament_result if plan.settings.command is Command.TOURNAMENT else _play_result
-    return Run(plan, folder, make, finished)
+    return Run(plan, folder, finished)
 
 
 def _extended(plan: Plan, folder: Path, hands: int, result: AnyResult | None) -> Plan:
-    """The plan of a run with more hands, also in its folder."""
     validated({"hands": hands})
     if hands <= plan.hands:
         raise ConfigError(SettingProblem("hands", f"{hands} is not more than the {plan.hands} asked for before"))
@@ -356,7 +340,6 @@ class UnfinishedRun(NamedTuple):
     """A run that can be resumed.
 
     Attributes:
-        folder: its folder.
         state: why it has not finished, in a sentence.
     """
 
@@ -442,7 +425,7 @@ def play(
         StartError: the folder cannot be used, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `play_async` there.
     """
-    return _here(play_async, _play_of(game, bots, settings), out, on_progress, watch)
+    return _play_here(play_async, _play_of(game, bots, settings), out, on_progress, watch)
 
 
 async def play_async(
@@ -455,7 +438,7 @@ async def play_async(
     **settings: Unpack[Settings],
 ) -> ContestResult:
     """`play` inside a running event loop; cancelling it ends the contest, and what was played stays in `out`."""
-    return await _beside(_play_of(game, bots, settings), out, on_progress, watch)
+    return await _play_in_thread(_play_of(game, bots, settings), out, on_progress, watch)
 
 
 def tournament(
@@ -484,7 +467,7 @@ def tournament(
         StartError: the folder cannot be used.
         RuntimeError: an event loop is running in this thread; use `tournament_async` there.
     """
-    return _here(tournament_async, _tournament_of(games, bots, format, settings), out, on_progress, watch)
+    return _play_here(tournament_async, _tournament_of(games, bots, format, settings), out, on_progress, watch)
 
 
 async def tournament_async(
@@ -498,7 +481,7 @@ async def tournament_async(
     **settings: Unpack[Settings],
 ) -> TournamentResult:
     """`tournament` inside a running event loop; cancelling it ends the tournament."""
-    return await _beside(_tournament_of(games, bots, format, settings), out, on_progress, watch)
+    return await _play_in_thread(_tournament_of(games, bots, format, settings), out, on_progress, watch)
 
 
 def resume(
@@ -513,7 +496,6 @@ def resume(
     A run that has finished is left as it is, unless more hands are asked for.
 
     Args:
-        folder: of the run.
         hands: how many deals to play in all instead of those asked for so far.
         on_progress: as for `play`.
         watch: as for `play`.
@@ -523,7 +505,7 @@ def resume(
         StartError: the folder is in use, its files are not those of the run, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """
-    return _here(resume_async, partial(reopen, hands=hands), folder, on_progress, watch)
+    return _play_here(resume_async, partial(reopen, hands=hands), folder, on_progress, watch)
 
 
 async def resume_async(
@@ -534,7 +516,7 @@ async def resume_async(
     watch: Watch | None = None,
 ) -> AnyResult:
     """`resume` inside a running event loop; cancelling it interrupts the run again."""
-    return await _beside(partial(reopen, hands=hands), folder, on_progress, watch)
+    return await _play_in_thread(partial(reopen, hands=hands), folder, on_progress, watch)
 
 
 def _play_of(game: str, bots: Sequence[str], settings: Settings) -> Callable[[Path], Run[ContestResult]]:
@@ -548,7 +530,7 @@ def _tournament_of(
     return partial(new_tournament, validated({**settings, **own}))
 
 
-def _here(
+def _play_here(
     twin: Callable[..., object],
     make: Callable[[Path], Run[_Result]],
     out: _Folder | None,
@@ -588,15 +570,15 @@ def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
     return result.model_copy(update=gone)
 
 
-async def _beside(
+async def _play_in_thread(
     make: Callable[[Path], Run[_Result]], out: _Folder | None, on_progress: OnProgress | None, watch: Watch | None
 ) -> _Result:
     """Make a run and play it in a thread with a loop of its own; callbacks come to the loop of the caller."""
     with _kept_or_temporary(out) as folder:
-        return _without_folder(await _run_beside(make(folder), on_progress, watch), is_kept=out is not None)
+        return _without_folder(await _run_in_thread(make(folder), on_progress, watch), is_kept=out is not None)
 
 
-async def _run_beside(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
+async def _run_in_thread(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
     here = asyncio.get_running_loop()
     there = new_event_loop()
 

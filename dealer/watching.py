@@ -50,7 +50,6 @@ class WatchedMatch:
     Attributes:
         key: its name among all matches of the run.
         name: as its files and its log have it.
-        path: of the file.
         file: the file's hands. hands: its own.
     """
 
@@ -84,10 +83,8 @@ class WatchedContest:
     Attributes:
         key: its name among the contests of the run; empty where it is the only one.
         game: what is played. game_name: its name; empty where no log tells it.
-        players: their names.
         seatings: names of the matches that play the same hands, slice by slice.
         matches: by name, as far as they have begun.
-        scores: what was counted so far.
     """
 
     def __init__(
@@ -153,8 +150,6 @@ class WatchedRun:
 
     Attributes:
         key: its name among the runs that are shown.
-        path: its folder or file.
-        lock: to be held while it is read.
     """
 
     def __init__(self, path: Path, key: str = "", find: Callable[..., HandSource] = find) -> None:
@@ -349,10 +344,7 @@ class LiveMoment(NamedTuple):
     """A hand that goes on, or has just ended. A tuple, because one is made for every action.
 
     Attributes:
-        version: another moment of the match has another.
-        hand_number: of the hand.
         names: the players by position.
-        seats: the seat of each position.
         deal: all cards: who may not see them is given scenes without them.
         before: the betting; before the action, if there is one.
         played: the last action; None at the start of a hand.

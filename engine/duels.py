@@ -19,13 +19,12 @@ Two holdings are given by their ranks and by which of the four cards are of one 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from math import comb
-from os.path import dirname, join
 from typing import TYPE_CHECKING, Final
 
-from engine.tables import checked
+from engine.tables import TableFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,19 +33,14 @@ if TYPE_CHECKING:
 BOARDS: Final = comb(48, 5)
 """Boards beside two holdings: 1,712,304."""
 
-DUELS_PATH: Final = join(dirname(__file__), "tables", "duels.bin")
-DUELS_SHA256: Final = "42b735faaddc7b7342bf779c7a1b0d24361ac79732ff78ba40cc448c101edaf3"
-"""Checksum of the file."""
-
+DUELS: Final = TableFile(
+    "duels.bin", b"ACPCDU01", "42b735faaddc7b7342bf779c7a1b0d24361ac79732ff78ba40cc448c101edaf3", "all duels"
+)
 ROW: Final = struct.Struct("<II")
 """A row: boards won by the first holding, boards tied."""
 
 ROWS: Final = 91 * 92 // 2 * 15
 """Two of the 91 pairs of ranks, in order, and the 15 ways in which four cards may be of the same suits."""
-
-_MAGIC: Final = b"ACPCDU01"
-HEADER_BYTES: Final = len(_MAGIC)
-"""Where the rows begin."""
 
 _data = b""
 
@@ -63,9 +57,9 @@ def duel(hole: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
     """
     global _data
     if not _data:
-        _data = load()
+        _data = DUELS.numbers()
     row = duel_row(*hole, *other)
-    won, tied = ROW.unpack_from(_data, HEADER_BYTES + ROW.size * max(row, -1 - row))
+    won, tied = ROW.unpack_from(_data, ROW.size * max(row, -1 - row))
     lost = BOARDS - won - tied
     return (won, tied, lost) if row >= 0 else (lost, tied, won)
 
@@ -80,7 +74,7 @@ def duel_counts() -> NDArray[np.uint32]:
     """
     import numpy as np
 
-    return np.frombuffer(load(), "<u4", offset=HEADER_BYTES).reshape(ROWS, 2)
+    return np.frombuffer(DUELS.numbers(), "<u4").reshape(ROWS, 2)
 
 
 def duel_row(one: int, two: int, three: int, four: int) -> int:
@@ -126,28 +120,3 @@ def duel_row(one: int, two: int, three: int, four: int) -> int:
     suits = four_in + (5 + 3 * three_in if two_in else 2 * three_in)
     row = 15 * (second * (second + 1) // 2 + first) + suits
     return -1 - row if is_exchanged else row
-
-
-def write(rows: Iterable[tuple[int, int]]) -> bytes:
-    """The bytes of the file for the boards won and tied, row by row."""
-    return _MAGIC + b"".join([ROW.pack(won, tied) for won, tied in rows])
-
-
-def load() -> bytes:
-    """Read the packaged file (502 KB); the rows begin at `HEADER_BYTES`.
-
-    Raises:
-        OSError: the file is missing from the installation.
-        TableError: the file is not the one that belongs to this version.
-    """
-    with open(DUELS_PATH, "rb") as file:
-        return read(file.read())
-
-
-def read(data: bytes) -> bytes:
-    """The bytes themselves, if they are the file.
-
-    Raises:
-        TableError: these bytes are not the file that belongs to this version.
-    """
-    return checked(data, DUELS_SHA256, "all duels")

@@ -202,10 +202,10 @@ def _require(hole: Sequence[int], board: Sequence[int], opponents: int = 1, tria
 
 def _read_preflop(hole: Sequence[int], opponents: int) -> Equity:
     global _preflop
-    from engine.tables import load_preflop
+    from engine.tables import read_preflop
 
     if not _preflop:
-        _preflop = load_preflop()
+        _preflop = read_preflop()
     at = 3 * (MOST_OPPONENTS * starting_hand(hole) + opponents - 1)
     return Equity(*_preflop[at : at + 3])
 
@@ -435,11 +435,7 @@ class Chance:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """How a showdown ends.
-
-    Attributes:
-        players: in the order given.
-    """
+    """How a showdown ends. `players`: in the order given."""
 
     players: tuple[Chance, ...]
     showdowns: int

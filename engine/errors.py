@@ -79,11 +79,7 @@ class Rule(enum.Enum):
 
 
 class IllegalAction(EngineError):
-    """The rules refuse an action.
-
-    Attributes:
-        detail: the sizes concerned, in words; empty where the rule says everything.
-    """
+    """The rules refuse an action. `detail`: the sizes concerned, in words; empty where the rule says everything."""
 
     def __init__(self, rule: Rule, detail: str = "") -> None:
         self.rule = rule

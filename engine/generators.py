@@ -32,16 +32,16 @@ import sys
 from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from itertools import combinations
+from itertools import combinations, starmap
 from math import comb
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import duels, matchups, tables
+from engine import matchups, tables
 from engine.cards import cards_of
-from engine.duels import BOARDS, ROWS, duel_row
+from engine.duels import BOARDS, DUELS, ROW, ROWS, duel_row
 from engine.equity import Equity, compile_kernels, equity_of_counts, sampled_equity
 from engine.kernels.board_counts import count_rank_patterns
 from engine.kernels.matchups import CLASSES, COLUMNS, LANES, canonical_boards, count_weaker
@@ -375,18 +375,14 @@ def _preflop_bytes() -> bytes:
 
 _FILES: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
     "hand_ranks": (tables.TABLES_PATH, lambda: tables.write_tables(hand_rank_tables())),
-    "duels": (duels.DUELS_PATH, lambda: duels.write(rows_of(count_pair))),
-    "matchups": (matchups.MATCHUPS_PATH, lambda: matchups.write(count_wins(boards_from()))),
-    "preflop": (tables.PREFLOP_PATH, _preflop_bytes),
+    "duels": (DUELS.path, lambda: DUELS.written(b"".join(starmap(ROW.pack, rows_of(count_pair))))),
+    "matchups": (matchups.MATCHUPS.path, lambda: matchups.write(count_wins(boards_from()))),
+    "preflop": (tables.PREFLOP.path, _preflop_bytes),
 }
 
 
 def main(name: str, path: str | None = None) -> None:
-    """Write a file and print its size and checksum.
-
-    Args:
-        path: where it is written; None is its place in the package.
-    """
+    """Write a file and print its size and checksum. `path`: where it is written; None is its place in the package."""
     usual, make = _FILES[name]
     data, path = make(), path or usual
     with open(path, "wb") as file:

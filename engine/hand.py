@@ -62,11 +62,7 @@ def _pay_layer(size: int, layer: Sequence[Position], ranks: Sequence[int | None]
 
 
 class Pot(NamedTuple):
-    """A pot, main or side.
-
-    Attributes:
-        amount: in chips.
-    """
+    """A pot, main or side. `amount`: in chips."""
 
     amount: int
     players: tuple[Position, ...]
@@ -127,11 +123,7 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
 
 
 class Hand:
-    """A hand being played; `apply` advances it.
-
-    Attributes:
-        deal: every card of the hand, seen or not.
-    """
+    """A hand being played; `apply` advances it. `deal`: every card of the hand, seen or not."""
 
     __slots__ = ("betting", "deal")
 

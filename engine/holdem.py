@@ -19,11 +19,7 @@ _BOARD: Final = (0, 3, 1, 1)
 
 
 class Blinds(NamedTuple):
-    """Who posts the blinds.
-
-    Attributes:
-        button: the position that is last after the flop.
-    """
+    """Who posts the blinds. `button`: the position that is last after the flop."""
 
     button: Position
     small: Position

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
-from os.path import dirname, join
 from typing import Final
 
 import numpy as np
@@ -27,13 +26,11 @@ from numpy.typing import NDArray
 
 from engine.cards import STARTING_HANDS, starting_hand
 from engine.duels import BOARDS
-from engine.tables import checked
+from engine.tables import TableFile
 
-MATCHUPS_PATH: Final = join(dirname(__file__), "tables", "matchups.bin")
-MATCHUPS_SHA256: Final = "5f207532851f5bed6a33ae08a8ff5402d5ea5fcfe15053e5d3d59e31b60279fc"
-"""Checksum of the file."""
-
-_MAGIC: Final = b"ACPCMU01"
+MATCHUPS: Final = TableFile(
+    "matchups.bin", b"ACPCMU01", "5f207532851f5bed6a33ae08a8ff5402d5ea5fcfe15053e5d3d59e31b60279fc", "all matchups"
+)
 
 
 @cache
@@ -44,7 +41,7 @@ def counts() -> NDArray[np.int64]:
         OSError: the table is missing from the installation.
         TableError: the table is damaged.
     """
-    return counts_of_wins(load())
+    return counts_of_wins(read())
 
 
 def counts_of_wins(wins: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -83,25 +80,9 @@ def equities() -> NDArray[np.float64]:
 
 def write(wins: NDArray[np.int64]) -> bytes:
     """The bytes of the file for the showdowns won, shape (169, 169)."""
-    return _MAGIC + wins.astype("<u4").tobytes()
+    return MATCHUPS.written(wins.astype("<u4").tobytes())
 
 
-def load() -> NDArray[np.int64]:
-    """Read the packaged file (114 KB).
-
-    Raises:
-        OSError: the file is missing from the installation.
-        TableError: the file is not the one that belongs to this version.
-    """
-    with open(MATCHUPS_PATH, "rb") as file:
-        return read(file.read())
-
-
-def read(data: bytes) -> NDArray[np.int64]:
-    """The showdowns won, shape (169, 169), as `write` was given them.
-
-    Raises:
-        TableError: these bytes are not the file that belongs to this version.
-    """
-    wins = np.frombuffer(checked(data, MATCHUPS_SHA256, "all matchups"), "<u4", offset=len(_MAGIC))
-    return wins.reshape(len(STARTING_HANDS), -1).astype(np.int64)
+def read(data: bytes | None = None) -> NDArray[np.int64]:
+    """The showdowns won, shape (169, 169), as `write` was given them; errors are those of `TableFile.numbers`."""
+    return np.frombuffer(MATCHUPS.numbers(data), "<u4").reshape(len(STARTING_HANDS), -1).astype(np.int64)

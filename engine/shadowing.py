@@ -94,9 +94,12 @@ def _owner(package: str, found: str) -> str | None:
     folder = os.path.dirname(found)
     if os.path.basename(found) == "__init__.py":
         folder = os.path.dirname(folder)
-    for name in metadata.packages_distributions().get(package, ()):
-        distribution = metadata.distribution(name)
-        is_here = os.path.realpath(str(distribution.locate_file(""))) == os.path.realpath(folder)
-        if is_here and name.lower().replace("_", "-") != "acpc-arena":
+    # Those of this folder alone: reading what every distribution on the path holds takes half a second.
+    for distribution in metadata.distributions(path=[folder]):
+        name = distribution.metadata["Name"]
+        tops = (distribution.read_text("top_level.txt") or "").split() or [
+            file.parts[0].removesuffix(".py") for file in distribution.files or () if file.suffix == ".py"
+        ]
+        if name and package in tops and name.lower().replace("_", "-") != "acpc-arena":
             return f"'{name}' {distribution.version}"
     return None

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 
 def count_of(number: int, word: str) -> str:
     """A number with its noun: ``1 hand``, ``1,250 hands``."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def meant(word: str, known: Iterable[str]) -> str | None:
+    """The known word that a misspelt one is closest to; None where none is close."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word.lower(), list(known), 1, 0.75)), None)
 
 
 def is_text(text: str) -> bool:

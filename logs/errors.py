@@ -80,11 +80,7 @@ class LogProblem:
 
 
 class LogError(LogsError, ValueError):
-    """A file cannot be read as what it should be.
-
-    Attributes:
-        problem: what is wrong, as a sentence without its stop.
-    """
+    """A file cannot be read as what it should be. `problem`: what is wrong, as a sentence without its stop."""
 
     def __init__(self, path: str, problem: str) -> None:
         self.path = path

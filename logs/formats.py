@@ -231,11 +231,7 @@ def match_base(record: HandRecord, match_id: str | None) -> int:
 
 
 def exported_number(base: int, number: int) -> int:
-    """The number of a hand, twelve digits.
-
-    Args:
-        base: see `match_base`.
-    """
+    """The number of a hand, twelve digits. `base`: see `match_base`."""
     return _SMALLEST + (base + number) % _SPAN
 
 

@@ -146,11 +146,7 @@ class ShowResult:
 
 @dataclass(frozen=True, slots=True)
 class FetchLog:
-    """The logs of the client's requests with a tag.
-
-    Attributes:
-        run: which run of each, from 1; None for all.
-    """
+    """The logs of the client's requests with a tag. `run`: which run of each, from 1; None for all."""
 
     tag: str
     run: int | None

@@ -11,11 +11,7 @@ MAX_LINE_BYTES = 4095
 
 
 class LineReader:
-    """Collects bytes and hands out lines.
-
-    Attributes:
-        is_empty: every byte received has been handed out.
-    """
+    """Collects bytes and hands out lines. `is_empty`: every byte received has been handed out."""
 
     __slots__ = ("_buffer", "_eof", "_max_line_bytes", "_whole", "is_empty")
 

@@ -195,6 +195,10 @@ def find_game(name: str) -> tuple[str, Game]:
     fitting = [full] if full in games else [game for game in games if game.startswith(full + ".")]
     fitting = fitting or [game for game in games if full and game.startswith(full)]
     if not fitting:
+        from engine.text import meant
+
+        if (near := meant(name, SHORT_NAMES)) is not None:
+            raise GameDefinitionError(name, f"no such game or file; did you mean {near!r}?")
         raise GameDefinitionError(
             name,
             f"no such game or file; games by short name: {', '.join(SHORT_NAMES)}; or give the path of a .game file",

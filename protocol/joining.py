@@ -213,11 +213,7 @@ class ContestTerms:
 
 @dataclass(frozen=True, slots=True)
 class Challenge(ContestTerms):
-    """Have a contest played.
-
-    Attributes:
-        players: by seat: the client's bot, the server's own bots, bots of others.
-    """
+    """Have a contest played. `players`: by seat: the client's bot, the server's own bots, bots of others."""
 
     tag: str = _field(_WORD)
     game: str = _field(_WORD)
@@ -333,11 +329,7 @@ class Seated:
 
 @dataclass(frozen=True, slots=True)
 class Challenged:
-    """A challenge is taken.
-
-    Attributes:
-        seed: of its cards; None where only the server knows.
-    """
+    """A challenge is taken. `seed`: of its cards; None where only the server knows."""
 
     tag: str = _field(_WORD)
     seed: int | None = _field(_COUNT, least=0, default=None)
@@ -345,11 +337,7 @@ class Challenged:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeOver:
-    """Nothing is left of a challenge.
-
-    Attributes:
-        state: ``done`` or ``cancelled``.
-    """
+    """Nothing is left of a challenge. `state`: ``done`` or ``cancelled``."""
 
     tag: str = _field(_WORD)
     state: str = _field(_WORD)

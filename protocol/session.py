@@ -72,11 +72,7 @@ NEED_DATA: Final = NeedData.NEED_DATA
 
 
 class Handshake(NamedTuple):
-    """A player names its version.
-
-    Attributes:
-        version: the version. raw: the line as received; empty in an event to be sent.
-    """
+    """A player names its version. `raw`: the line as received; empty in an event to be sent."""
 
     version: tuple[int, int, int] = VERSION
     raw: bytes = b""

@@ -28,7 +28,6 @@ class LiveLine:
         """Prepare to show.
 
         Args:
-            terminal: where.
             is_silent: whether to say only where players are awaited.
         """
         self._terminal = terminal
@@ -96,7 +95,6 @@ def status_line(progress: Progress, width: int | None = None) -> str:
     """How a run stands, in one line.
 
     Args:
-        progress: how it stands.
         width: how many characters there is room for: what matters least is left out; None for any number.
     """
     parts = _parts(progress)
@@ -140,6 +138,5 @@ def _parts(progress: Progress) -> list[_Part]:
 
 
 def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
-    """Who is awaited, where, and for how long."""
     names = " and ".join(f"{player.name} at {player.address}" for player in players)
     return f"waiting for {names}, " + ("without limit" if left_s is None else f"{left_s:.0f} s left")

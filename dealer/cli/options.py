@@ -73,7 +73,6 @@ def option_of(setting: str) -> str:
 
 
 def _setting(name: str, panel: str, *flags: str, metavar: str | None = None) -> Any:
-    """The option for a setting; its meaning, bounds and default are those of the configuration."""
     about = RunSettings.model_fields[name]
     extra = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
     plain = getattr(about.default, "value", about.default)

@@ -34,7 +34,7 @@ NoBrowser: TypeAlias = Annotated[
 def require_web() -> None:
     """End the command where the packages of the pages are missing."""
     if not has_web():
-        abort("the pages need more packages: pip install 'acpc-arena[web]'")
+        abort("the pages need more packages: pip install starlette fastapi uvicorn")
 
 
 def show_pages(

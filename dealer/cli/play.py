@@ -52,5 +52,5 @@ def play(
         Command.PLAY,
         settings,
         options,
-        beside=lambda folder: pages_beside(terminal, folder, opens_browser=not no_browser),
+        observer=lambda folder: pages_beside(terminal, folder, opens_browser=not no_browser),
     )

@@ -27,8 +27,8 @@ from dealer.run.settings import Command, RunSettings, read_config, validated
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 
-Beside: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
-"""What goes on beside the run in a folder while it is played, and what it is told by."""
+Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
+"""What observes the run in a folder while it is played: a context that gives the callback for its events."""
 
 
 def run_new(
@@ -37,17 +37,12 @@ def run_new(
     settings: dict[str, Any],
     options: RunOptions,
     scheduler: str | None = None,
-    beside: Beside | None = None,
+    observer: Observer | None = None,
 ) -> None:
     """Run what the settings and the configuration file ask for, in a new folder, and end the command.
 
     Args:
-        terminal: for everything that is printed.
-        command: what is run.
-        settings: given on the command line.
-        options: the other options.
-        scheduler: of the cluster that plays.
-        beside: what goes on beside the run in a folder, and watches it.
+        observer: observes the run while it is played.
     """
     check_writable(options.junit)
     if scheduler is not None and options.workers is not None:
@@ -56,7 +51,7 @@ def run_new(
     # Before there is a folder: without the cluster there is no run.
     with _cluster(scheduler) as cluster:
         run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
-        play_and_show(terminal, run, options, cluster, beside)
+        play_and_show(terminal, run, options, cluster, observer)
 
 
 @contextlib.contextmanager
@@ -94,7 +89,7 @@ def play_and_show(
     run: Run[AnyResult],
     options: RunOptions,
     cluster: Workers | None = None,
-    beside: Beside | None = None,
+    observer: Observer | None = None,
 ) -> None:
     """Play a run, print what became of it, and end the command with the exit code of its outcome."""
     if options.verbose:
@@ -103,7 +98,7 @@ def play_and_show(
     for warning in run.history_warnings():
         terminal.say(warning_text(warning))
     with (
-        contextlib.nullcontext() if beside is None else beside(run.folder) as watch,
+        contextlib.nullcontext() if observer is None else observer(run.folder) as watch,
         LiveLine(terminal, is_silent=is_silent) as line,
         asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):

@@ -220,7 +220,7 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
         if started.page is not None:
             terminal.sentence(f"The pages are at {started.page}")
         else:
-            terminal.sentence("There are no pages; for them: pip install 'acpc-arena[web]'")
+            terminal.sentence("There are no pages; for them: pip install starlette fastapi uvicorn")
         if started.waiting:
             goes = "goes" if started.waiting == 1 else "go"
             terminal.sentence(f"{count_of(started.waiting, 'request')} of the last start {goes} on.")

@@ -22,4 +22,4 @@ def need_web(wish: str) -> None:
         wish: what was asked for, such as ``--browser``.
     """
     if not has_web():
-        abort(f"{wish} needs more packages: pip install 'acpc-arena[web]'")
+        abort(f"{wish} needs more packages: pip install starlette fastapi uvicorn")

@@ -7,6 +7,7 @@ import os
 from dealer.cli.console import abort
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
+from engine.text import meant
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import SHORT_NAMES
 
@@ -26,6 +27,8 @@ def split_words(words: list[str]) -> tuple[str | None, list[str]]:
                 abort(str(no_game))
             if os.path.isfile(word):
                 abort(f"{no_player}; nor is it a game: a definition ends in .game or begins with GAMEDEF")
+            if (near := meant(word, SHORT_NAMES)) is not None:
+                abort(f"there is no game {word!r}; did you mean {near!r}?")
             abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
         return None, words
     return word, words[1:]

@@ -53,7 +53,6 @@ class SeatClock:
 
     Attributes:
         hand_us: charged in the present hand; set to 0 when a hand begins.
-        match_us: charged in the match.
     """
 
     __slots__ = ("_hand_limit_us", "_match_limit_us", "_response_limit_us", "hand_us", "match_us")

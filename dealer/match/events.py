@@ -37,7 +37,6 @@ class HandStarted:
     """A hand was dealt.
 
     Attributes:
-        hand_number: its number.
         seats: by position, the seat that plays it.
         deal: all cards of the hand, hole cards included.
     """
@@ -78,7 +77,6 @@ class FaultSeen:
     """A player did something wrong, and something was done about it.
 
     Attributes:
-        fault: what, and the remedy.
         problem: what is wrong with a reply; None where the fault is no reply.
         sent: the action that was refused, where the reply names one.
     """
@@ -92,12 +90,7 @@ class ActionPlayed(NamedTuple):
     """An action is about to be applied. A tuple, because one is made for every action.
 
     Attributes:
-        hand_number: the hand.
-        seat: who acts.
         betting: the state before the action.
-        action: the action.
-        sent_us: when the player was asked.
-        received_us: when it had answered.
     """
 
     hand_number: int
@@ -113,9 +106,7 @@ class LogLine:
     """A hand is over: what the logs say of it. Told before `HandFinished`, for which a record has to be made.
 
     Attributes:
-        hand_number: its number.
         line: its line of the ACPC log, the end included.
-        comments: what players said in it.
     """
 
     hand_number: int
@@ -135,7 +126,6 @@ class HandClosed:
     """The final states of a hand were sent.
 
     Attributes:
-        hand_number: the hand.
         used_us: by seat, the time used in the match.
     """
 
@@ -154,9 +144,7 @@ class MatchEnded:
 
     Attributes:
         cause: why it ended early; None after the last hand.
-        hands: finished hands.
         totals: net chips by seat over them.
-        asked_us: when the last question was asked.
         waited_us: how long the player to act had been waited for when a cause ended the match.
     """
 
@@ -172,9 +160,6 @@ class StrayConnection:
     """Somebody connected to the port of a seat and was turned away: not the player, as far as anybody can tell.
 
     Attributes:
-        seat: whose port it was.
-        host: the address of the visitor.
-        problem: why.
         line: how its words began; empty if there were none.
     """
 

@@ -108,11 +108,8 @@ class Fault(NamedTuple):
     """One thing a player did wrong.
 
     Attributes:
-        seat: whose fault it is.
-        kind: what happened.
         hand_number: the hand it happened in; -1 before the first.
         line: the offending line as received, empty where there is none.
-        remedy: what was done about it.
         played: the action played instead, for `Remedy.PLAYED`.
     """
 

@@ -21,7 +21,6 @@ class HandInPlay:
         number: its number. deal: all its cards. seats: by position. betting: how far it is.
         values: net chips by position, once it has been counted.
         times_ns: of each action, when the player was asked and when it had answered, on the monotonic clock.
-        comments: of the players.
     """
 
     __slots__ = ("_offset_ns", "betting", "comments", "deal", "number", "seats", "times_ns", "values")

@@ -56,9 +56,7 @@ class InProcessMatch:
         """Prepare a match.
 
         Args:
-            setup: what is played.
             bots: by seat; for a match that is resumed, new bots made with the same seeds.
-            watchers: who is told what happens.
             progress: whole hands of an earlier run to go on from.
 
         Raises:
@@ -140,7 +138,6 @@ class InProcessMatch:
     # ---- one hand
 
     def _play_hand(self) -> None:
-        """Deal a hand, play it to its end and tell about it."""
         tell, bots, clocks = self._audience.tell, self._bots, self._clocks
         absent, monotonic_ns, wants_actions = self._absent, time.monotonic_ns, self._audience.wants(events.ActionPlayed)
         for clock in clocks:
@@ -218,7 +215,6 @@ class InProcessMatch:
     # ---- players who fail
 
     def _lose_all(self, failures: Sequence[BotFailure]) -> None:
-        """Some bots' own code failed, or an answer was illegal."""
         self._keep_tracebacks(failures)
         for failure in failures:
             self._lose(BotFailed(failure.seat, str(failure)))
@@ -229,7 +225,6 @@ class InProcessMatch:
                 self.tracebacks[failure.seat] = failure.traceback
 
     def _lose(self, cause: PlayerCause) -> None:
-        """A bot's part is over: the match ends, or goes on without it."""
         if self.setup.on_fault is FaultPolicy.END:
             raise MatchFailure(cause)
         self._leave(cause.seat)

@@ -20,14 +20,10 @@ class MatchSetup:
     """What is played.
 
     Attributes:
-        game: the rules.
-        name: the name of the match.
-        hands: the number of hands.
         seed: of the cards, a number or a key.
         names: the players' names, by seat.
         fixed_seats: whether the button stays where it is.
         first_hand: the number of the first hand, for a slice of a longer match.
-        limits: the players' clocks.
         own_limits: clocks by seat where they differ; None, or empty for all, where they are `limits`.
         on_fault: what becomes of a player that times out, disconnects or floods.
         max_idle_lines_per_hand: how many lines of one player in one hand may be no answers; one more is a flood. None,
@@ -62,7 +58,6 @@ class EarlierHands:
     """What had been played when a match was interrupted, always up to the end of a hand.
 
     Attributes:
-        hands: the number of finished hands.
         totals: net chips by seat; empty means zeros.
         used_us: time used in the match by seat, in microseconds; empty means zeros.
         forfeited: the seats that check or fold to the end.
@@ -97,8 +92,6 @@ class Question(NamedTuple):
     """A question that a player has yet to answer.
 
     Attributes:
-        seat: the player's.
-        hand_number: the hand it is about.
         asked_ns: when it was asked, on the clock of `time.monotonic_ns`.
     """
 

@@ -20,16 +20,17 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dealer.errors import LaunchError, PickUpError, PlayerError, RemoteError, TrainingError
+from dealer.errors import LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.run.match_run import LocalRun, MatchAccount, MatchPlan, MatchRun, TcpRun
 from dealer.run.plan import ContestPlan, Slot
-from dealer.run.resume import PickedUp, pick_up
+from dealer.run.results import TrainingReport
+from dealer.run.resume import RecoveredMatch, recover_match
 from dealer.run.scores import Scores
 from dealer.run.settings import Score
-from dealer.run.training import Trained, Training
+from dealer.run.training import Training
 from engine import Seat
 from logs.acpc_log.reader import read_log
 from logs.estimation import Monitor
@@ -52,10 +53,8 @@ class MatchEvent(NamedTuple):
     """Something that happened in one of the matches of a run. A tuple, because one is made for every action.
 
     Attributes:
-        game: the name of the game.
         match: the name of the match, which its files have, too.
         players: the names of the players, by seat.
-        event: what happened.
     """
 
     game: str
@@ -77,8 +76,6 @@ class MatchWatcher(Watcher):
 
         Args:
             watch: called with its events.
-            game: the name of its game.
-            setup: of the match.
         """
         self._watch = watch
         self._about = (game, setup.name, setup.names)
@@ -102,12 +99,10 @@ class Contest:
     """One contest being run.
 
     Attributes:
-        plan: what is run.
         slots: its matches. runs: the same while they are played. scores: their values.
         monitor: applies the stop rule; None for a fixed number of hands.
         ending: how it ended; None while it runs.
         started_s: on the monotonic clock.
-        seconds: how long it took, once ended.
         hands_before: hands found on disk, played by an earlier run.
         lost_hands: sentences about hands that had to be played again though they stood in a log.
         training: what its players learn; None where nobody does.
@@ -118,7 +113,6 @@ class Contest:
         """Prepare a contest.
 
         Args:
-            plan: what is run.
             workers: admits as many matches as may run at a time.
             watch: called with the events of all matches; an error would end the match.
         """
@@ -132,7 +126,7 @@ class Contest:
         self.hands_before = 0
         self.lost_hands: list[str] = []
         self.training = Training(plan) if plan.learners else None
-        self.trained: tuple[Trained, ...] = ()
+        self.trained: tuple[TrainingReport, ...] = ()
         self.monitor: Monitor | None = None
         if plan.looks:
             self.monitor = Monitor(plan.run.stop, plan.bounds)
@@ -185,7 +179,7 @@ class Contest:
 
         Raises:
             LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
-            PickUpError: the folder holds the files of another run.
+            RecoveryError: the folder holds the files of another run.
         """
         self.started_s = time.monotonic()
         try:
@@ -228,7 +222,7 @@ class Contest:
             except OSError as error:
                 raise LaunchError(f"make the folder {folder}", error.strerror) from None
             await self.play()
-        except (PickUpError, PlayerError, RemoteError, TrainingError) as error:
+        except (RecoveryError, PlayerError, RemoteError, TrainingError) as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.", error)
         except LaunchError as error:
             is_unplayed = self.scores.hands_played == self.hands_before
@@ -242,7 +236,7 @@ class Contest:
 
         Raises:
             LaunchError: the folder cannot be read.
-            PickUpError: the folder holds the files of another run.
+            RecoveryError: the folder holds the files of another run.
             TrainingError: what players have learnt, or start from, cannot be read.
         """
         if self.training is not None:
@@ -251,27 +245,28 @@ class Contest:
             plan = self.match_plan(slot)
             try:
                 journals = {
-                    Seat(seat): lesson.journal for seat, lesson in enumerate(plan.lessons) if lesson is not None
+                    Seat(seat): learner_files.journal
+                    for seat, learner_files in enumerate(plan.learner_files)
+                    if learner_files is not None
                 }
-                picked_up = pick_up(plan.setup, plan.record, journals)
+                recovered = recover_match(plan.setup, plan.record, journals)
             except OSError as error:
                 raise LaunchError(f"go on with {plan.record.folder}", error.strerror) from None
-            if picked_up is not None:
-                self.scores.restore(index, picked_up.values)
-                self._restore_corrected(index, picked_up.progress.hands)
-                if picked_up.lost:
+            if recovered is not None:
+                self.scores.restore(index, recovered.values)
+                self._restore_corrected(index, recovered.progress.hands)
+                if recovered.lost:
                     self.lost_hands.append(
-                        f"{plan.setup.name}: the last {picked_up.lost:,} hands of its log were played again: its "
+                        f"{plan.setup.name}: the last {recovered.lost:,} hands of its log were played again: its "
                         f"transaction log{' or a journal' if journals else ''} ended before them."
                     )
-                self.hands_before += picked_up.progress.hands
-            run = self._make_run(index, plan, picked_up)
+                self.hands_before += recovered.progress.hands
+            run = self._make_run(index, plan, recovered)
             self._matches.append(run)
             self.runs.append(run)
-            self._is_closed.append(picked_up is not None and picked_up.is_closed)
+            self._is_closed.append(recovered is not None and recovered.is_closed)
 
     def _no_corrected_scores(self) -> CorrectedScores | None:
-        """Corrected scores, still empty, if the stop rule looks at them."""
         plan = self.plan
         if plan.run.settings.score is not Score.CORRECTED:
             return None
@@ -281,19 +276,18 @@ class Contest:
         return CorrectedScores(plan.game, Scores(plan.game, self.slots, partial(plan.new_mean, Score.CORRECTED)))
 
     def _restore_corrected(self, index: int, hands: int) -> None:
-        """Correct the hands of a match that stand in its log."""
         if self._corrected is not None:
             records = read_log(self.plan.record.folder / f"{self.slots[index].name}.log")
             self._corrected.restore(index, islice(records, hands))
 
-    def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
+    def _make_run(self, index: int, plan: MatchPlan, recovered: RecoveredMatch | None) -> MatchRun:
         kind = LocalRun if self.plan.run.settings.in_process else TcpRun
         watchers: list[Watcher] = []
         if self._watch is not None:
             watchers.append(MatchWatcher(self._watch, plan.record.game_name, plan.setup))
         if self._corrected is not None:
             watchers.append(self._corrected.watcher(index))
-        return kind(plan, watchers, picked_up, lambda values: self.scores.add(index, values))
+        return kind(plan, watchers, recovered, lambda values: self.scores.add(index, values))
 
     def match_plan(self, slot: Slot) -> MatchPlan:
         """One of its matches as it is to be run."""
@@ -313,8 +307,8 @@ class Contest:
             own_limits=tuple([player.limits for player in players]),
         )
         bot_seeds = tuple([plan.bot_seed(slot, player) for player in slot.players])
-        lessons = () if self.training is None else self.training.lessons(slot)
-        return MatchPlan(setup, plan.record, players, bot_seeds, settings, lessons)
+        learner_files = () if self.training is None else self.training.learner_files(slot)
+        return MatchPlan(setup, plan.record, players, bot_seeds, settings, learner_files)
 
     async def _play(self) -> Ending:
         try:
@@ -338,7 +332,6 @@ class Contest:
         return await self._finish(Outcome.FINISHED, "all hands were played.")
 
     def _marks(self) -> Iterator[int]:
-        """The numbers of hands after which to look, for every match."""
         longest = max(slot.hands for slot in self.slots)
         if self.monitor is not None:
             yield from range(HANDS_BETWEEN_LOOKS, longest, HANDS_BETWEEN_LOOKS)
@@ -352,7 +345,6 @@ class Contest:
         return monitor.is_decided
 
     async def _advance(self, until: int) -> None:
-        """Play all matches on to a mark."""
         behind = [
             index
             for index, slot in enumerate(self.slots)

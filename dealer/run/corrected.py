@@ -37,7 +37,6 @@ class CorrectedScores:
         """Start without any hand.
 
         Args:
-            game: the game.
             scores: an empty book for them.
         """
         self._scores = scores
@@ -97,7 +96,6 @@ def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | Non
     """The scores of a contest that was played, without the luck of the cards, with weights fitted on other deals.
 
     Args:
-        plan: what was played.
         scores: of all its hands, which stand in its logs.
 
     Returns:

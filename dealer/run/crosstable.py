@@ -7,9 +7,8 @@ import enum
 import io
 import re
 from collections.abc import Sequence
-from typing import TypeAlias
 
-from dealer.run.results import GameStandings, Rank
+from dealer.run.results import CrosstableCell, GameStandings, Rank
 from logs.estimation.mean import signed
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -24,10 +23,6 @@ class TableFormat(enum.StrEnum):
     LATEX = "latex"
 
 
-_Figures: TypeAlias = tuple[float, float | None, float | None]
-"""A mean, half its interval, and its standard error."""
-
-
 def crosstable_title(standings: GameStandings) -> str:
     """What the cells of a crosstable are."""
     without_luck = ", without the luck of the cards" if standings.corrected_mbb_per_game else ""
@@ -40,28 +35,11 @@ def crosstable_rows(standings: GameStandings) -> list[list[str]]:
     Figures are without the luck of the cards where all contests have that.
     """
     order = [rank.player for rank in standings.total_bankroll]
-    is_corrected = bool(standings.corrected_mbb_per_game)
-    cells: dict[tuple[str, str], _Figures] = {}
-    for cell in standings.crosstable:
-        cells[cell.player, cell.opponent] = cell.mbb_per_game, cell.half_width_95, cell.standard_error
-        if cell.corrected_mbb_per_game is not None:
-            corrected = cell.corrected_mbb_per_game, cell.corrected_half_width_95, cell.corrected_standard_error
-            cells[cell.player, cell.opponent] = corrected
+    cells = {(cell.player, cell.opponent): cell for cell in standings.crosstable}
     rows = [["", *order, "mean"]]
     for name in order:
-        mean: _Figures = (
-            standings.mbb_per_game[name],
-            standings.half_width_95[name],
-            standings.standard_error.get(name),
-        )
-        if is_corrected:
-            mean = (
-                standings.corrected_mbb_per_game[name],
-                standings.corrected_half_width_95[name],
-                standings.corrected_standard_error[name],
-            )
-        found = [*(cells.get((name, other)) for other in order), mean]
-        rows.append([name, *("" if figures is None else _cell(*figures) for figures in found)])
+        found = [*(cells.get((name, other)) for other in order), standings.mean_of(name)]
+        rows.append([name, *("" if cell is None else _cell(*cell.figures) for cell in found)])
     return rows
 
 
@@ -94,28 +72,13 @@ def standings_text(standings: GameStandings, form: TableFormat) -> str:
 def _csv(standings: GameStandings) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    kinds = ("mbb_per_game", "half_width_95", "standard_error")
-    writer.writerow(
-        ("game", "player", "opponent", *kinds[:2], "hands", kinds[2], *(f"corrected_{kind}" for kind in kinds))
-    )
-
-    def write(
-        player: str, opponent: str, hands: int | None, won: _Figures, corrected: tuple[float | None, ...]
-    ) -> None:
-        mbb, half_width, error = won
-        figures = ["" if one is None else f"{one:.4f}" for one in (mbb, half_width, error, *corrected)]
-        writer.writerow((standings.game, player, opponent, *figures[:2], hands, *figures[2:]))
-
-    for cell in standings.crosstable:
-        won = cell.mbb_per_game, cell.half_width_95, cell.standard_error
-        corrected = cell.corrected_mbb_per_game, cell.corrected_half_width_95, cell.corrected_standard_error
-        write(cell.player, cell.opponent, cell.hands, won, corrected)
-    means = standings.mbb_per_game, standings.half_width_95, standings.standard_error
-    lucks = standings.corrected_mbb_per_game, standings.corrected_half_width_95, standings.corrected_standard_error
-    for rank in standings.total_bankroll:
-        name = rank.player
-        mbb, half_width, error = means[0][name], means[1][name], means[2].get(name)
-        write(name, "", None, (mbb, half_width, error), tuple(one.get(name) for one in lucks))
+    kinds = [name for name in CrosstableCell.model_fields if name.endswith(("mbb_per_game", "half_width_95", "_error"))]
+    writer.writerow(("game", "player", "opponent", *kinds[:2], "hands", *kinds[2:]))
+    means = [standings.mean_of(rank.player) for rank in standings.total_bankroll]
+    for cell in (*standings.crosstable, *means):
+        figures = ["" if (figure := getattr(cell, kind)) is None else f"{figure:.4f}" for kind in kinds]
+        hands = cell.hands if cell.opponent else None
+        writer.writerow((standings.game, cell.player, cell.opponent, *figures[:2], hands, *figures[2:]))
     return text.getvalue()
 
 

@@ -14,8 +14,6 @@ class Wait:
     """A match waits for a player.
 
     Attributes:
-        waited_s: for how long by now.
-        player: its name.
         hand_number: the hand in which it is to act; None: it is to connect.
     """
 
@@ -51,8 +49,6 @@ class Ending:
     """How a contest ended.
 
     Attributes:
-        outcome: in a word.
-        reason: in a sentence.
         error: what kept it from starting: a bot, a socket or a folder that could not be had.
     """
 
@@ -68,10 +64,7 @@ def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: 
     """Why a stop rule has ended a contest, as a sentence.
 
     Args:
-        rule: the rule.
         verdict: of ``better:``.
-        player: whose scores it looked at.
-        opponent: against whom.
     """
     match rule:
         case FixedHands():

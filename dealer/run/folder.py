@@ -51,7 +51,6 @@ def empty_folder(folder: Path, *, is_removed: bool) -> None:
 
     Args:
         folder: a folder that was empty or made by `new_folder`: everything in it is the run's.
-        is_removed: whether the folder itself goes, too.
     """
     with contextlib.suppress(OSError):
         for path in folder.iterdir():

@@ -33,10 +33,7 @@ class Judgement(NamedTuple):
 
     Attributes:
         player: whom it judges. opponent: against whom. min_mbb: the bound.
-        verdict: passed, failed or undecided.
-        sentence: the same with the figures.
         rate: what the player won; None if no deal is complete.
-        deals: in how many deals.
     """
 
     player: str
@@ -77,8 +74,6 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
     """Hold a player's result against a bound.
 
     Args:
-        result: of a contest.
-        player: its name.
         min_mbb: the bound, in mbb/g.
 
     Raises:
@@ -121,7 +116,6 @@ class Case(NamedTuple):
     """One test case.
 
     Attributes:
-        name: what was tested.
         problem: what is wrong; empty if nothing is.
         skipped: why it was not tested, or cannot be decided yet; empty if it was.
     """
@@ -148,7 +142,6 @@ def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] 
     """The report as XML text.
 
     Args:
-        result: of the run.
         gate: further cases, in a suite of their own.
     """
     contests = [result] if isinstance(result, ContestResult) else result.contests

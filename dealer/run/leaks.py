@@ -94,7 +94,6 @@ def _accounts(found: Leaks, other: str) -> str:
 
 
 def _most(leak: Cell, other: str) -> str:
-    """What the player does there that costs most, as a sentence."""
     did, others, deals, chips = leak.choices[0]
     return f"It chose to {did} where {other} chose to {others} in {count_of(deals, 'deal')}: {chips:+,.1f}."
 
@@ -159,7 +158,6 @@ def of_dimension(found: Leaks, dimension: str) -> tuple[Cell, ...]:
 
 
 def _rate(cell: Cell) -> str:
-    """Chips per hundred hands with their interval."""
     return f"{cell.per_100_hands:+,.1f} ± {cell.half_width or 0.0:,.1f}"
 
 

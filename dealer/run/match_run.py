@@ -44,13 +44,13 @@ from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import NO_EARLIER_HANDS, Loss, MatchSetup, Phase
 from dealer.run.ending import Wait
 from dealer.run.record import MatchFiles, RecordPlan, open_match_files
-from dealer.run.resume import PickedUp
+from dealer.run.resume import RecoveredMatch
 from dealer.run.settings import RunSettings
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
-from dealer.table.players import Lesson, Player, PlayerKind, make_player
+from dealer.table.players import LearnerFiles, Player, PlayerKind, make_player
 from engine import Seat
 
 _log = logging.getLogger(__name__)
@@ -61,12 +61,10 @@ class MatchPlan:
     """A match to be run.
 
     Attributes:
-        setup: what is played.
         record: what is kept of it, and where.
         players: by seat.
         bot_seeds: by seat, for the chance decisions of built-in bots.
-        settings: of the run.
-        lessons: by seat, for players that learn; empty where nobody does.
+        learner_files: by seat, for players that learn; empty where nobody does.
     """
 
     setup: MatchSetup
@@ -74,19 +72,18 @@ class MatchPlan:
     players: tuple[Player, ...]
     bot_seeds: tuple[int, ...]
     settings: RunSettings = field(default=RunSettings(), hash=False)
-    lessons: tuple[Lesson | None, ...] = ()
+    learner_files: tuple[LearnerFiles | None, ...] = ()
 
-    def lesson(self, seat: int) -> Lesson | None:
+    def files_of(self, seat: int) -> LearnerFiles | None:
         """What the player in a seat is given, if it learns."""
-        return self.lessons[seat] if self.lessons else None
+        return self.learner_files[seat] if self.learner_files else None
 
 
 @dataclass(frozen=True, slots=True)
-class Aftermath:
+class FaultDetails:
     """What is known of a player after its fault has ended the match.
 
     Attributes:
-        kind: the fault, as it is counted.
         exit_code: of the player's process, if it has ended.
         last_lines: what the process wrote last; None without a process of ours.
     """
@@ -100,8 +97,6 @@ class MatchAccount:
     """What is known of a match while it is played and afterwards, wherever that is.
 
     Attributes:
-        plan: what is run.
-        tally: the current counts.
         exit_codes: by seat, of the processes that failed.
         started_s: on the monotonic clock, when all players were there; None before, and where it is played elsewhere.
     """
@@ -149,22 +144,19 @@ class MatchRun(MatchAccount, ABC):
 
     Attributes:
         failure: a sentence why the match ended early, otherwise None.
-        failed_seat: whose fault that was, if a player's.
     """
 
     def __init__(
         self,
         plan: MatchPlan,
         watchers: Sequence[Watcher] = (),
-        picked_up: PickedUp | None = None,
+        recovered: RecoveredMatch | None = None,
         on_values: Callable[[Sequence[float]], None] | None = None,
     ) -> None:
         """Prepare a run.
 
         Args:
-            plan: what is run.
             watchers: further watchers, told after the files and the tally.
-            picked_up: what an interrupted run has left.
             on_values: told the net chips by seat of every hand that ends.
         """
         self.plan = plan
@@ -172,12 +164,12 @@ class MatchRun(MatchAccount, ABC):
         self.failure: str | None = None
         self.failed_seat: Seat | None = None
         self.exit_codes: dict[Seat, int] = {}
-        self._is_resumed = picked_up is not None
+        self._is_resumed = recovered is not None
         self._progress = NO_EARLIER_HANDS
-        if picked_up is not None:
-            self.tally.restore(picked_up)
-            self._progress = picked_up.progress
-            _log.info("match %s: resumed after %d hands", plan.setup.name, picked_up.progress.hands)
+        if recovered is not None:
+            self.tally.restore(recovered)
+            self._progress = recovered.progress
+            _log.info("match %s: resumed after %d hands", plan.setup.name, recovered.progress.hands)
         self._files: MatchFiles | None = None
         self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), _Start(self), *watchers)
         self._prepare()
@@ -239,8 +231,8 @@ class MatchRun(MatchAccount, ABC):
     async def _close(self) -> None:
         """Part with the players."""
 
-    async def _aftermath(self, cause: PlayerCause) -> Aftermath:
-        return Aftermath(cause.kind)
+    async def _details_of(self, cause: PlayerCause) -> FaultDetails:
+        return FaultDetails(cause.kind)
 
     def _open_files(self) -> MatchFiles:
         files = self._files = open_match_files(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
@@ -259,13 +251,13 @@ class MatchRun(MatchAccount, ABC):
         if not isinstance(cause, PlayerCause):
             return
         seat = self.failed_seat = cause.seat
-        aftermath = await self._aftermath(cause)
-        if aftermath.exit_code is not None:
-            self.exit_codes[seat] = aftermath.exit_code
+        details = await self._details_of(cause)
+        if details.exit_code is not None:
+            self.exit_codes[seat] = details.exit_code
         name = setup.names[seat] if isinstance(cause, NotStarted) and cause.others else ""
-        self.failure = text + process_sentences(aftermath.exit_code, aftermath.last_lines, name)
+        self.failure = text + process_sentences(details.exit_code, details.last_lines, name)
         self._tell(
-            FaultSeen(Fault(seat, aftermath.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
+            FaultSeen(Fault(seat, details.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
         )
 
     def _tell(self, event: Event) -> NotWritten | None:
@@ -335,10 +327,10 @@ class LocalRun(MatchRun):
         plan = self.plan
         bots = [make_player(player, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
         for seat, bot in enumerate(bots):
-            if (lesson := plan.lesson(seat)) is not None and isinstance(bot, LearningBot):
+            if (learner_files := plan.files_of(seat)) is not None and isinstance(bot, LearningBot):
                 self._learners.append(bot)
                 try:
-                    bot.train(lesson.start, lesson.journal)
+                    bot.train(learner_files.start, learner_files.journal)
                 except BotFileError as error:
                     raise TrainingError(str(error)) from error
         if plan.setup.hands - self._progress.hands >= _MANY_HANDS:
@@ -347,7 +339,6 @@ class LocalRun(MatchRun):
         return InProcessMatch(plan.setup, bots, self._watchers, self._progress)
 
     def _keep_tracebacks(self, match: InProcessMatch) -> None:
-        """Keep where a bot's own code failed, in the file that a bot process would have written."""
         for seat, text in match.tracebacks.items():
             with contextlib.suppress(OSError):
                 self.plan.record.output_path(self.plan.setup, Seat(seat)).write_text(text, "utf-8")
@@ -460,7 +451,7 @@ class TcpRun(MatchRun):
                     await asyncio.wait([self._playing])
             self._connections.close()
         # In a thread: other matches of this loop go on meanwhile.
-        leave_s = _LEARNERS_LEAVE_S if any(self.plan.lessons) else _LEAVE_S
+        leave_s = _LEARNERS_LEAVE_S if any(self.plan.learner_files) else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
         if self._open_folder is not None:
             self._open_folder.cleanup()
@@ -493,7 +484,6 @@ class TcpRun(MatchRun):
         return connections
 
     def _launch(self, seat: Seat, connections: Connections) -> None:
-        """Start the player of a seat, if it is ours to start."""
         plan = self.plan
         if plan.players[seat].kind is PlayerKind.TCP:
             return
@@ -505,7 +495,7 @@ class TcpRun(MatchRun):
             seed=plan.bot_seeds[seat],
             output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
-            lesson=plan.lesson(seat),
+            learner_files=plan.files_of(seat),
             on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), connections.changes),
         )
 
@@ -530,8 +520,6 @@ class TcpRun(MatchRun):
         return copy
 
     def _help(self, connections: Connections, work: Coroutine[None, None, None]) -> None:
-        """Do something while the match goes on."""
-
         def on_done(task: asyncio.Task[None]) -> None:
             self._helpers.discard(task)
             error = None if task.cancelled() else task.exception()
@@ -553,7 +541,6 @@ class TcpRun(MatchRun):
             connections.after_step()
 
     def _ended_early(self, connections: Connections) -> list[Seat]:
-        """The missing seats whose players' processes have ended."""
         return [
             seat
             for seat in connections.match.missing_seats()
@@ -584,9 +571,8 @@ class TcpRun(MatchRun):
             self._help(connections, self._replace(connections, loss))
 
     async def _replace(self, connections: Connections, loss: Loss) -> None:
-        """Bring a lost player back, or give it up."""
         seat, line = loss.cause.seat, loss.cause.line
-        kind = (await self._aftermath(loss.cause)).kind
+        kind = (await self._details_of(loss.cause)).kind
         while not connections.is_over:
             if seat in self._processes:
                 await asyncio.to_thread(self._processes[seat].stop)
@@ -611,11 +597,10 @@ class TcpRun(MatchRun):
                 kind, line = failed_as, b""
             else:
                 loss, line = newer, newer.cause.line
-                kind = (await self._aftermath(loss.cause)).kind
+                kind = (await self._details_of(loss.cause)).kind
         del self._lost_again[seat]
 
     def _comes_back(self, loss: Loss) -> bool:
-        """Whether a player gets another chance."""
         seat = loss.cause.seat
         answers = self.tally.times[seat].count + loss.answers
         is_fruitless = answers == self._answers_before[seat]
@@ -658,11 +643,11 @@ class TcpRun(MatchRun):
             connections.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
 
-    async def _aftermath(self, cause: PlayerCause) -> Aftermath:
+    async def _details_of(self, cause: PlayerCause) -> FaultDetails:
         kind, code = cause.kind, None
         process = self._processes.get(cause.seat)
         if process is None or self._connections is None:
-            return Aftermath(kind)
+            return FaultDetails(kind)
         if kind not in (FaultKind.TIMEOUT, FaultKind.FLOOD):
             # The connection may be gone a moment before the process is.
             await self._connections.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)
@@ -671,7 +656,7 @@ class TcpRun(MatchRun):
             kind = FaultKind.CRASH
         elif code == 0 and kind is FaultKind.CRASH:
             kind = FaultKind.DISCONNECT
-        return Aftermath(kind, code, tuple(process.last_lines()))
+        return FaultDetails(kind, code, tuple(process.last_lines()))
 
 
 def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:

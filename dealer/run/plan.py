@@ -65,9 +65,7 @@ class NamedGame:
 
     Attributes:
         name: its full name; of a game that is not shipped, the name of its file.
-        game: the game.
         exports: the formats in which its hand histories are written.
-        chip_value: what a chip is worth in them.
     """
 
     name: str
@@ -87,8 +85,6 @@ class Plan:
         names: of the players, all different.
         hands: the most deals to play, each once in every seating.
         seed: of the cards, a number or a key; built-in bots get seeds of their own that follow from it.
-        seating: in which seatings each deal is played.
-        stop: when to stop.
         workers: how many matches are played at a time.
     """
 
@@ -133,11 +129,8 @@ class Slot(NamedTuple):
     """One match of a contest.
 
     Attributes:
-        name: of the match and its files.
-        seating: index of the seating.
         players: by seat, the index of its player.
         first_hand: number of the first hand.
-        hands: how many.
     """
 
     name: str
@@ -152,8 +145,6 @@ class ContestPlan:
     """A contest to be played.
 
     Attributes:
-        run: the plan of its run.
-        game: the game.
         entrants: who plays, as indices into the players of the run.
         record: what is kept of its matches, and where; the folder must exist.
     """
@@ -296,13 +287,7 @@ def slots(kind: Seating, players: int, hands: int, slices: int) -> list[Slot]:
 
 
 def pairings(format_: Format, bots: int, players: int) -> list[tuple[int, ...]]:
-    """The groups of bots that meet in a tournament, as indices in rising order.
-
-    Args:
-        format_: who meets whom.
-        bots: how many there are.
-        players: how many play in one contest.
-    """
+    """The groups of bots that meet in a tournament, as indices in rising order."""
     groups = itertools.combinations(range(bots), players)
     return [group for group in groups if format_ is Format.ROUND_ROBIN or 0 in group]
 
@@ -395,7 +380,6 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Pl
 
 
 def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game]) -> Player:
-    """A player with what is set for it alone."""
     directory = settings.directory if bot.directory is None else os.path.join(settings.directory or "", bot.directory)
     if bot.directory is not None and not os.path.isdir(directory or ""):
         raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
@@ -440,7 +424,6 @@ def _confinement(bot: BotSettings) -> Confinement | None:
 
 
 def _length(settings: RunSettings) -> tuple[int, StopRule]:
-    """The most hands, and when to stop."""
     if settings.stop is None:
         hands = _HANDS if settings.hands is None else settings.hands
         return hands, FixedHands(hands)
@@ -453,7 +436,6 @@ def _length(settings: RunSettings) -> tuple[int, StopRule]:
 
 
 def _check(plan: Plan, seatings: int) -> None:
-    """Refuse settings that do not go together."""
     settings, players, stop, workers = plan.settings, plan.players, plan.stop, plan.workers
     largest = max(named.game.num_players for named in plan.games)
     if settings.in_process:
@@ -505,7 +487,6 @@ def _check_correction(named: NamedGame) -> None:
 
 
 def _check_histories(plan: Plan) -> None:
-    """Refuse wishes for hand histories that cannot be met."""
     settings, games, names = plan.settings, plan.games, plan.names
     if settings.observed and settings.hero is not None:
         raise _problem("observed", "hand histories have a hero or none; leave one of the two settings out")
@@ -518,7 +499,6 @@ def _check_histories(plan: Plan) -> None:
 
 
 def _check_training(plan: Plan) -> None:
-    """Refuse to compare players one of which is another in every hand."""
     learner = next((player for player in plan.players if player.learns), None)
     if learner is None:
         return
@@ -536,7 +516,6 @@ def _check_training(plan: Plan) -> None:
 
 
 def _check_games(plan: Plan) -> None:
-    """Refuse bots that do not play a game, before anything is played."""
     for player in plan.players:
         for named, refusal in zip(plan.games, player.refusals, strict=False):
             if refusal is not None:
@@ -569,7 +548,6 @@ def planned_contests(plan: Plan, folder: Path) -> tuple[ContestPlan, ...]:
 
 
 def _export_options(settings: RunSettings, named: NamedGame, names: Sequence[str]) -> ExportOptions:
-    """How the hand histories of a contest are written."""
     hero = settings.hero
     return ExportOptions(
         hero=hero if hero in names else None,
@@ -580,7 +558,6 @@ def _export_options(settings: RunSettings, named: NamedGame, names: Sequence[str
 
 
 def _label(number: int, of: int, game: str, names: Sequence[str]) -> str:
-    """The folder of one contest of a tournament."""
     digits = len(str(of))
     short = os.path.basename(game).removesuffix(".game")
     return re.sub(r"[^A-Za-z0-9.+-]+", "_", f"{number:0{digits}}-{short}-{'-vs-'.join(names)}")[:100]

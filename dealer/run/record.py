@@ -37,9 +37,7 @@ class RecordPlan:
 
     Attributes:
         folder: where their files go; it must exist.
-        game_name: as logged.
         exports: the formats of the hand histories to write.
-        options: how they are written.
         histories: where they go, with those of other runs; None for a folder per format beside the logs.
     """
 
@@ -71,11 +69,7 @@ def open_match_files(setup: MatchSetup, plan: RecordPlan, *, is_resumed: bool) -
 
 
 class MatchFiles:
-    """The open files of a match.
-
-    Attributes:
-        watchers: what writes them.
-    """
+    """The open files of a match."""
 
     def __init__(self, setup: MatchSetup, plan: RecordPlan, *, is_resumed: bool = False) -> None:
         """Open the files; unless the match is resumed they start empty.
@@ -158,12 +152,7 @@ _EXACT_BITS = 6
 
 @dataclass(slots=True)
 class ResponseTimes:
-    """Times of answers in microseconds, equal when they hold the same counts.
-
-    Attributes:
-        count: number of answers.
-        total_us: their sum.
-    """
+    """Times of answers in microseconds, equal when they hold the same counts."""
 
     count: int = 0
     total_us: int = 0
@@ -200,7 +189,6 @@ class ResponseTimes:
 
 
 def _middle_us(index: int) -> float:
-    """The middle of a class."""
     shift = index >> _EXACT_BITS
     if shift == 0:
         return float(index)

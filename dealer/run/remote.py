@@ -1,4 +1,4 @@
-"""A contest played on another machine: an order goes there, a report with all files comes home.
+"""A contest played on another machine: an order goes there, a report with all files comes back.
 
 The machine plays the contest in a folder of its own, as this one would, and sends everything at the end; so the folder
 here holds whole contests, and a contest whose worker dies is played again by another, with the same cards and the same
@@ -51,7 +51,6 @@ class _Order:
     """What is to be played.
 
     Attributes:
-        plan: the contest.
         directory: where bots start whose settings name no folder.
         files: what an earlier run has left, by name.
     """
@@ -111,21 +110,16 @@ class RemoteContest(Contest):
     """A contest that a cluster plays; one that cannot be played there raises `RemoteError`."""
 
     def __init__(self, plan: ContestPlan, cluster: Workers) -> None:
-        """Prepare a contest.
-
-        Args:
-            plan: what is run.
-            cluster: who plays it.
-        """
+        """Prepare a contest."""
         super().__init__(plan, asyncio.Semaphore(1))
         self._cluster = cluster
-        self._heard = (0, 0)
+        self._progress = (0, 0)
         self._begun_s: float | None = None
 
     @property
     def hands_played(self) -> int:
         """The finished hands of all matches, as far as is known here."""
-        return max(self._heard[0], self.scores.hands_played)
+        return max(self._progress[0], self.scores.hands_played)
 
     @property
     def begun_s(self) -> float | None:
@@ -152,7 +146,7 @@ class RemoteContest(Contest):
         except OSError as error:
             raise LaunchError(f"read {folder}", error.strerror) from None
         order = zlib.compress(pickle.dumps(_Order(self.plan, os.getcwd(), files)), 1)
-        future = self._cluster.submit(play_away, version("acpc-arena"), order, on_progress=self._hear)
+        future = self._cluster.submit(play_remotely, version("acpc-arena"), order, on_progress=self._note_progress)
         try:
             packed: bytes = await asyncio.wrap_future(future)
         except WorkersError as error:
@@ -165,9 +159,9 @@ class RemoteContest(Contest):
         report: _Report = pickle.loads(zlib.decompress(packed))
         return report
 
-    def _hear(self, words: tuple[int, ...]) -> None:
+    def _note_progress(self, words: tuple[int, ...]) -> None:
         hands, before = words
-        self._heard, self.hands_before = (hands, before), before
+        self._progress, self.hands_before = (hands, before), before
         self._begun_s = self._begun_s or time.monotonic()
 
     def _keep(self, files: Mapping[str, bytes]) -> None:
@@ -189,7 +183,6 @@ class RemoteContest(Contest):
             raise LaunchError(f"write to {record.folder}", error.strerror) from None
 
     def _adopt(self, report: _Report) -> None:
-        """Become what the report says."""
         self.scores = Scores(self.plan.game, self.slots, self.plan.new_mean)
         self._corrected = self._no_corrected_scores()
         self.runs = []
@@ -203,12 +196,8 @@ class RemoteContest(Contest):
 
 
 # ---- on the other machine
-def play_away(version_there: str, order: bytes) -> bytes:
+def play_remotely(version_there: str, order: bytes) -> bytes:
     """Play a contest: the task of a worker.
-
-    Args:
-        version_there: of the arena that sends the order.
-        order: packed.
 
     Returns:
         the report, packed.
@@ -217,7 +206,7 @@ def play_away(version_there: str, order: bytes) -> bytes:
     if here != version_there:
         report = _refused(f"acpc-arena {here} is installed there, and {version_there} here: install the same version")
     else:
-        report = _played_away(pickle.loads(zlib.decompress(order)))
+        report = _play_order(pickle.loads(zlib.decompress(order)))
     return zlib.compress(pickle.dumps(report), 1)
 
 
@@ -226,12 +215,12 @@ def _refused(problem: str) -> _Report:
     return _Report(Ending(Outcome.FAILED, f"{error}.", error))
 
 
-def _played_away(order: _Order) -> _Report:
+def _play_order(order: _Order) -> _Report:
     record = order.plan.record
     try:
         players = list(order.plan.run.players)
         for entrant in order.plan.entrants:
-            players[entrant] = _here(players[entrant], order)
+            players[entrant] = _local_player(players[entrant], order)
         with tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as temporary:
             # The same name, as files are called by it.
             folder = Path(temporary, record.folder.absolute().name)
@@ -253,7 +242,7 @@ def _played_away(order: _Order) -> _Report:
         return _refused(f"{error.strerror}: {error.filename}")
 
 
-def _here(player: Player, order: _Order) -> Player:
+def _local_player(player: Player, order: _Order) -> Player:
     """A player as this machine starts it.
 
     Raises:
@@ -272,7 +261,6 @@ def _here(player: Player, order: _Order) -> Player:
 
 
 async def _played(plan: ContestPlan) -> Contest:
-    """Play a contest, as long as somebody waits for it."""
     contest = Contest(plan, asyncio.Semaphore(1))
     playing = asyncio.create_task(contest.play_out())
     while not (await asyncio.wait([playing], timeout=_WORD_S))[0]:

@@ -66,7 +66,6 @@ def _facts(counts: HandCounts, contests: list[ContestResult]) -> list[tuple[str,
 
 
 def _faults(contests: list[ContestResult], order: list[str]) -> list[TableView]:
-    """Faults and thinking times, a row per bot and contest; the bots in the order of all tables."""
     if not contests:
         return []
     has_many = len(contests) > 1

@@ -153,10 +153,8 @@ class ContestResult(_Frozen):
         Raises:
             KeyError: there is no such player.
         """
-        found = self.players[0] if player is None else {one.name: one for one in self.players}[player]
-        if found.mbb_per_game is None:
-            return None
-        return Rate(found.mbb_per_game, found.half_width_95, found.name, self.opponent_of(found.name))
+        found = self._player(player)
+        return self._rate(found, found.mbb_per_game, found.half_width_95)
 
     def corrected_rate(self, player: str | None = None) -> Rate | None:
         """The same as `rate`, without the luck of the cards; None where that was not counted.
@@ -167,12 +165,14 @@ class ContestResult(_Frozen):
         Raises:
             KeyError: there is no such player.
         """
-        found = self.players[0] if player is None else {one.name: one for one in self.players}[player]
-        if found.corrected_mbb_per_game is None:
-            return None
-        return Rate(
-            found.corrected_mbb_per_game, found.corrected_half_width_95, found.name, self.opponent_of(found.name)
-        )
+        found = self._player(player)
+        return self._rate(found, found.corrected_mbb_per_game, found.corrected_half_width_95)
+
+    def _player(self, name: str | None) -> PlayerResult:
+        return self.players[0] if name is None else {one.name: one for one in self.players}[name]
+
+    def _rate(self, player: PlayerResult, mbb: float | None, half_width: float | None) -> Rate | None:
+        return None if mbb is None else Rate(mbb, half_width, player.name, self.opponent_of(player.name))
 
     def opponent_of(self, player: str) -> str:
         """Whom a player's rate is against: its only opponent, or the table."""
@@ -194,6 +194,13 @@ class CrosstableCell(_Frozen):
     corrected_half_width_95: float | None = None
     corrected_standard_error: float | None = None
     hands: int
+
+    @property
+    def figures(self) -> tuple[float, float | None, float | None]:
+        """Mean, half interval and standard error, without the luck of the cards where that was counted."""
+        if self.corrected_mbb_per_game is None:
+            return self.mbb_per_game, self.half_width_95, self.standard_error
+        return self.corrected_mbb_per_game, self.corrected_half_width_95, self.corrected_standard_error
 
     @property
     def rate(self) -> Rate:
@@ -227,6 +234,20 @@ class GameStandings(_Frozen):
     total_bankroll: list[Rank]
     instant_runoff: list[Rank]
 
+    def mean_of(self, player: str) -> CrosstableCell:
+        """A player's mean over all contests, as a cell without an opponent."""
+        return CrosstableCell(
+            player=player,
+            opponent="",
+            mbb_per_game=self.mbb_per_game[player],
+            half_width_95=self.half_width_95[player],
+            standard_error=self.standard_error.get(player),
+            corrected_mbb_per_game=self.corrected_mbb_per_game.get(player),
+            corrected_half_width_95=self.corrected_half_width_95.get(player),
+            corrected_standard_error=self.corrected_standard_error.get(player),
+            hands=0,
+        )
+
 
 class TournamentResult(_Frozen):
     """Several contests: the result of ``arena tournament``."""
@@ -247,9 +268,6 @@ class TournamentResult(_Frozen):
 
 def read_result(source: Path) -> ContestResult | TournamentResult:
     """The result of a run.
-
-    Args:
-        source: the run's folder, or the file.
 
     Raises:
         ResultError: there is none, or none that this version reads.

@@ -2,12 +2,12 @@
 
 The files of a match are written line by line, so whatever ended the run (Ctrl-C, kill -9, a power cut), they hold
 whole hands up to some point and perhaps a fragment: part of a line, or the NULs of blocks that were never written.
-`pick_up` finds the last hand that is whole in both the log and the transaction log, cuts the files off after it, and
-returns the state of the match there. Resumed from that hand, the match deals the same cards and leaves the same log as
-if it had never been interrupted.
+`recover_match` finds the last hand that is whole in both the log and the transaction log, cuts the files off after it,
+and returns the state of the match there. Resumed from that hand, the match deals the same cards and leaves the same log
+as if it had never been interrupted.
 
 Nothing is guessed: a whole line that does not belong to this match (another seed, other players, another game), or a
-line that is damaged while others follow it, raises `PickUpError`, and nothing is cut.
+line that is damaged while others follow it, raises `RecoveryError`, and nothing is cut.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from bots.errors import BotFileError
 from bots.sdk.learning import cut_journal
-from dealer.errors import PickUpError, TrainingError
+from dealer.errors import RecoveryError, TrainingError
 from dealer.match import EarlierHands, MatchSetup
 from dealer.match.faults import Fault
 from dealer.run.record import RecordPlan, ResponseTimes
@@ -44,14 +44,13 @@ _MOST_BYTES_OF_A_LINE = 1 << 20
 
 
 @dataclass(frozen=True)
-class PickedUp:
+class RecoveredMatch:
     """Where an interrupted match stands.
 
     Attributes:
         progress: for `Match` and `InProcessMatch`.
         is_closed: whether the match has ended with its score.
         values: net chips by seat, hand after hand.
-        faults: what players have done wrong.
         times: by seat, how long answers took.
         lost: the hands of the log that are played again because the transaction log ends before them.
     """
@@ -64,18 +63,16 @@ class PickedUp:
     lost: int = 0
 
 
-def pick_up(
+def recover_match(
     setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, str] = MappingProxyType({})
-) -> PickedUp | None:
+) -> RecoveredMatch | None:
     """Read what a match has left and cut it off at the last whole hand; None if the match has not begun.
 
     Args:
-        setup: what is played.
-        plan: where its files are.
         journals: of the players that learn. A match that ended before a journal was whole has not ended.
 
     Raises:
-        PickUpError: the files are not those of this match, or damaged before their end.
+        RecoveryError: the files are not those of this match, or damaged before their end.
         TrainingError: a journal cannot be read, or its player is still there.
         OSError: they cannot be read or cut.
     """
@@ -90,13 +87,15 @@ def pick_up(
         begin = _first_line(setup.name, plan.game_name, setup.hands, setup.seed)
         left = log_path.read_bytes()[: len(begin)].rstrip(b"\0\r\n")
         if not begin.startswith(left):
-            raise PickUpError(log_path, 1, f"this is the log of another match: {_shown(left)}")
+            raise RecoveryError(log_path, 1, f"this is the log of another match: {_shown(left)}")
         _cut_journals(journals, setup.first_hand)
         return None
     faults = _read_faults(faults_path, players)
     forfeits = {fault.seat: fault.hand_number for fault, _ in faults if fault.is_final}
     if log.bettings and not log.is_closed and not transactions_path.exists():
-        raise PickUpError(transactions_path, 1, "the file is missing, and without it every hand would be played again")
+        raise RecoveryError(
+            transactions_path, 1, "the file is missing, and without it every hand would be played again"
+        )
     transactions = _read_transactions(transactions_path, setup, forfeits, log.bettings)
     learnt = _cut_journals({seat: path for seat, path in journals.items() if seat not in forfeits}, None)
     is_closed = log.is_closed and learnt >= setup.first_hand + len(log.bettings)
@@ -118,7 +117,7 @@ def pick_up(
         frozenset(fault.seat for fault in standing if fault.is_final),
     )
     lost = len(log.bettings) - hands
-    return PickedUp(progress, is_closed, values, standing, transactions.times, lost)
+    return RecoveredMatch(progress, is_closed, values, standing, transactions.times, lost)
 
 
 def _total(values: array[float], seat: int, players: int) -> float:
@@ -133,7 +132,7 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
     """The lines of a file up to its end, which may lack its line end or be NULs.
 
     Raises:
-        PickUpError: a line is damaged, and there is something after it.
+        RecoveryError: a line is damaged, and there is something after it.
     """
     if not path.is_file():
         return
@@ -145,7 +144,7 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
                     pass
                 if unwritten:
                     problem = f"the line is damaged: {_shown(line)}; put it right, or cut the file off before it"
-                    raise PickUpError(path, number, f"{problem} to have the hands from there on played again")
+                    raise RecoveryError(path, number, f"{problem} to have the hands from there on played again")
                 return
             yield line
 
@@ -163,7 +162,6 @@ class _Log:
         ends: the offsets at which the header and then each hand end; empty if the header is not whole.
         bettings: a checksum of each hand's betting.
         values: net chips by seat, hand after hand.
-        is_closed: whether the score follows the last hand.
     """
 
     ends: array[int] = field(default_factory=lambda: array("Q"))
@@ -181,14 +179,11 @@ def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, mo
 
     Args:
         path: of the log; it may not exist yet, or have been changed already.
-        name: of the match.
-        game_name: as logged.
-        seed: of the cards.
         hands: as the log says.
         more: as it is to say.
 
     Raises:
-        PickUpError: it is the log of another match.
+        RecoveryError: it is the log of another match.
         OSError: it cannot be read or written.
     """
     if not path.exists():
@@ -199,7 +194,7 @@ def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, mo
         score = rest.rfind(b"\nSCORE:")
         write_whole(path, new + (rest if score < 0 else rest[: score + 1]))
     elif first + end != new:
-        raise PickUpError(path, 1, f"this is the log of another match: {_shown(first)}")
+        raise RecoveryError(path, 1, f"this is the log of another match: {_shown(first)}")
 
 
 def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
@@ -214,7 +209,7 @@ def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
         at += len(line)
         if number <= _HEADER_LINES:
             if number == 1 and line != header:
-                raise PickUpError(path, 1, f"this is the log of another match: {_shown(line)}")
+                raise RecoveryError(path, 1, f"this is the log of another match: {_shown(line)}")
             if number == _HEADER_LINES:
                 log.ends.append(at)
             continue
@@ -228,7 +223,7 @@ def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
         if len(parts) == 6 and parts[:2] == [b"STATE", b"%d" % hand] and parts[5] == name_fields[shift]:
             values = _values(parts, setup.game, cards)
         if values is None:
-            raise PickUpError(path, number, f"hand {hand} of this match is expected, not {_shown(line)}")
+            raise RecoveryError(path, number, f"hand {hand} of this match is expected, not {_shown(line)}")
         log.values.extend(values[players - shift :] + values[: players - shift])
         log.bettings.append(zlib.crc32(parts[2]))
         log.ends.append(at)
@@ -239,8 +234,6 @@ def _values(parts: Sequence[bytes], game: Game, cards: Iterator[Deal]) -> list[f
     """The values of a STATE line, by position; None if they are not values of this game.
 
     Args:
-        parts: the fields of the line.
-        game: the game.
         cards: the deals of the hands not read yet; only taken from with three or more players.
     """
     players = game.num_players
@@ -282,8 +275,6 @@ def _read_transactions(
     """Read the hands that are whole in the log.
 
     Args:
-        path: of the transaction log.
-        setup: what is played.
         forfeits: the hand since which a seat takes no part; it has given no answers there.
         bettings: the checksums of the hands in the log.
     """
@@ -307,14 +298,14 @@ def _read_transactions(
         if transaction is not None and transaction.action is not None and transaction.hand_number == hand:
             after = betting.after_if_legal(transaction.action)
         if transaction is None or after is None:
-            raise PickUpError(path, number, f"an action of hand {hand} is expected, not {_shown(line)}")
+            raise RecoveryError(path, number, f"an action of hand {hand} is expected, not {_shown(line)}")
         seat = Seat((betting.acting_position + (0 if setup.fixed_seats else hand)) % game.num_players)
         answers.append((seat, transaction.times.received_us - transaction.times.sent_us))
         at += len(line)
         betting = after
         if betting.finished:
             if zlib.crc32(betting_text(betting).encode()) != bettings[len(ends) - 1]:
-                raise PickUpError(path, number, f"hand {hand} has different actions in the log")
+                raise RecoveryError(path, number, f"hand {hand} has different actions in the log")
             for seat, used_us in answers:
                 if hand < forfeits.get(seat, hand + 1):
                     transactions.times[seat].add(used_us)
@@ -326,16 +317,15 @@ def _read_transactions(
 
 # ---- the faults
 def _read_faults(path: Path, players: int) -> list[tuple[Fault, str]]:
-    """The faults, each with its line."""
     faults = []
     for number, raw in enumerate(_whole_lines(path), 1):
         try:
             line = raw.decode("utf-8")
             fault = parse_fault(line)
         except ValueError:
-            raise PickUpError(path, number, f"not a fault of this match: {_shown(raw)}") from None
+            raise RecoveryError(path, number, f"not a fault of this match: {_shown(raw)}") from None
         if not 0 <= fault.seat < players:
-            raise PickUpError(path, number, f"there is no seat {fault.seat + 1} in this match")
+            raise RecoveryError(path, number, f"there is no seat {fault.seat + 1} in this match")
         faults.append((fault, line))
     return faults
 
@@ -359,7 +349,7 @@ def _end_of_comments(path: Path, end_hand: int) -> int:
             if parse_comment(line.decode("ascii"))[0] >= end_hand:
                 break
         except ValueError:
-            raise PickUpError(path, number, f"not a comment of this match: {_shown(line)}") from None
+            raise RecoveryError(path, number, f"not a comment of this match: {_shown(line)}") from None
         at += len(line)
     return at
 

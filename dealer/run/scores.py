@@ -28,9 +28,7 @@ class Scores:
         """Start without any hand.
 
         Args:
-            game: the game.
             slots: the matches, slice by slice, all seatings of a slice together.
-            new_mean: makes the means for display.
         """
         self._players = game.num_players
         self._mbb_per_chip = 1000.0 / game.big_blind
@@ -49,7 +47,6 @@ class Scores:
         """Count the next hand of a match.
 
         Args:
-            slot: which match.
             values: net chips by seat.
         """
         stored = self._values[slot]

@@ -53,7 +53,6 @@ def _level(rate: Rate) -> str:
 
 
 def _standing(result: ContestResult, deals: str) -> str:
-    """Who is ahead of whom, and what the lead is worth."""
     ranked = sorted(result.players, key=lambda player: -player.chips)
     best = ranked[0]
     level = [player.name for player in ranked if best.chips - player.chips < _LEVEL_CHIPS]
@@ -81,7 +80,6 @@ def _standing(result: ContestResult, deals: str) -> str:
 
 
 def _learnt(one: TrainingReport) -> str:
-    """What a player has learnt, and where that is."""
     files = [one.memory] if one.own_file is None or one.problem else [one.memory, one.own_file]
     said = f"What {one.player} learnt from {count_of(one.hands, 'hand')} is in {listed(files)}."
     return f"{said} {one.problem}" if one.problem else said
@@ -149,7 +147,6 @@ def typical_spread_mbb(game: Game, seatings: int) -> float:
     Bots that play well risk less: for them the figures used are a bound rather than an estimate.
 
     Args:
-        game: what is played.
         seatings: in how many seatings each deal is played.
     """
     lowest, _ = score_bounds(game)

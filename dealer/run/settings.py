@@ -93,14 +93,6 @@ class Command(enum.StrEnum):
 
 
 def _setting(default: Any, description: str, *, otherwise: str | None = None, **bounds: Any) -> Any:
-    """A setting with what help and documentation say of it.
-
-    Args:
-        default: its value where it is not written.
-        description: what it means.
-        otherwise: the default in words, where the value does not say it.
-        bounds: as in `pydantic.Field`.
-    """
     return Field(default, description=description, json_schema_extra={"otherwise": otherwise}, **bounds)
 
 
@@ -292,7 +284,6 @@ class RunSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _one_game(cls, data: Any) -> Any:
-        """One game may be called `game`."""
         if isinstance(data, dict) and "game" in data:
             if "games" in data:
                 raise ValueError("name the game with 'game', or several with 'games', not both")
@@ -303,7 +294,6 @@ class RunSettings(BaseModel):
     @field_validator("export", mode="before")
     @classmethod
     def _are_formats(cls, formats: Any) -> Any:
-        """The names of formats, given as a list, which may be empty, or as one text with commas."""
         words = formats if isinstance(formats, list) else [formats]
         if formats is None or not words or not all(isinstance(word, str) for word in words):
             return formats
@@ -312,7 +302,6 @@ class RunSettings(BaseModel):
     @field_validator("ports", mode="before")
     @classmethod
     def _are_ports(cls, ports: Any) -> Any:
-        """Ports, given as a list or as one text with commas."""
         words = ports.split(",") if isinstance(ports, str) and ports else ports or []
         for word in words if isinstance(words, list) else []:
             if not (str(word).isascii() and str(word).strip().isdigit() and int(word) <= 65535):
@@ -367,7 +356,6 @@ def validated(data: dict[str, Any], source: str = "") -> RunSettings:
 
     Args:
         data: settings by name; those that are None count as not written.
-        source: the file they stand in, for messages.
 
     Raises:
         ConfigError: a setting is unknown or out of range.

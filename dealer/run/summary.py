@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from dealer.match.faults import FaultKind
 from dealer.run.contest import Contest
@@ -22,7 +23,6 @@ from dealer.run.results import (
     PlayerResult,
     Rank,
     TournamentResult,
-    TrainingReport,
 )
 from dealer.run.sentences import contest_sentence, fault_phrase, listed
 from dealer.run.settings import Score
@@ -36,7 +36,6 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     """The result of a contest so far; one that has not ended counts as interrupted.
 
     Args:
-        contest: the contest.
         resume: the command that resumes it, if it is not complete.
     """
     plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
@@ -80,16 +79,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
             )
             for slot, run in zip(contest.slots, contest.runs, strict=False)
         ],
-        training=[
-            TrainingReport(
-                player=one.player,
-                hands=one.hands,
-                memory=str(one.memory),
-                own_file=one.own_file,
-                problem=one.problem or None,
-            )
-            for one in contest.trained
-        ],
+        training=list(contest.trained),
         dealer=_dealer_report(contest),
         sentence="",
     )
@@ -120,7 +110,6 @@ def _interval(plan: ContestPlan) -> Interval:
 
 
 def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:
-    """One player over all its seats."""
     plan = contest.plan
     faults: Counter[str] = Counter()
     times = ResponseTimes()
@@ -179,7 +168,6 @@ def tournament_result(tournament: Tournament, folder: Path, *, resume: str | Non
 
     Args:
         tournament: after `Tournament.play`.
-        folder: of the run.
         resume: the command that resumes it, if it is not complete.
     """
     plan = tournament.plan
@@ -252,14 +240,9 @@ def standings_of(
     """The rankings and the crosstable of one game. The rankings go by what was won.
 
     Args:
-        game: its name.
         contests: at least one; the same deals were played in all.
-        names: of the bots.
         bounds: the lowest and the highest possible score of a deal, in mbb/g.
         corrected: the contests without the luck of the cards; empty where not all of them have that.
-        is_sequential: whether a sequential test ended the contests.
-        seatings: how many hands a deal has.
-        seed: of the bootstrap.
     """
     n = len(names)
     bankrolls, runoff = ranking.total_bankroll(contests, n), ranking.instant_runoff(contests, n)
@@ -274,17 +257,12 @@ def standings_of(
         pair for contest in contests for pair in itertools.permutations(contest.players, 2)
     ):
         mean, without_luck = (mean_of(some, player, opponent) for some in (contests, corrected))
-        assert mean is not None
         cells.append(
             CrosstableCell(
                 player=names[player],
                 opponent=names[opponent],
-                mbb_per_game=mean.mbb,
-                half_width_95=mean.half_width_95,
-                standard_error=mean.standard_error,
-                corrected_mbb_per_game=None if without_luck is None else without_luck.mbb,
-                corrected_half_width_95=None if without_luck is None else without_luck.half_width_95,
-                corrected_standard_error=None if without_luck is None else without_luck.standard_error,
+                **_figures(mean),
+                **_figures(without_luck, "corrected_"),
                 hands=seatings
                 * sum(len(contest.scores) for contest in contests if {player, opponent} <= set(contest.players)),
             )
@@ -309,6 +287,13 @@ def standings_of(
         total_bankroll=_ranks(bankrolls, Ranking.TOTAL_BANKROLL, contests, names, seed),
         instant_runoff=_ranks(runoff, Ranking.INSTANT_RUNOFF, contests, names, seed),
     )
+
+
+def _figures(mean: MeanOfContests | None, kind: str = "") -> dict[str, Any]:
+    if mean is None:
+        return {}
+    names = ("mbb_per_game", "half_width_95", "standard_error")
+    return {kind + name: figure for name, figure in zip(names, mean, strict=True)}
 
 
 def _ranks(
@@ -342,7 +327,6 @@ def first_places(standings: GameStandings) -> str:
 
 
 def _first(ranks: Sequence[Rank], unit: str = "") -> tuple[str, str]:
-    """Who is first, and how sure that is."""
     first = [rank for rank in ranks if rank.place == 1]
     who = (
         f"{first[0].player} is first"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dealer.match.events import Event, FaultSeen, HandFinished, StrayConnection, VersionDiffers, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.run.record import ResponseTimes
-from dealer.run.resume import PickedUp
+from dealer.run.resume import RecoveredMatch
 from engine import Game, Seat
 from logs import HandRecord
 
@@ -17,12 +17,9 @@ class Tally(Watcher):
     """Counts a match. By seat where nothing else is said.
 
     Attributes:
-        hands: finished hands, in all.
-        chips: net chips.
         faults: how often each fault happened, by its name.
         first_faults: the first fault, if there was one.
         restarts: how often a player was started, or awaited, again.
-        times: how long answers took.
         other_versions: the seats whose players speak another version of the protocol.
         strays: how many connections were turned away, in all; latest_strays: the last of them.
     """
@@ -33,7 +30,6 @@ class Tally(Watcher):
         """Start at nothing.
 
         Args:
-            game: the game.
             on_values: told the net chips by seat of every hand that ends.
         """
         players = game.num_players
@@ -49,14 +45,14 @@ class Tally(Watcher):
         self.latest_strays: deque[StrayConnection] = deque(maxlen=8)
         self._gone: set[int] = set()
 
-    def restore(self, picked_up: PickedUp) -> None:
+    def restore(self, recovered: RecoveredMatch) -> None:
         """Start at what an interrupted match had come to."""
-        progress = picked_up.progress
+        progress = recovered.progress
         self.hands = progress.hands
         self.chips = list(progress.totals)
-        for times, earlier in zip(self.times, picked_up.times, strict=True):
+        for times, earlier in zip(self.times, recovered.times, strict=True):
             times.include(earlier)
-        for fault in picked_up.faults:
+        for fault in recovered.faults:
             self.count_fault(fault)
 
     def detach(self) -> None:

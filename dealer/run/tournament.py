@@ -24,10 +24,7 @@ class Tournament:
     """The contests of a run while they are played; those of a play are a tournament of one.
 
     Attributes:
-        plan: of the run.
-        contests: in the order planned.
         started_s: on the monotonic clock.
-        seconds: how long it took, once ended.
     """
 
     def __init__(
@@ -41,8 +38,6 @@ class Tournament:
         """Prepare a tournament.
 
         Args:
-            plan: of the run.
-            contests: what is played.
             on_ended: called with every contest that has ended.
             watch: called with the events of all matches; an error would end the match.
             cluster: other machines, each of whose workers plays one contest at a time; None for this one.
@@ -94,9 +89,6 @@ class AwaitedPlayer:
     """A player that has not connected yet.
 
     Attributes:
-        name: its name.
-        host: the address on which it is awaited.
-        port: the port there.
         is_remote: whether somebody else has to start it.
     """
 
@@ -117,9 +109,7 @@ class Progress:
 
     Attributes:
         contests: how many there are; 1 unless it is a tournament.
-        contests_ended: how many have ended.
         hands: finished hands, in all matches.
-        hands_planned: the most hands there can be.
         hands_per_second: in this session; 0 before the first hand.
         rate: the first player's winnings so far, as the stop rule looks at them; None in a tournament and before the
             first complete deal.

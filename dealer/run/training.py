@@ -17,35 +17,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot, cut_journal, read_journal
 from dealer.errors import TrainingError
 from dealer.run.plan import ContestPlan, Slot
-from dealer.table.players import Lesson, make_player
+from dealer.run.results import TrainingReport
+from dealer.table.players import LearnerFiles, make_player
 from engine import Seat
 from logs.whole_file import FileLock, write_whole
-
-
-@dataclass(frozen=True, slots=True)
-class Trained:
-    """What a player has learnt in a contest.
-
-    Attributes:
-        player: its name.
-        hands: from how many hands.
-        memory: the file of what it remembers now.
-        own_file: the file that it goes on writing; None without one.
-        problem: why that file was left as it was, in a sentence; empty where it holds the memory.
-    """
-
-    player: str
-    hands: int
-    memory: Path
-    own_file: str | None
-    problem: str
 
 
 class Training:
@@ -71,11 +52,11 @@ class Training:
             except OSError as error:
                 raise TrainingError(f"{start} cannot be written: {error.strerror or error}") from None
 
-    def lessons(self, slot: Slot) -> tuple[Lesson | None, ...]:
+    def learner_files(self, slot: Slot) -> tuple[LearnerFiles | None, ...]:
         """By seat, what a learner of a match starts from and where it writes; None for other players."""
         return tuple(
             [
-                Lesson(str(self._start(player).absolute()), str(self._journal(slot, Seat(seat)).absolute()))
+                LearnerFiles(str(self._start(player).absolute()), str(self._journal(slot, Seat(seat)).absolute()))
                 if player in self._plan.learners
                 else None
                 for seat, player in enumerate(slot.players)
@@ -86,7 +67,6 @@ class Training:
         """Check that all hands of a match that is over stand in its journals.
 
         Args:
-            slot: the match.
             absent: the seats of players that did not take part to its end.
 
         Raises:
@@ -106,7 +86,7 @@ class Training:
                         f"{slot.name} ends before hand {hand}; resume the run to play on from there"
                     )
 
-    def end(self, slots: Sequence[Slot]) -> tuple[Trained, ...]:
+    def end(self, slots: Sequence[Slot]) -> tuple[TrainingReport, ...]:
         """Merge what was learnt.
 
         Args:
@@ -128,7 +108,7 @@ class Training:
             found.append(self._merge(player, bots[player], journals))
         return tuple(found)
 
-    def _merge(self, player: int, bot: LearningBot, journals: Sequence[str]) -> Trained:
+    def _merge(self, player: int, bot: LearningBot, journals: Sequence[str]) -> TrainingReport:
         own = None if bot.memory_path is None else os.path.abspath(bot.memory_path)
         memory = self._plan.record.folder / f"{self._label(player)}.memory"
         try:
@@ -141,7 +121,9 @@ class Training:
             raise TrainingError(str(error)) from error
         except OSError as error:
             raise TrainingError(f"{memory} cannot be written: {error.strerror or error}") from None
-        return Trained(self._plan.names[player], hands, memory, own, problem)
+        return TrainingReport(
+            player=self._plan.names[player], hands=hands, memory=str(memory), own_file=own, problem=problem or None
+        )
 
     # ---- whose files are where
 
@@ -164,8 +146,6 @@ def _keep(path: Path, merged: bytes, ours: Collection[bytes]) -> str:
     """Write a learner's own file; returns why it was not written, in a sentence.
 
     Args:
-        path: of the file.
-        merged: what is to stand there.
         ours: what may stand there now: what this contest began with or has written before.
     """
     try:

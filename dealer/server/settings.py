@@ -177,7 +177,7 @@ class LadderSettings:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """The pages and the interface for programs (they need the extra: pip install 'acpc-arena[web]')."""
+    """The pages and the interface for programs (they need the extra `web`: pip install -e '.[web]')."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 

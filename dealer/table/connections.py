@@ -46,7 +46,6 @@ class Connections:
         await connections.run()
 
     Attributes:
-        match: the match that is played.
         changes: notified whenever a player connects, comes back or is lost, and when the match holds or is over.
         on_loss: decides about a player lost while the match goes on, by `reopen` or the match's `forfeit`; unless set,
             the player forfeits.
@@ -71,7 +70,6 @@ class Connections:
         """Prepare the connections.
 
         Args:
-            match: the match to be played.
             host: the address to listen on; `LOOPBACK` stands for all that no other machine can reach.
             reads_versions: a seat is taken by a version line, not by whoever connects first.
             may_return: the seats whose players may connect again at any time, from the address they have come from,
@@ -80,8 +78,6 @@ class Connections:
             keys: what has to be said for a seat, as a line before the version line; needs `reads_versions`.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
-            max_unread_bytes: see the module.
-            max_unsent_bytes: see the module.
             drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
         """
         self.match = match
@@ -100,7 +96,7 @@ class Connections:
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         self.may_be_late: Callable[[Seat], bool] = lambda seat: False
         players = match.setup.game.num_players
-        self._doors: list[Listener | None] = [None] * players
+        self._listeners: list[Listener | None] = [None] * players
         self._connections: list[Connection | None] = [None] * players
         self._ports: list[int] = []
         self._running_loop: MatchLoop | None = None
@@ -114,7 +110,6 @@ class Connections:
 
     @property
     def _loop(self) -> MatchLoop:
-        """The loop that `run` was started in."""
         if self._running_loop is None:
             raise RuntimeError("run() comes first")
         return self._running_loop
@@ -122,7 +117,7 @@ class Connections:
     @property
     def hosts(self) -> list[str]:
         """The addresses listened on, as long as a seat is open; see `Listener`."""
-        return next((door.hosts for door in self._doors if door is not None), [])
+        return next((listener.hosts for listener in self._listeners if listener is not None), [])
 
     @property
     def is_over(self) -> bool:
@@ -143,22 +138,22 @@ class Connections:
         Raises:
             ListenError: a port cannot be had.
         """
-        self._ports = [0] * len(self._doors)
+        self._ports = [0] * len(self._listeners)
         try:
-            for seat in range(len(self._doors)):
-                self._open_door(Seat(seat), ports[seat] if seat < len(ports) else 0)
+            for seat in range(len(self._listeners)):
+                self._open_listener(Seat(seat), ports[seat] if seat < len(ports) else 0)
         except ListenError:
             self.close()
             raise
         return list(self._ports)
 
-    def _open_door(self, seat: Seat, port: int) -> Listener:
+    def _open_listener(self, seat: Seat, port: int) -> Listener:
         is_version = self._is_version if self._reads_versions else None
-        door = Listener(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
-        self._doors[seat] = door
-        self._ports[seat] = door.port
-        _log.info("%s: listening on %s port %d", self.label(seat), self._host, door.port)
-        return door
+        listener = Listener(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
+        self._listeners[seat] = listener
+        self._ports[seat] = listener.port
+        _log.info("%s: listening on %s port %d", self.label(seat), self._host, listener.port)
+        return listener
 
     def _is_version(self, line: bytes) -> bool:
         session = DealerSession(self.match.setup.game)
@@ -177,17 +172,17 @@ class Connections:
         Raises:
             ListenError: no port can be had.
         """
-        if self._doors[seat] is None:
+        if self._listeners[seat] is None:
             try:
-                door = self._open_door(seat, self._ports[seat])
+                listener = self._open_listener(seat, self._ports[seat])
             except ListenError:
-                door = self._open_door(seat, 0)
-            self._watch(door, seat)
+                listener = self._open_listener(seat, 0)
+            self._watch(listener, seat)
         return self._ports[seat]
 
     def close_seat(self, seat: Seat) -> None:
         """Stop listening for the player of a seat, and close its connection."""
-        self._close_door(seat)
+        self._close_listener(seat)
         connection = self._connections[seat]
         if connection is not None:
             self._drop(seat, connection)
@@ -207,13 +202,13 @@ class Connections:
         if start_us is not None:
             self._start_timer = loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
         awaited = match.missing_seats()
-        for seat, door in enumerate(self._doors):
-            if door is None:
+        for seat, listener in enumerate(self._listeners):
+            if listener is None:
                 raise RuntimeError("listen() comes first")
             if seat in awaited:
-                self._watch(door, Seat(seat))
+                self._watch(listener, Seat(seat))
             else:
-                self._close_door(seat)
+                self._close_listener(seat)
         match.open()
         self.changes.notify()
         self._needs_step = True
@@ -230,20 +225,20 @@ class Connections:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for seat in range(len(self._doors)):
-            self._close_door(seat)
+        for seat in range(len(self._listeners)):
+            self._close_listener(seat)
         for connection in self._connections:
             if connection is not None:
                 connection.close()
         self._connections = [None] * len(self._connections)
 
-    def _close_door(self, seat: int) -> None:
-        door, self._doors[seat] = self._doors[seat], None
-        if door is not None:
-            door.close()
+    def _close_listener(self, seat: int) -> None:
+        listener, self._listeners[seat] = self._listeners[seat], None
+        if listener is not None:
+            listener.close()
 
-    def _watch(self, door: Listener, seat: Seat) -> None:
-        door.watch(self._loop, partial(self._admit, seat), partial(self._turn_away, seat))
+    def _watch(self, listener: Listener, seat: Seat) -> None:
+        listener.watch(self._loop, partial(self._admit, seat), partial(self._turn_away, seat))
 
     def _turn_away(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
         self._strays[seat] = stray = StrayConnection(seat, host, problem, line)
@@ -251,9 +246,9 @@ class Connections:
         self.changes.notify()
 
     def start_cause(self, seat: Seat, problem: StartProblem, limit_us: int = 0) -> NotStarted:
-        """Why a player has not taken its seat, by what was seen at its door."""
-        door, stray = self._doors[seat], self._strays.get(seat)
-        if door is not None and door.has_visitor:
+        """Why a player has not taken its seat, by who has come to its port."""
+        listener, stray = self._listeners[seat], self._strays.get(seat)
+        if listener is not None and listener.has_client:
             if problem is StartProblem.ENDED:
                 return NotStarted(seat, StartProblem.LEFT)
             return NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
@@ -265,7 +260,6 @@ class Connections:
         return NotStarted(seat, StartProblem.LEFT)
 
     def _admit(self, seat: Seat, sock: socket.socket, address: tuple[str, int], said: bytes) -> None:
-        """Give the seat to a player that has come, for the first time or again."""
         match, before, host = self.match, self._connections[seat], address[0]
         try:
             if host != self._only_from.get(seat, host):
@@ -282,7 +276,7 @@ class Connections:
                 self._drop(seat, before)
                 match.unseat(seat)
             if seat not in self._may_return:
-                self._close_door(seat)
+                self._close_listener(seat)
             loop = self._loop
             connection = self._connections[seat] = Connection(
                 seat,
@@ -438,14 +432,8 @@ class Connection:
 
     Attributes:
         seat: whose it is. sock: the socket, not blocking. host: the address of the player.
-        loop: where it is watched.
-        queue: has this connection flushed later.
-        max_unsent_bytes: how much may wait to be sent.
-        on_broken: told of an error when flushing.
         on_drained: called when bytes that had to wait have been sent.
-        recv: reads from the socket.
         eof: set when the player has closed its side; it is not read any more.
-        is_read: whether the socket is watched for input.
     """
 
     seat: Seat

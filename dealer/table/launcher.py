@@ -21,7 +21,7 @@ from pathlib import Path
 from bots.sdk.program import Program
 from bots.sdk.registry import SEED_VARIABLE
 from dealer.errors import LaunchError
-from dealer.table.players import Lesson, Player, PlayerKind
+from dealer.table.players import LearnerFiles, Player, PlayerKind
 from engine.errors import quoted
 
 _log = logging.getLogger(__name__)
@@ -42,20 +42,14 @@ class BotProcess(Program):
         seed: int | None,
         output_path: Path,
         append: bool = False,
-        lesson: Lesson | None = None,
+        learner_files: LearnerFiles | None = None,
         on_exit: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the bot.
 
         Args:
-            player: a Python bot or a command.
-            host: address of the dealer.
-            port: of the seat.
-            game: name or path of the game.
             seed: for the chance decisions of a Python bot, unless it runs as another user.
             output_path: where its output goes; an earlier file is replaced.
-            append: keep what is in that file.
-            lesson: for a Python bot that learns.
             on_exit: called when the process has ended, in a thread of its own.
 
         Raises:
@@ -65,7 +59,7 @@ class BotProcess(Program):
         self._on_bot_exit = on_exit
         try:
             super().__init__(
-                command_of(player, host=host, port=port, game=game, lesson=lesson),
+                command_of(player, host=host, port=port, game=game, learner_files=learner_files),
                 environment=_environment(player, game, seed),
                 output_path=output_path,
                 directory=player.directory,
@@ -94,17 +88,23 @@ def _environment(player: Player, game: str, seed: int | None) -> dict[str, str]:
     return variables | dict(player.environment)
 
 
-def command_of(player: Player, *, host: str, port: int, game: str, lesson: Lesson | None = None) -> Sequence[str]:
+def command_of(
+    player: Player, *, host: str, port: int, game: str, learner_files: LearnerFiles | None = None
+) -> Sequence[str]:
     """The command line that starts a player."""
-    command = _own_command(player, host=host, port=port, game=game, lesson=lesson)
+    command = _own_command(player, host=host, port=port, game=game, learner_files=learner_files)
     return command if player.confinement is None else player.confinement.command(command)
 
 
-def _own_command(player: Player, *, host: str, port: int, game: str, lesson: Lesson | None) -> list[str]:
+def _own_command(player: Player, *, host: str, port: int, game: str, learner_files: LearnerFiles | None) -> list[str]:
     if player.kind is PlayerKind.PYTHON:
         # The script `arena bot` may not be on the path of this process; the interpreter is known.
         command = [sys.executable, "-P", "-c", _START_PYTHON, player.text, host, str(port), "--game", game]
-        return command if lesson is None else [*command, "--start", lesson.start, "--journal", lesson.journal]
+        return (
+            command
+            if learner_files is None
+            else [*command, "--start", learner_files.start, "--journal", learner_files.journal]
+        )
     return [*player.command, host, str(port), *player.arguments]
 
 

@@ -1,9 +1,9 @@
-"""The door of a seat: the port where its player is awaited, and who is let in.
+"""The port where the player of a seat is awaited, and which connection is the player's.
 
-In the reference dealer, the first to connect is the player. A door that reads versions lets in the first to send a
-version line; everybody else (a port scan, a browser, a client that says nothing) is turned away, and the door stays
-open. A door with a key wants to hear it first, as a line of its own. At most `MOST_WAITING` visitors may wait at it at
-a time, each for `PATIENCE_S`.
+In the reference dealer, the first to connect is the player. A listener that reads versions accepts the first that sends
+a version line; every other client (a port scan, a browser, a client that sends nothing) is turned away, and the port
+stays open. A listener with a key requires it first, as a line of its own. At most `MOST_WAITING` clients may wait at a
+time, each for `PATIENCE_S`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def _begins_as_version(said: bytes) -> bool:
     return said.startswith(_VERSION[: len(said)])
 
 
-class _Visitor(NamedTuple):
-    """Somebody at the door: the address, what has been said, when patience ends, and whether the key is wanted yet."""
+class _Client(NamedTuple):
+    """A client that waits: its address, what it has sent, when it is given up, and whether the key is still needed."""
 
     address: tuple[str, int]
     said: bytearray
@@ -80,7 +80,6 @@ class Listener:
         Args:
             host: the address, or `LOOPBACK`.
             port: the port; 0 for a free one.
-            seat: whose door it is.
             is_version: whether a line names a version; None lets in the first to connect.
             is_unfinished: whether more of a line without its end has to be heard before that can be told; all of it, if
                 it begins as a version line does, unless given.
@@ -91,7 +90,7 @@ class Listener:
         """
         self.sockets: list[socket.socket] = []
         self.hosts: list[str] = []
-        self._visitors: dict[socket.socket, _Visitor] = {}
+        self._clients: dict[socket.socket, _Client] = {}
         self._loop: AbstractEventLoop | None = None
         try:
             self._listen(host, port)
@@ -136,21 +135,20 @@ class Listener:
         on_player: Callable[[socket.socket, tuple[str, int], bytes], None],
         on_stray: Callable[[str, StrayProblem, bytes], None],
     ) -> None:
-        """Let visitors in from now on.
+        """Accept clients from now on.
 
         Args:
-            loop: where they are watched.
             on_player: given the connection of a player, its address, and what it has sent already.
-            on_stray: told of a visitor that was turned away: its address, why, and how its words began.
+            on_stray: called with a client that was turned away: its address, why, and how its words began.
         """
         self._loop, self._on_player, self._on_stray = loop, on_player, on_stray
         for sock in self.sockets:
             loop.add_reader(sock, self._accept, loop, sock)
 
     @property
-    def has_visitor(self) -> bool:
-        """Whether somebody is at the door that may yet turn out to be the player."""
-        return bool(self._visitors)
+    def has_client(self) -> bool:
+        """Whether a client waits that may yet prove to be the player."""
+        return bool(self._clients)
 
     def _accept(self, loop: AbstractEventLoop, listener: socket.socket) -> None:
         try:
@@ -169,10 +167,10 @@ class Listener:
             self._on_player(sock, address[:2], b"")
             return
         keep_alive(sock)
-        if len(self._visitors) >= MOST_WAITING:
-            self._turn_away(loop, next(iter(self._visitors)), StrayProblem.SILENT)
+        if len(self._clients) >= MOST_WAITING:
+            self._turn_away(loop, next(iter(self._clients)), StrayProblem.SILENT)
         timer = loop.call_later(PATIENCE_S, self._turn_away, loop, sock, StrayProblem.SILENT)
-        self._visitors[sock] = _Visitor(address[:2], bytearray(), timer, self._key is not None)
+        self._clients[sock] = _Client(address[:2], bytearray(), timer, self._key is not None)
         loop.add_reader(sock, self._hear, loop, sock)
 
     def _listen_again(self, loop: AbstractEventLoop, listener: socket.socket) -> None:
@@ -180,9 +178,9 @@ class Listener:
             loop.add_reader(listener, self._accept, loop, listener)
 
     def _hear(self, loop: AbstractEventLoop, sock: socket.socket) -> None:
-        """Read a visitor's first lines as far as they are there; let it in or turn it away once that can be told."""
-        visitor = self._visitors[sock]
-        said = visitor.said
+        """Read a client's first lines as far as they are there; accept it or turn it away once that is certain."""
+        client = self._clients[sock]
+        said = client.said
         try:
             data = sock.recv(MAX_LINE_BYTES - len(said))
         except WOULD_BLOCK:
@@ -190,7 +188,7 @@ class Listener:
         except OSError:
             data = b""
         said += data
-        if visitor.needs_key and self._key is not None:
+        if client.needs_key and self._key is not None:
             line, end, rest = bytes(said).partition(b"\n")
             if not end and data and len(said) <= len(self._key):
                 return
@@ -198,7 +196,7 @@ class Listener:
                 self._turn_away(loop, sock, StrayProblem.NO_KEY if said else StrayProblem.LEFT)
                 return
             said[:] = rest
-            self._visitors[sock] = visitor._replace(needs_key=False)
+            self._clients[sock] = client._replace(needs_key=False)
         line, end, _ = bytes(said).partition(b"\n")
         if data and not end and len(said) < MAX_LINE_BYTES and self._is_unfinished(bytes(said)):
             return
@@ -207,23 +205,23 @@ class Listener:
         else:
             self._turn_away(loop, sock, StrayProblem.NO_VERSION if said else StrayProblem.LEFT)
 
-    def _leave(self, loop: AbstractEventLoop, sock: socket.socket) -> _Visitor:
-        visitor = self._visitors.pop(sock)
-        visitor.timer.cancel()
+    def _leave(self, loop: AbstractEventLoop, sock: socket.socket) -> _Client:
+        client = self._clients.pop(sock)
+        client.timer.cancel()
         loop.remove_reader(sock)
-        return visitor
+        return client
 
     def _turn_away(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
-        visitor = self._leave(loop, sock)
+        client = self._leave(loop, sock)
         sock.close()
-        self._on_stray(visitor.address[0], problem, bytes(visitor.said[:QUOTED_BYTES]))
+        self._on_stray(client.address[0], problem, bytes(client.said[:QUOTED_BYTES]))
 
     def close(self) -> None:
-        """Stop listening and turn away all visitors, untold; a second call does nothing."""
+        """Stop listening and turn away all clients, without a report; a second call does nothing."""
         if self._loop is not None:
             for sock in self.sockets:
                 self._loop.remove_reader(sock)
-            for sock in list(self._visitors):
+            for sock in list(self._clients):
                 self._leave(self._loop, sock)
                 sock.close()
         for sock in self.sockets:

@@ -26,6 +26,7 @@ from dealer.match.clocks import TimeLimits
 from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted
+from engine.text import meant
 
 
 class PlayerKind(enum.Enum):
@@ -54,11 +55,8 @@ class Player:
     Attributes:
         text: as the person wrote it, without the name.
         name: shown in tables and logs; free of characters that logs cannot hold.
-        kind: where it comes from.
-        command: program and arguments, for a command.
         directory: the folder where a command is started, and a bot of one's own is looked for; None for the present
             one.
-        arguments: of a command, after host and port.
         address: the only one from which a client that somebody else starts may connect; None for any.
         key: a line that has to come before the version line of such a client; None for none.
         environment: variables that its process gets besides our own.
@@ -89,12 +87,11 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class LearnerFiles:
     """What a player that learns is given for a match; see `bots.sdk.learning.LearningBot.train`.
 
     Attributes:
         start: the file of the memory that it starts from.
-        journal: the file for what it learns.
     """
 
     start: str
@@ -110,11 +107,8 @@ def parse_player(
     whether it learns and plays the games. The code of others is asked only if it plays in this process.
 
     Args:
-        text: the description.
         directory: the folder where commands are started and bots of one's own are looked for; None for the present
             one.
-        games: what it is to play.
-        in_process: whether it plays in this process.
 
     Raises:
         PlayerError: there is no such bot, option or program, or the bot fails when it is asked.
@@ -208,6 +202,8 @@ def _missing_program(word: str, path: str, text: str) -> str:
         elif not os.path.dirname(word) and os.name != "nt":
             hint = f"write ./{word}"
         return f"{quoted(word, 400)} is a file, but it cannot be started: {hint}"
+    if (near := meant(word.partition("?")[0], builtin_names())) is not None:
+        return f"there is no bot {quoted(word, 400)}; did you mean {near!r}?"
     known = ", ".join(builtin_names())
     bots = f"a built-in bot ({known}) nor a class such as my_bot.py:MyBot"
     return f"{quoted(word, 400)} is neither {bots}, 'tcp' or a program that can be found"

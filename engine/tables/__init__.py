@@ -1,6 +1,6 @@
 """The tables of numbers that come with the package: the checks of all, the layout of two.
 
-`checked` refuses a file that is damaged or of another version. `engine.duels` and `engine.matchups` read the tables
+`TableFile` refuses a file that is damaged or of another version. `engine.duels` and `engine.matchups` read the tables
 that they are about.
 
 **The hand evaluators' numbers.**
@@ -61,14 +61,47 @@ MOST_OPPONENTS = 9
 TRIALS = 1_000_000
 """Showdowns behind each number before the flop against two or more opponents."""
 
-PREFLOP_PATH = join(dirname(__file__), "preflop_equity.bin")
-PREFLOP_SHA256 = "445f733c15a3a32fa0feb96a1369606d8b063372536e3c9242c63d2342c315dc"
-"""Checksum of the file."""
-
-_PREFLOP_MAGIC = b"ACPCPE01"
 _PREFLOP_LAYOUT = struct.Struct(f"<{169 * MOST_OPPONENTS * 3}d")
 _HEADER = struct.Struct("<8s13I7I7I")
 _FLUSH_MASKS = 1 << 13
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file of numbers behind a magic, which comes with the package. `what`: a noun phrase for the message."""
+
+    name: str
+    magic: bytes
+    sha256: str
+    what: str
+
+    @property
+    def path(self) -> str:
+        """Its place in the package."""
+        return join(dirname(__file__), self.name)
+
+    def written(self, numbers: bytes) -> bytes:
+        """The bytes of the file for these numbers."""
+        return self.magic + numbers
+
+    def numbers(self, data: bytes | None = None) -> bytes:
+        """What stands behind the magic, in the packaged file unless other data are given.
+
+        Raises:
+            OSError: the file is missing from the installation.
+            TableError: these bytes are not the file that belongs to this version.
+        """
+        if data is None:
+            with open(self.path, "rb") as file:
+                data = file.read()
+        if hashlib.sha256(data).hexdigest() != self.sha256:
+            raise TableError(f"the table of {self.what} before the flop is damaged or of another version; reinstall it")
+        return data[len(self.magic) :]
+
+
+PREFLOP = TableFile(
+    "preflop_equity.bin", b"ACPCPE01", "445f733c15a3a32fa0feb96a1369606d8b063372536e3c9242c63d2342c315dc", "chances"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,40 +169,14 @@ def _little_endian(words: array[int]) -> array[int]:
     return swapped
 
 
-def checked(data: bytes, sha256: str, what: str) -> bytes:
-    """The bytes themselves, if they are the file of this checksum.
-
-    Args:
-        what: a noun phrase for the message.
-
-    Raises:
-        TableError: these bytes are not the file that belongs to this version.
-    """
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise TableError(f"the table of {what} before the flop is damaged or of another version; reinstall it")
-    return data
-
-
 def write_preflop(numbers: Sequence[float]) -> bytes:
     """The bytes of the file for these numbers: class by class, opponents by opponents, win, tie, equity."""
-    return _PREFLOP_MAGIC + _PREFLOP_LAYOUT.pack(*numbers)
+    return PREFLOP.written(_PREFLOP_LAYOUT.pack(*numbers))
 
 
-def load_preflop() -> tuple[float, ...]:
-    """Read the packaged file (37 KB, 0.2 ms).
+def read_preflop(data: bytes | None = None) -> tuple[float, ...]:
+    """The numbers of the file (37 KB, 0.2 ms); those of class c against n opponents begin at ``3 * (9 * c + n - 1)``.
 
-    Raises:
-        OSError: the file is missing from the installation.
-        TableError: the file is not the one that belongs to this version.
+    Errors are those of `TableFile.numbers`.
     """
-    with open(PREFLOP_PATH, "rb") as file:
-        return read_preflop(file.read())
-
-
-def read_preflop(data: bytes) -> tuple[float, ...]:
-    """The numbers written by `write_preflop`; those of class c against n opponents begin at ``3 * (9 * c + n - 1)``.
-
-    Raises:
-        TableError: these bytes are not the file that belongs to this version.
-    """
-    return _PREFLOP_LAYOUT.unpack_from(checked(data, PREFLOP_SHA256, "chances"), len(_PREFLOP_MAGIC))
+    return _PREFLOP_LAYOUT.unpack(PREFLOP.numbers(data))

@@ -24,7 +24,7 @@ SENTENCES = [
         errors.ListenError("::1", 0, Seat(1), "in use"),
         "cannot listen on ::1 port any: in use; choose another address or port",
     ),
-    (errors.PickUpError(Path("m.log"), 3, "what is this"), "m.log, line 3: what is this"),
+    (errors.RecoveryError(Path("m.log"), 3, "what is this"), "m.log, line 3: what is this"),
     (errors.RemoteError("node7", "there is no folder"), "node7: there is no folder"),
 ]
 

@@ -18,7 +18,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import dealer
-from dealer.library import Settings
+from dealer.library import Settings, new_play
 from dealer.run.settings import RunSettings
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
@@ -208,6 +208,19 @@ def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
         resuming.cancel()
         with pytest.raises(asyncio.CancelledError):
             await resuming
+
+    asyncio.run(main())
+
+
+def test_a_run_interrupted_before_its_first_step_returns_what_there_is(tmp_path: Path) -> None:
+    async def main() -> None:
+        bots = [{"bot": "calling"}, {"bot": "random"}]
+        config = RunSettings.model_validate({"games": ["kuhn"], "bots": bots, "hands": 40, "in_process": True})
+        run = new_play(config, tmp_path / "run")
+        playing = asyncio.create_task(run.play())
+        # It runs after `play` has made its task, and before that task.
+        asyncio.get_running_loop().call_soon(run.interrupt)
+        assert (await playing).outcome is dealer.Outcome.INTERRUPTED
 
     asyncio.run(main())
 

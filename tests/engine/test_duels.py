@@ -8,13 +8,14 @@ import math
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine import parse_cards
 from engine.cards import holdings_of, starting_hand
-from engine.duels import BOARDS, DUELS_SHA256, HEADER_BYTES, ROWS, duel, duel_counts, duel_row, load, read, write
+from engine.duels import BOARDS, DUELS, ROW, ROWS, duel, duel_counts, duel_row
 from engine.equity import is_tabled, odds_by_pot
 from engine.errors import TableError
 from engine.generators import form_of, main, pairs_by_row, rows_of
@@ -128,30 +129,38 @@ def test_nobody_writes_to_the_numbers():
 # ---- the file
 
 
+def data_of_file():
+    return Path(DUELS.path).read_bytes()
+
+
+def written(rows):
+    return DUELS.written(b"".join(itertools.starmap(ROW.pack, rows)))
+
+
 def test_the_file_is_the_one_it_claims_to_be():
-    data = load()
-    assert hashlib.sha256(data).hexdigest() == DUELS_SHA256
-    assert len(data) == HEADER_BYTES + 8 * ROWS
-    assert write(map(tuple, duel_counts().tolist())) == data
+    data = data_of_file()
+    assert hashlib.sha256(data).hexdigest() == DUELS.sha256
+    assert len(data) == len(DUELS.magic) + 8 * ROWS
+    assert written(map(tuple, duel_counts().tolist())) == data
 
 
 def test_damaged_files_are_refused():
-    data = load()
+    data = data_of_file()
     flipped = bytearray(data)
     flipped[50_000] ^= 1
     for damaged in (b"", data[:50], b"x" + data[1:], data[:-4], data + b"\0" * 4, bytes(flipped)):
         with pytest.raises(TableError, match="the table of all duels before the flop is damaged"):
-            read(damaged)
+            DUELS.numbers(damaged)
 
 
 @pytest.mark.slow
 def test_generating_the_table_gives_the_packaged_file(tmp_path, capsys):
     path = tmp_path / "duels.bin"
     main("duels", str(path))
-    assert path.read_bytes() == load()
-    assert DUELS_SHA256 in capsys.readouterr().out
+    assert path.read_bytes() == data_of_file()
+    assert DUELS.sha256 in capsys.readouterr().out
 
 
 @pytest.mark.slow
 def test_all_of_it_is_counted_again_without_compiled_code():
-    assert write(rows_of(counted)) == load()
+    assert written(rows_of(counted)) == data_of_file()

@@ -18,7 +18,7 @@ from engine.errors import TableError
 from engine.generators import Boards, boards_from, count_wins
 from engine.kernels import matchups as kernels
 from engine.kernels.cards import RANK_KEYS
-from engine.matchups import MATCHUPS_PATH, MATCHUPS_SHA256, counts, counts_of_wins, equities, pairs, read, write
+from engine.matchups import MATCHUPS, counts, counts_of_wins, equities, pairs, read, write
 
 CLASSES = len(STARTING_HANDS)
 HOLDINGS = [[hole for hole in itertools.combinations(range(52), 2) if starting_hand(hole) == n] for n in range(CLASSES)]
@@ -30,7 +30,7 @@ def number(name):
 
 
 def data_of_file():
-    with open(MATCHUPS_PATH, "rb") as file:
+    with open(MATCHUPS.path, "rb") as file:
         return file.read()
 
 
@@ -113,7 +113,7 @@ def test_nobody_writes_to_the_numbers():
 
 def test_the_file_is_the_one_it_claims_to_be():
     data = data_of_file()
-    assert hashlib.sha256(data).hexdigest() == MATCHUPS_SHA256
+    assert hashlib.sha256(data).hexdigest() == MATCHUPS.sha256
     assert write(read(data)) == data
 
 

@@ -15,7 +15,7 @@ from engine.cards import STARTING_HANDS, cards_of, starting_hand
 from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
 from engine.errors import TableError
 from engine.kernels.showdowns import count_against_one
-from engine.tables import MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, read_preflop, write_preflop
+from engine.tables import MOST_OPPONENTS, PREFLOP, read_preflop, write_preflop
 
 CLASSES = len(STARTING_HANDS)
 SHOWDOWNS = math.comb(50, 5) * math.comb(45, 2)
@@ -23,7 +23,7 @@ SHOWDOWNS = math.comb(50, 5) * math.comb(45, 2)
 
 
 def data_of_file():
-    with open(PREFLOP_PATH, "rb") as file:
+    with open(PREFLOP.path, "rb") as file:
         return file.read()
 
 
@@ -51,7 +51,7 @@ def test_classes():
 
 def test_the_file_is_the_one_it_claims_to_be():
     data = data_of_file()
-    assert hashlib.sha256(data).hexdigest() == PREFLOP_SHA256
+    assert hashlib.sha256(data).hexdigest() == PREFLOP.sha256
     assert write_preflop(read_preflop(data)) == data
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -115,7 +116,7 @@ def test_a_damaged_table_is_one_sentence(
 ) -> None:
     damaged = tmp_path_factory.mktemp("tables") / "matchups.bin"
     damaged.write_bytes(b"ACPCMU01")
-    monkeypatch.setattr(table, "MATCHUPS_PATH", str(damaged))
+    monkeypatch.setattr(table, "MATCHUPS", replace(table.MATCHUPS, name=str(damaged)))
     counts.cache_clear()
     try:
         for words, problem in (

@@ -173,6 +173,8 @@ def test_what_cannot_be_played_is_one_sentence(
     ("arguments", "word"),
     [
         (("nogame", "calling", "calling"), "nor is it a game"),
+        (("limt", "calling", "calling"), "there is no game 'limt'; did you mean 'limit'?"),
+        (("limit", "randm", "calling"), "there is no bot 'randm'; did you mean 'random'?"),
         (("no.game",), "cannot read the game definition: No such file or directory"),
         (("bad.game",), "invalid number of rounds: 0"),
     ],

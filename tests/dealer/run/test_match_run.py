@@ -24,7 +24,7 @@ from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.run.match_run import MatchPlan, TcpRun
 from dealer.run.record import RecordPlan, open_match_files
-from dealer.run.resume import pick_up
+from dealer.run.resume import recover_match
 from dealer.run.sentences import fault_phrase
 from dealer.run.settings import validated
 from dealer.table.launcher import BotProcess
@@ -648,9 +648,9 @@ def test_a_picked_up_match_is_the_match_played_at_once(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "random", "random", hands=30)
     run = TcpRun(plan)
     _interrupt(run, lambda: run.hands > 7)
-    picked_up = pick_up(plan.setup, plan.record)
-    assert picked_up is not None
-    again = TcpRun(plan, picked_up=picked_up)
+    recovered = recover_match(plan.setup, plan.record)
+    assert recovered is not None
+    again = TcpRun(plan, recovered=recovered)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(again))
     assert _log(again) == expected
@@ -790,10 +790,10 @@ def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
     plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
     run = TcpRun(plan)
     _interrupt(run, lambda: run.hands > 20)
-    picked_up = pick_up(plan.setup, plan.record)
-    assert picked_up is not None
-    assert picked_up.progress.forfeited == frozenset({Seat(0)})
-    again = TcpRun(plan, picked_up=picked_up)
+    recovered = recover_match(plan.setup, plan.record)
+    assert recovered is not None
+    assert recovered.progress.forfeited == frozenset({Seat(0)})
+    again = TcpRun(plan, recovered=recovered)
     _interrupt(again, lambda: again.hands > run.hands + 20)
     assert again.tally.faults[0] == {"crash": 1}
     assert set(again._processes) == {Seat(1)}
@@ -879,10 +879,10 @@ def test_a_match_that_is_resumed_is_logged(tmp_path: Path, caplog: pytest.LogCap
     _interrupt(run, lambda: run.hands > 5)
     caplog.set_level(logging.INFO, "dealer")
     caplog.clear()
-    picked_up = pick_up(plan.setup, plan.record)
-    assert picked_up is not None
-    TcpRun(plan, picked_up=picked_up)
-    assert _messages(caplog, logging.INFO) == [f"match match: resumed after {picked_up.progress.hands} hands"]
+    recovered = recover_match(plan.setup, plan.record)
+    assert recovered is not None
+    TcpRun(plan, recovered=recovered)
+    assert _messages(caplog, logging.INFO) == [f"match match: resumed after {recovered.progress.hands} hands"]
 
 
 def test_the_log_of_the_program_is_silent_unless_asked_for(tmp_path: Path) -> None:

@@ -189,10 +189,10 @@ def test_faults(tmp_path: Path, on_fault: str) -> None:
 
 def away(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
     """Let orders arrive changed, as on a machine that is not like this one."""
-    play = remote.play_away
+    play = remote.play_remotely
     monkeypatch.setattr(
         remote,
-        "play_away",
+        "play_remotely",
         lambda there, order: play(there, zlib.compress(pickle.dumps(change(pickle.loads(zlib.decompress(order)))))),
     )
 
@@ -216,8 +216,8 @@ class TestRefusals:
         monkeypatch.setattr("socket.gethostname", lambda: "node7")
 
     def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        play = remote.play_away
-        monkeypatch.setattr(remote, "play_away", lambda _, order: play("9.9", order))
+        play = remote.play_remotely
+        monkeypatch.setattr(remote, "play_remotely", lambda _, order: play("9.9", order))
         reason = self.failed(tmp_path / "run")
         assert reason.startswith("node7: acpc-arena ")
         assert reason.endswith(" is installed there, and 9.9 here: install the same version.")
@@ -242,7 +242,7 @@ class TestRefusals:
         def play(*_: Any) -> Any:
             raise ModuleNotFoundError("No module named 'dealer'", name="dealer")
 
-        monkeypatch.setattr(remote, "play_away", play)
+        monkeypatch.setattr(remote, "play_remotely", play)
         reason = self.failed(tmp_path / "run")
         assert reason.startswith("two machines: a machine there cannot import dealer: install acpc-arena ")
 

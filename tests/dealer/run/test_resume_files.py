@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from dealer.errors import PickUpError
+from dealer.errors import RecoveryError
 from dealer.match import MatchSetup
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.run.match_run import LocalRun, MatchPlan
 from dealer.run.record import RecordPlan
-from dealer.run.resume import pick_up
+from dealer.run.resume import recover_match
 from dealer.run.tally import Tally
 from dealer.run.writers import format_fault
 from dealer.table.players import parse_player
@@ -40,8 +40,8 @@ def _plan(folder: Path, name: str, *, hands: int = HANDS, first_hand: int = 0, f
 
 def _play(plan: MatchPlan, until: int | None = None) -> None:
     """Play on from what the folder holds."""
-    picked_up = pick_up(plan.setup, plan.record)
-    run = LocalRun(plan, picked_up=picked_up)
+    recovered = recover_match(plan.setup, plan.record)
+    run = LocalRun(plan, recovered=recovered)
 
     async def main() -> None:
         await run.play_until(plan.setup.hands if until is None else until)
@@ -156,19 +156,19 @@ def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
     for hands in range(0, 60, 9):
         shutil.copy(tmp_path / "match.log", tmp_path / "copy")
         (tmp_path / "match.log").write_bytes(b"".join(log.splitlines(keepends=True)[: 4 + hands]))
-        picked_up = pick_up(plan.setup, plan.record)
-        assert picked_up is not None
-        assert picked_up.progress.hands == hands
-        assert not picked_up.is_closed
+        recovered = recover_match(plan.setup, plan.record)
+        assert recovered is not None
+        assert recovered.progress.hands == hands
+        assert not recovered.is_closed
         totals = [sum(hand[seat] for hand in values[:hands]) for seat in range(3)]
-        assert picked_up.progress.totals == pytest.approx(totals, abs=1e-4)
-        assert list(picked_up.values) == pytest.approx([value for hand in values[:hands] for value in hand], abs=1e-4)
-        answers = [times.count for times in picked_up.times]
+        assert recovered.progress.totals == pytest.approx(totals, abs=1e-4)
+        assert list(recovered.values) == pytest.approx([value for hand in values[:hands] for value in hand], abs=1e-4)
+        answers = [times.count for times in recovered.times]
         assert sum(answers) == _lines((tmp_path / "match.tlog").read_bytes())
-        assert picked_up.progress.used_us == tuple(times.total_us for times in picked_up.times)
+        assert recovered.progress.used_us == tuple(times.total_us for times in recovered.times)
         (tmp_path / "match.log").write_bytes(log)
         (tmp_path / "match.tlog").write_bytes(tlog)
-    closed = pick_up(plan.setup, plan.record)
+    closed = recover_match(plan.setup, plan.record)
     assert closed is not None
     assert closed.is_closed
     assert closed.progress.hands == 60
@@ -177,7 +177,7 @@ def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
 def test_what_is_picked_up_is_a_value(tmp_path: Path) -> None:
     plan, log, _ = _whole(tmp_path, "leduc")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
-    first, second = (pick_up(plan.setup, plan.record) for _ in range(2))
+    first, second = (recover_match(plan.setup, plan.record) for _ in range(2))
     assert first is not None
     assert first == second == pickle.loads(pickle.dumps(first))
     tally = Tally(plan.setup.game)
@@ -185,7 +185,7 @@ def test_what_is_picked_up_is_a_value(tmp_path: Path) -> None:
     tally.times[0].add(1)
     assert first == second
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:8:")])
-    assert first != pick_up(plan.setup, plan.record)
+    assert first != recover_match(plan.setup, plan.record)
 
 
 def test_a_plan_is_a_value(tmp_path: Path) -> None:
@@ -205,11 +205,11 @@ def test_thirds_of_chips_are_settled_again(tmp_path: Path) -> None:
 
 def test_nothing_to_pick_up(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "kuhn")
-    assert pick_up(plan.setup, plan.record) is None
+    assert recover_match(plan.setup, plan.record) is None
     (tmp_path / "match.log").write_bytes(b"")
-    assert pick_up(plan.setup, plan.record) is None
+    assert recover_match(plan.setup, plan.record) is None
     (tmp_path / "match.log").write_bytes(b"# name/ga")
-    assert pick_up(plan.setup, plan.record) is None
+    assert recover_match(plan.setup, plan.record) is None
 
 
 # ---- faults
@@ -226,10 +226,10 @@ def test_faults_of_hands_that_stand_are_kept_and_others_forgotten(tmp_path: Path
     text = "".join(map(format_fault, faults))
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
     (tmp_path / "match.faults").write_text(text + '{"seat": 0, "ki', "utf-8")
-    picked_up = pick_up(plan.setup, plan.record)
-    assert picked_up is not None
-    assert picked_up.faults == tuple(faults[:2])
-    assert picked_up.progress.forfeited == frozenset()
+    recovered = recover_match(plan.setup, plan.record)
+    assert recovered is not None
+    assert recovered.faults == tuple(faults[:2])
+    assert recovered.progress.forfeited == frozenset()
     assert (tmp_path / "match.faults").read_text("utf-8") == "".join(map(format_fault, faults[:2]))
 
 
@@ -237,22 +237,22 @@ def test_faults_without_a_hand_that_stands_leave_no_file(tmp_path: Path) -> None
     plan, log, _ = _whole(tmp_path, "kuhn")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
     (tmp_path / "match.faults").write_text(format_fault(_fault(0, 7)), "utf-8")
-    pick_up(plan.setup, plan.record)
+    recover_match(plan.setup, plan.record)
     assert not (tmp_path / "match.faults").exists()
 
 
 def test_who_was_given_up_stays_so_and_his_folds_are_no_answers(tmp_path: Path) -> None:
     plan, log, tlog = _whole(tmp_path, "kuhn")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
-    everything = pick_up(plan.setup, plan.record)
+    everything = recover_match(plan.setup, plan.record)
     (tmp_path / "match.tlog").write_bytes(tlog)
     (tmp_path / "match.faults").write_text(format_fault(_fault(1, 4, is_final=True)), "utf-8")
-    picked_up = pick_up(plan.setup, plan.record)
-    assert picked_up is not None
+    recovered = recover_match(plan.setup, plan.record)
+    assert recovered is not None
     assert everything is not None
-    assert picked_up.progress.forfeited == frozenset({Seat(1)})
-    assert picked_up.times[0].count == everything.times[0].count
-    assert 0 < picked_up.times[1].count < everything.times[1].count
+    assert recovered.progress.forfeited == frozenset({Seat(1)})
+    assert recovered.times[0].count == everything.times[0].count
+    assert 0 < recovered.times[1].count < everything.times[1].count
 
 
 def test_comments_of_hands_to_be_played_again_are_forgotten(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_comments_of_hands_to_be_played_again_are_forgotten(tmp_path: Path) -> N
     for tail in ("", '{"hand', "junk\n"):
         (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
         path.write_text("".join(said) + tail, "ascii")
-        pick_up(plan.setup, plan.record)
+        recover_match(plan.setup, plan.record)
         assert path.read_text("ascii") == "".join(said[:4])
 
 
@@ -271,8 +271,8 @@ def test_comments_of_hands_to_be_played_again_are_forgotten(tmp_path: Path) -> N
 
 def _refused(plan: MatchPlan, setup: MatchSetup | None = None) -> str:
     before = {path.name: path.read_bytes() for path in plan.record.folder.iterdir()}
-    with pytest.raises(PickUpError) as raised:
-        pick_up(setup or plan.setup, plan.record)
+    with pytest.raises(RecoveryError) as raised:
+        recover_match(setup or plan.setup, plan.record)
     assert {path.name: path.read_bytes() for path in plan.record.folder.iterdir()} == before
     sentence = str(raised.value)
     assert "\n" not in sentence

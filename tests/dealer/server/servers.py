@@ -86,6 +86,8 @@ first = [int(word) - 1 for word in game.split("firstplayer =")[1].split("\\n")[0
 for line in stream:
     if name == "midcrash":
         sys.exit(3)
+    while name == "held" and not os.path.exists("go"):
+        time.sleep(0.01)
     line = line.strip()
     parts = line.split(b":")
     seat, rounds = int(parts[1]), parts[3].split(b"/")
@@ -110,7 +112,7 @@ def write_house(folder: Path) -> None:
         (folder / name).write_text(format_game_definition(find_game(name.removesuffix(".game"))[1]), "ascii")
     head, rest = BOT.format(python=sys.executable).split("import os, socket, sys, time\n")
     code = f"{head}import os, socket, sys, time\n{TAKEN}{rest}{PLAYING}"
-    names = "bot bot2l botk spy spyk slowexit crash hang midcrash slow noexec"
+    names = "bot bot2l botk spy spyk slowexit crash hang midcrash slow held noexec"
     for name in names.split():
         path = folder / f"{name}.sh"
         path.write_text(code)

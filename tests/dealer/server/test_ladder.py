@@ -14,8 +14,10 @@ from dealer.server.db.records import JobKind, JobRequest, RunState
 from dealer.server.queue.fair_queue import Limits, Slot, WaitingJob, has_idle_room, in_the_way, next_job
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
+from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
 
+BOTS = '"calling=calling", "random=random", "raising=raising"'
 LADDER = """
 [ladder]
 width = {width}
@@ -26,8 +28,8 @@ share = 0.01
 game = "kuhn.limit.2p"
 name = "two"
 max_running = {most}
-bots = ["calling=calling", "random=random", "raising=raising"]
-"""
+bots = [{bots}]
+""".replace("{bots}", BOTS)
 
 
 @pytest.fixture(autouse=True)
@@ -80,9 +82,14 @@ def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
     async def talk(service: Service, ann: User) -> None:
         await until(service, lambda: any(job.is_running for job in service.active()))
         (first,) = service.active()
-        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), hands=50))
+        row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), hands=50))
+        async with asyncio.timeout(PATIENCE_S):
+            while not (first.is_interrupted or first.is_resumed):
+                await asyncio.sleep(0.01)
+        # Its first hand, at the latest, is played only now.
+        Path("house/go").touch()
         await until(service, lambda: is_over(service, row.id))
-        # Its run was interrupted, not ended: it is gone on with, and counts once.
+        # Its run was interrupted, not ended: it is resumed, and counts once.
         assert records.runs(service.store, job=first.row.id)[0].state is RunState.RUNNING
         await until(service, lambda: is_over(service, first.row.id))
         (run,) = records.runs(service.store, job=first.row.id)
@@ -92,8 +99,8 @@ def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
         assert run.ended_s is not None
         assert mine.ended_s < run.ended_s
 
-    text = LADDER.format(width=1, most=1).replace("hands = 200", "hands = 1000")
-    play(talk, settings_of(text))
+    bots = '"A=./held.sh", "B=./held.sh"'
+    play(talk, settings_of(LADDER.format(width=1, most=1).replace(BOTS, bots)))
 
 
 def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
@@ -105,9 +112,7 @@ def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
         assert {run.state for run in records.runs(service.store)} == {RunState.FAILED}
         assert len(records.runs(service.store)) == 3
 
-    text = LADDER.format(width=1, most=1).replace(
-        '"calling=calling", "random=random", "raising=raising"', '"A=./crash.sh", "B=./crash.sh"'
-    )
+    text = LADDER.format(width=1, most=1).replace(BOTS, '"A=./crash.sh", "B=./crash.sh"')
     play(talk, settings_of(text))
 
 

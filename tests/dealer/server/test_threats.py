@@ -1,4 +1,4 @@
-"""The threat tables of docs/serve.md: every row names tests, and each of them is there."""
+"""The threat tables of docs/security.md: every row names tests, and each of them is there."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TESTS = ROOT / "tests" / "dealer"
 
 def rows() -> Iterator[tuple[str, str, Path]]:
     """By row of the tables: what could be tried, the cell of the tests, and the folder of the table."""
-    text = (ROOT / "docs" / "serve.md").read_text("utf-8")
+    text = (ROOT / "docs" / "security.md").read_text("utf-8")
     folder = TESTS / "server"
-    for line in text.partition("\n## Safety\n")[2].partition("\n## ")[0].splitlines():
+    for line in text.partition("\n## Attacks and tests\n")[2].partition("\n## ")[0].splitlines():
         if found := re.search(r"with the tests of `tests/dealer/(\w+)`", line):
             folder = TESTS / found[1]
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("|") and cells[0] not in ("who could try what", "---"):
+        if line.startswith("|") and cells[0] not in ("attack", "---"):
             yield cells[0], cells[-1], folder
 
 

@@ -283,7 +283,7 @@ def test_a_process_without_files_to_spare_does_not_spin(monkeypatch: pytest.Monk
     tries = []
 
     async def play(playing: Screened) -> list[Client]:
-        door = playing.connections._doors[0]
+        door = playing.connections._listeners[0]
         assert door is not None
         asyncio.get_running_loop().remove_reader(door.sockets[0])
 

@@ -16,7 +16,7 @@ from logs.tracker.columns import count_columns
 from protocol import find_game
 from tests.logs.hands import NAMES, log_lines, random_hands
 
-MATCHES = {"limit": 500, "nolimit": 250, "limit3": 200, "nolimit6": 60, "limit10": 40}
+MATCHES = {"limit": 300, "nolimit": 120, "limit3": 120, "nolimit6": 40, "limit10": 30}
 
 
 def write(folder: Path, matches: list[list[HandRecord]], game: str) -> list[Path]:
@@ -79,14 +79,14 @@ def test_a_bound_of_what_is_remembered(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("game", ["limit", "nolimit3"])
-@pytest.mark.parametrize("trial", range(5))
+@pytest.mark.parametrize("trial", range(4))
 def test_damage_is_counted_and_reported_as_hand_by_hand(
     game: str, trial: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Any byte of a log is changed, a line taken away, doubled or moved, the end cut off."""
     chance = random.Random(f"{game} {trial}")
-    paths = write(tmp_path / "run", rotations(game, 60), game)
-    for _ in range(8):
+    paths = write(tmp_path / "run", rotations(game, 24), game)
+    for _ in range(6):
         path = chance.choice(paths)
         whole = path.read_text()
         lines = whole.splitlines(keepends=True)
@@ -141,11 +141,11 @@ def test_other_games_are_counted_hand_by_hand(game: str, tmp_path: Path) -> None
 
 
 def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = write(tmp_path / "run", rotations("limit", 700), "limit")
+    paths = write(tmp_path / "run", rotations("limit", 400), "limit")
     expected, expected_pots, _ = counted(paths, False, monkeypatch)
     monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0)
     monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(many_files, "_PART_BYTES", 20_000)
+    monkeypatch.setattr(many_files, "_PART_BYTES", 10_000)
     problems: list[LogProblem] = []
     counts = count_hands(find(paths, on_problem=problems.append), processes=2)
     found = statistics_of(counts).model_dump()
