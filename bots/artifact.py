@@ -37,7 +37,7 @@ _TRAILER_BYTES: Final = 65
 """The checksum's digits and the end of their line."""
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """What a file holds.
 
     Attributes:
@@ -55,7 +55,7 @@ class Kind(NamedTuple):
 class Artifact(NamedTuple):
     """A file that was read."""
 
-    kind: Kind
+    kind: FileKind
     path: str
     header: Mapping[str, Any]
     contents: memoryview
@@ -108,7 +108,7 @@ def as_arrays(
     return header, contents
 
 
-def artifact_bytes(kind: Kind, header: Mapping[str, Any], contents: bytes) -> bytes:
+def artifact_bytes(kind: FileKind, header: Mapping[str, Any], contents: bytes) -> bytes:
     """A file as bytes; the same header and contents always give the same ones.
 
     Args:
@@ -119,7 +119,7 @@ def artifact_bytes(kind: Kind, header: Mapping[str, Any], contents: bytes) -> by
     return whole + hashlib.sha256(whole).hexdigest().encode("ascii") + b"\n"
 
 
-def write_artifact(path: str | os.PathLike[str], kind: Kind, header: Mapping[str, Any], contents: bytes) -> None:
+def write_artifact(path: str | os.PathLike[str], kind: FileKind, header: Mapping[str, Any], contents: bytes) -> None:
     """Write a file in place of an earlier one, which stands until the new one is on the disk; see `artifact_bytes`.
 
     Raises:
@@ -145,7 +145,7 @@ def write_file(path: str | os.PathLike[str], content: bytes | str, error: type[B
         raise error(os.fspath(path), f"it cannot be written: {failure.strerror or failure}") from failure
 
 
-def read_artifact(path: str | os.PathLike[str], kind: Kind, *, is_mapped: bool = False) -> Artifact:
+def read_artifact(path: str | os.PathLike[str], kind: FileKind, *, is_mapped: bool = False) -> Artifact:
     """Read a file, and check that it is whole.
 
     Args:
@@ -177,7 +177,7 @@ def _checksum(data: memoryview) -> bytes:
     return hashlib.sha256(data).hexdigest().encode("ascii") + b"\n"
 
 
-def _header(path: str, kind: Kind, line: bytes) -> dict[str, Any]:
+def _header(path: str, kind: FileKind, line: bytes) -> dict[str, Any]:
     try:
         header = json.loads(line)
     except (ValueError, RecursionError):

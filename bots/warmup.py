@@ -15,21 +15,17 @@ from bots.cfr.solver import Discounts, Solver, exploitability, tree_arrays
 from bots.cfr.strengths import compile_kernels as compile_strengths
 from bots.cfr.tree import betting_tree
 from bots.evolution.evolution import StopRule
-from bots.evolved.training import TrainingSettings as TableSettings
-from bots.evolved.training import trainer_evolution
+from bots.evolved.training import EvolvedSettings, trainer_evolution
 from bots.kuhn.evolution import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import model
-from bots.learner.training import TrainingSettings as LearnerSettings
-from bots.learner.training import train
-from bots.lp_mc.balance import balance
-from bots.lp_mc.strategy import preflop_strategy
+from bots.learner.training import LearnerSettings, train
 from protocol import find_game
 
 _ONE: Final = StopRule(generations=1)
 
 
 def _evolve_at_tables() -> None:
-    list(trainer_evolution(TableSettings(population=2, deals=1, trials=1)).generations(_ONE))
+    list(trainer_evolution(EvolvedSettings(population=2, deals=1, trials=1)).generations(_ONE))
 
 
 def _evolve_kuhn() -> None:
@@ -43,10 +39,6 @@ def _evolve_kuhn() -> None:
 def _train_learner() -> None:
     with tempfile.TemporaryDirectory() as folder:
         train(LearnerSettings(block=2, test=2), 2, Path(folder) / "memory", lambda _: None)
-
-
-def _play_before_the_flop() -> None:
-    balance(find_game("limit")[1], preflop_strategy(), (0.0, 1.0, 0.0), hands=2, seed=1)
 
 
 def _minimise_regrets() -> None:
@@ -67,7 +59,6 @@ def _minimise_regrets() -> None:
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("evolution at tables of ten", _evolve_at_tables),
     ("evolution of Kuhn strategies", _evolve_kuhn),
-    ("hands before the flop", _play_before_the_flop),
     ("training of the learner", _train_learner),
     ("regret minimisation", _minimise_regrets),
 )

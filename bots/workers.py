@@ -6,8 +6,8 @@
 Functions, arguments and results must be picklable, and a task must not depend on where it runs: when a worker dies its
 tasks are done again by another. Results come in the order of the arguments.
 
-A task that takes long can `tell` how far it is, and ask whether it `is_wanted` any more: nothing else ends one that
-runs on another machine.
+A task that takes long can send how far it is (`send_progress`), and ask whether it `is_wanted` any more: nothing else
+ends one that runs on another machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from uuid import uuid4
 from bots.errors import WorkersError
 
 _Result = TypeVar("_Result")
-_Hear: TypeAlias = Callable[[tuple[int, ...]], None]
+_OnProgress: TypeAlias = Callable[[tuple[int, ...]], None]
 
 _MOST_LOSSES: Final = 3
 """Workers that may die one after another without a task being finished in between."""
@@ -47,13 +47,13 @@ class _Task:
 
 
 class Workers:
-    """An executor that is made anew when it breaks; a context manager, which ends it.
+    """An executor that is replaced when it breaks; a context manager, which ends it.
 
     Args:
         make: makes an executor.
         lost: the exceptions that mean that a worker died.
         gone: the exceptions that mean that no executor can be had any more.
-        survives: whether the executor still works when a worker has died; otherwise it is made anew.
+        survives: whether the executor still works when a worker has died; otherwise it is replaced.
         name: what `WorkersError` calls them.
         count: how many there are; into how many parts work is best divided.
     """
@@ -106,15 +106,17 @@ class Workers:
             for future in futures:
                 future.cancel()
 
-    def submit(self, function: Callable[..., _Result], *arguments: Any, hear: _Hear | None = None) -> Future[_Result]:
+    def submit(
+        self, function: Callable[..., _Result], *arguments: Any, on_progress: _OnProgress | None = None
+    ) -> Future[_Result]:
         """A future of the function's result; cancelled, the task is no longer wanted.
 
         Args:
-            hear: called, in a thread of any kind, with what the task tells.
+            on_progress: called, in a thread of any kind, with what the task sends.
         """
         promise: Future[_Result] = Future()
-        if hear is not None and isinstance(self._executor, _ClusterExecutor):
-            function, arguments = self._executor.heard(function, arguments, hear, promise)
+        if on_progress is not None and isinstance(self._executor, _ClusterExecutor):
+            function, arguments = self._executor.with_progress(function, arguments, on_progress, promise)
         self._start(_Task(promise, function, arguments))
         return promise
 
@@ -253,28 +255,28 @@ class _ClusterExecutor(Executor):
         self._client = client
         self._executor = client.get_executor(pure=False)
         self._topic = f"acpc-arena-{uuid4()}"
-        self._hearers: dict[int, _Hear] = {}
+        self._listeners: dict[int, _OnProgress] = {}
         self._numbers = itertools.count()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
         return future
 
-    def heard(
-        self, function: Callable[..., Any], arguments: tuple[Any, ...], hear: _Hear, promise: Future[Any]
+    def with_progress(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], on_progress: _OnProgress, promise: Future[Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """A function with arguments that does the same, and whose words are heard until the promise has its end."""
         number = next(self._numbers)
         if not number:
-            self._client.subscribe_topic(self._topic, self._hear)
-        self._hearers[number] = hear
-        promise.add_done_callback(lambda _: self._hearers.pop(number, None))
-        return _telling, (self._topic, number, function, *arguments)
+            self._client.subscribe_topic(self._topic, self._receive)
+        self._listeners[number] = on_progress
+        promise.add_done_callback(lambda _: self._listeners.pop(number, None))
+        return _with_topic, (self._topic, number, function, *arguments)
 
-    def _hear(self, event: tuple[float, Any]) -> None:
+    def _receive(self, event: tuple[float, Any]) -> None:
         number, *words = event[1]
-        if (hear := self._hearers.get(number)) is not None:
-            hear(tuple(words))
+        if (on_progress := self._listeners.get(number)) is not None:
+            on_progress(tuple(words))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         # A client that has lost its scheduler has nobody to tell that its tasks are not wanted.
@@ -289,7 +291,7 @@ _mouth: ContextVar[tuple[str, int] | None] = ContextVar("_mouth", default=None)
 """The topic and the number under which a task of a cluster tells something; None where nobody hears."""
 
 
-def _telling(topic: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+def _with_topic(topic: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
     token = _mouth.set((topic, number))
     try:
         return function(*arguments)
@@ -297,8 +299,8 @@ def _telling(topic: str, number: int, function: Callable[..., Any], *arguments: 
         _mouth.reset(token)
 
 
-def tell(*words: int) -> None:
-    """Tell who submitted the task that is running how far it is; only a cluster's tasks are heard."""
+def send_progress(*words: int) -> None:
+    """Send how far the running task is to the process that submitted it; only a cluster sends it on."""
     if (mouth := _mouth.get()) is not None:
         from distributed import get_worker
 

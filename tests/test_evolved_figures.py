@@ -8,7 +8,7 @@ import re
 import pytest
 
 from bots.evolved.chromosome import CHAMPION, read_chromosome
-from bots.studies.evolved import FIELDS, Opponent, play_matches, results_table
+from bots.studies.evolved import FIELDS, StudyMatch, play_matches, results_table
 from tests.scripts import script
 
 REMAKE = script("evolved/remake.py")
@@ -38,7 +38,7 @@ def test_the_champion_beats_the_fields(field: str) -> None:
     """On deals that decided neither its training nor its choice, and with the figures of the page."""
     rows = DATA["tables"]["Against the built-in bots"]["rows"]
     (row,) = [row for row in rows if row[:2] == [field, "10"]]
-    match = Opponent(field, "limit10", int(row[2].replace(",", "")))
+    match = StudyMatch(field, "limit10", int(row[2].replace(",", "")))
     (result,) = play_matches(CHAMPION, "", [match], REMAKE.SETTINGS.seed, None)
     assert results_table([result]).rows == (tuple(row),)
     assert result.rate.low is not None

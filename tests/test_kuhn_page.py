@@ -6,7 +6,7 @@ import pytest
 
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import best_answer
-from bots.studies.kuhn_runs import BEST
+from bots.studies.report import printed_figures
 from tests.scripts import script
 
 REMAKE = script("kuhn/remake.py")
@@ -21,8 +21,10 @@ def test_what_was_printed_and_what_is_possible() -> None:
     table = REMAKE.stored()["tables"]
     rows = {row[0]: row for row in table["classic"]["rows"]}
     exact = {row[0]: row for row in table["classic exact"]["rows"]}
-    assert len(rows) == len(BEST[Variant.CLASSIC])
-    for (name, seat), printed in BEST[Variant.CLASSIC].items():
+    best = printed_figures("kuhn")["best"]["classic"]
+    assert len(rows) == len(best)
+    for key, printed in best.items():
+        name, seat = key.split("-")[0], int(key[-1])
         title = f"{name.capitalize()}, seat {seat}"
         assert float(rows[title][1]) == printed
         possible = best_answer(KuhnGame(), seat - 1, model(name, Variant.CLASSIC)).value

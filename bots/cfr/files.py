@@ -16,14 +16,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import Kind, as_arrays, read_artifact, write_artifact
+from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.cfr.abstraction import CardAbstraction, canonical_boards, distinct_holdings
 from bots.cfr.tree import BettingTree
 from bots.errors import StrategyError
 from engine import ActionKind, Game
 from protocol import format_game_definition, parse_game_definition
 
-_KIND: Final = Kind(
+_KIND: Final = FileKind(
     "a strategy of acpc-arena's regret minimisation",
     2,
     StrategyError,

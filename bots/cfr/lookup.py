@@ -229,7 +229,7 @@ Decide: TypeAlias = Callable[[TreePosition, BettingState], Mapping[Action, Chanc
 """What the player does at a place of its own, by holding, in a state of the table."""
 
 
-def places(
+def tree_positions(
     strategy: StrategyFile, betting: BettingState, holdings: int, decide: Decide
 ) -> tuple[list[TreePosition], list[Reading]]:
     """The places of a betting, and how raises were read.
@@ -415,7 +415,7 @@ def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...],
     def decide(place: TreePosition, state: BettingState) -> Mapping[Action, Chances]:
         return decided_at(strategy, place, state, buckets_on(board[: shown[state.round]]))
 
-    found, read = places(strategy, betting, len(buckets_on(board)), decide)
+    found, read = tree_positions(strategy, betting, len(buckets_on(board)), decide)
     left = decide(replace(found[0], node=LEFT, owes_call=False), betting)
     policy = mixed(found, [decide(place, betting) for place in found], left)
     return PlayedPolicy({action: chances for action, chances in policy.items() if chances.any()}, tuple(read))

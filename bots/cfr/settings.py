@@ -14,7 +14,7 @@ MOST_COPIES: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSettings:
+class CfrSettings:
     """What a training is made of: two with the same settings go the same way."""
 
     game: str = field(default="limit", metadata={"decides": "a game of two players: limit, nolimit, leduc or kuhn"})

@@ -276,18 +276,18 @@ MESSAGE_BYTES: Final = 32
 """What a copy is sent and sends, for each number of a strategy."""
 
 
-class Copy(NamedTuple):
+class CopyState(NamedTuple):
     """Where a copy stands."""
 
     regrets: Strategy
     averages: Strategy
 
 
-def go_on(solver: Solver, iterations: int) -> Copy:
+def advance_copy(solver: Solver, iterations: int) -> CopyState:
     """Do some iterations, and say where the copy stands."""
     for _ in range(iterations):
         solver.iterate()
-    return Copy(solver.regrets, solver.averages)
+    return CopyState(solver.regrets, solver.averages)
 
 
 def mean_strategy(solvers: Sequence[Solver]) -> Strategy:

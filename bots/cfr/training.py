@@ -1,4 +1,4 @@
-"""A training from its settings to a strategy file, in a folder that it is gone on with.
+"""A training from its settings to a strategy file, in a folder from which it is resumed.
 
 The folder holds ``cfr.checkpoint`` (`bots.artifact`: settings, progress, regrets, averages), written every minute or
 so, and ``cfr.strategy`` at the end. A training that was killed goes on from its checkpoint and comes, after the same
@@ -20,19 +20,19 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import Kind, as_arrays, locked_run, read_artifact, write_artifact
+from bots.artifact import FileKind, as_arrays, locked_run, read_artifact, write_artifact
 from bots.cfr.abstraction import CardAbstraction, card_abstraction, memory_bytes
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards, TreeArrays
 from bots.cfr.files import write_strategy
-from bots.cfr.settings import TrainingSettings
+from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import (
     MESSAGE_BYTES,
-    Copy,
+    CopyState,
     Discounts,
     Solver,
     Strategy,
+    advance_copy,
     exploitability,
-    go_on,
     mean_strategy,
     size_of,
     tree_arrays,
@@ -44,7 +44,7 @@ from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game
 
-_KIND: Final = Kind(
+_KIND: Final = FileKind(
     "a checkpoint of acpc-arena's regret minimisation",
     2,
     CheckpointError,
@@ -131,7 +131,7 @@ class TrainingLimit(NamedTuple):
     seconds: float | None = None
 
 
-class Plan(NamedTuple):
+class TrainingPlan(NamedTuple):
     """What a training will need.
 
     Attributes:
@@ -139,7 +139,7 @@ class Plan(NamedTuple):
         arrays: the same for the solver; without cards.
     """
 
-    settings: TrainingSettings
+    settings: CfrSettings
     tree: BettingTree
     arrays: TreeArrays
     buckets: tuple[int, ...]
@@ -173,7 +173,7 @@ class Plan(NamedTuple):
         return size_of(self.arrays) - self.information_sets + nodes + 1_310_000 * self.is_drawn
 
 
-class Progress(NamedTuple):
+class CfrProgress(NamedTuple):
     """How a training stands.
 
     Attributes:
@@ -192,7 +192,7 @@ class Progress(NamedTuple):
     last: Mapping[str, Any] | None
 
 
-class Trained(NamedTuple):
+class TrainedStrategy(NamedTuple):
     """What a training has come to.
 
     Attributes:
@@ -206,7 +206,7 @@ class Trained(NamedTuple):
     history: tuple[Mapping[str, Any], ...]
 
 
-def plan_training(settings: TrainingSettings) -> Plan:
+def plan_training(settings: CfrSettings) -> TrainingPlan:
     """What a training will need.
 
     Raises:
@@ -224,11 +224,13 @@ def plan_training(settings: TrainingSettings) -> Plan:
     buckets = (169, *settings.bucket_counts) if is_drawn else AllBoards(game).buckets
     if settings.copies > 1 and not is_drawn:
         raise SolvingError(f"{settings.game}: all of its boards are walked in each iteration, so copies have no others")
-    return Plan(settings, tree, tree_arrays(tree, buckets, np.float32 if is_drawn else np.float64), buckets, is_drawn)
+    return TrainingPlan(
+        settings, tree, tree_arrays(tree, buckets, np.float32 if is_drawn else np.float64), buckets, is_drawn
+    )
 
 
 def train(
-    plan: Plan,
+    plan: TrainingPlan,
     folder: Path,
     extent: TrainingLimit,
     *,
@@ -237,9 +239,9 @@ def train(
     check_boards: int = 256,
     workers: Workers | None = None,
     prepare: Callable[[float], None] | None = None,
-    show: Callable[[Progress], None] | None = None,
-) -> Trained:
-    """Train, or go on with a training.
+    show: Callable[[CfrProgress], None] | None = None,
+) -> TrainedStrategy:
+    """Train, or resume a training.
 
     Args:
         folder: of its files; made if it is not there.
@@ -263,12 +265,12 @@ def train(
         session.iterate(extent, save_every_s, check_boards, pool, show)
         strategy = folder / STRATEGY
         write_strategy(strategy, plan.tree, plan.buckets, abstraction, mean_strategy(session.solvers), session.record)
-    return Trained(strategy, session.iteration, session.seconds, session.history)
+    return TrainedStrategy(strategy, session.iteration, session.seconds, session.history)
 
 
 class _Session:
     def __init__(
-        self, plan: Plan, boards: Boards, path: Path, begun: Checkpoint | None, workers: Workers | None
+        self, plan: TrainingPlan, boards: Boards, path: Path, begun: Checkpoint | None, workers: Workers | None
     ) -> None:
         self.solvers = [_solver(plan, boards, copy) for copy in range(plan.settings.copies)]
         self.seconds = 0.0
@@ -303,7 +305,7 @@ class _Session:
         save_every_s: float,
         check_boards: int,
         pool: Executor | None,
-        show: Callable[[Progress], None] | None,
+        show: Callable[[CfrProgress], None] | None,
     ) -> None:
         # Compiling is no iterating.
         Solver(self._plan.arrays, self._boards, 1, Discounts()).iterate(pool)
@@ -322,7 +324,7 @@ class _Session:
                 speed = self._nodes * (self.iteration - first) / max(self.seconds - first_s, 1e-9)
                 part = _part(extent, self.iteration, self.seconds)
                 last = self.history[-1] if self.history else None
-                show(Progress(self.iteration, part, self.seconds, speed, speed * self._boards.holdings, last))
+                show(CfrProgress(self.iteration, part, self.seconds, speed, speed * self._boards.holdings, last))
         self._check(check_boards, pool)
         self._save()
 
@@ -348,13 +350,13 @@ class _Session:
                 solver.resume(solver.iteration + count, *found)
         else:
             over: Callable[..., Any] = map if pool is None else pool.map
-            list(over(lambda solver: go_on(solver, count), self.solvers))
+            list(over(lambda solver: advance_copy(solver, count), self.solvers))
         seconds = (time.perf_counter() - before) / count
         self._apart = max(1, min(2 * self._apart, int(_APART_S / seconds)))
 
     @property
-    def _copies(self) -> list[Copy]:
-        return [Copy(solver.regrets, solver.averages) for solver in self.solvers]
+    def _copies(self) -> list[CopyState]:
+        return [CopyState(solver.regrets, solver.averages) for solver in self.solvers]
 
     @property
     def _boards_per_iteration(self) -> int:
@@ -381,7 +383,7 @@ class _Session:
         save_checkpoint(self._path, Checkpoint(settings, self.iteration, self.seconds, self.history, regrets, averages))
 
 
-def _solver(plan: Plan, boards: Boards, copy: int) -> Solver:
+def _solver(plan: TrainingPlan, boards: Boards, copy: int) -> Solver:
     settings = plan.settings
     discounts = Discounts(settings.gains, settings.losses, settings.average)
     return Solver(plan.arrays, boards, settings.boards, discounts, settings.copies, copy)
@@ -391,18 +393,18 @@ _worker_lock: Final = threading.Lock()
 
 
 def _go_on_elsewhere(
-    settings: TrainingSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
-) -> Copy:
+    settings: CfrSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
+) -> CopyState:
     """Go on with a copy in another process, which counts the strengths of all hands itself, once."""
     with _worker_lock:
         plan, boards = _prepared(settings)
     solver = _solver(plan, boards, copy)
     solver.resume(iteration, regrets, averages)
-    return go_on(solver, count)
+    return advance_copy(solver, count)
 
 
 @lru_cache(maxsize=1)
-def _prepared(settings: TrainingSettings) -> tuple[Plan, Boards]:
+def _prepared(settings: CfrSettings) -> tuple[TrainingPlan, Boards]:
     plan = plan_training(settings)
     return plan, _boards(plan, 1, None)[1]
 
@@ -416,7 +418,9 @@ def _threads(count: int) -> Iterator[Executor | None]:
         yield pool
 
 
-def _boards(plan: Plan, threads: int, prepare: Callable[[float], None] | None) -> tuple[CardAbstraction | None, Boards]:
+def _boards(
+    plan: TrainingPlan, threads: int, prepare: Callable[[float], None] | None
+) -> tuple[CardAbstraction | None, Boards]:
     if not plan.is_drawn:
         return None, AllBoards(plan.tree.game)
     abstraction = card_abstraction(all_strengths(threads, prepare), *plan.settings.bucket_counts)

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import PolicyError
-from bots.evaluation.policies import Policy, policy_by_holding_in, policy_in
+from bots.evaluation.policies import Policy, policy_at, policy_by_holding_at
 from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
 from engine.ranges import holding_number
@@ -208,7 +208,7 @@ class _Walk:
         position = betting.acting_position
         board = self._record.deal.board[: self._game.board_cards_by_round[betting.round]]
         view = View(betting, position, self._record.hand_number, ((),) * self._game.num_players, board)
-        if (whole := policy_by_holding_in(policy, view)) is not None:
+        if (whole := policy_by_holding_at(policy, view)) is not None:
             numbers = np.array([holding_number(*self._deals[at].hole_cards[position]) for at in there.tolist()])
             yield (
                 there,
@@ -228,7 +228,7 @@ class _Walk:
         view = View(betting, position, self._record.hand_number, holes, board)
         name = self._record.names[position]
         try:
-            found = policy_in(policy, view)
+            found = policy_at(policy, view)
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from error
         if found is None:
@@ -331,7 +331,7 @@ class ActionTerms:
         holes = tuple([hole if at == position else () for at, hole in enumerate(record.deal.hole_cards)])
         board = record.deal.board[: record.game.board_cards_by_round[betting.round]]
         try:
-            chances = policy_in(self._policies[name], View(betting, position, record.hand_number, holes, board))
+            chances = policy_at(self._policies[name], View(betting, position, record.hand_number, holes, board))
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from error
         if chances is not None and not chances.get(action) and not _is_certain(chances, action):

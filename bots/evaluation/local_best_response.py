@@ -25,13 +25,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import ClassVar, Final, Protocol, cast
+from typing import ClassVar, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import GameRefused, PolicyError
-from bots.evaluation.policies import AskedPolicy, Policy, parse_policy, policy_by_holding_in, policy_in
+from bots.evaluation.policies import AskedPolicy, Policy, parse_policy, policy_at, policy_by_holding_at
 from bots.sdk.bot import Bot, drawn_action
 from bots.sdk.holdings import HoldingChances, view_with
 from bots.sdk.view import View
@@ -58,30 +58,9 @@ from protocol import format_action
 _BOTH = 0b11
 
 
-class EveryHolding(Protocol):
-    """The holdings of one game for two players."""
-
-    @property
-    def cards(self) -> Sequence[tuple[Card, ...]]:
-        """The cards of each holding."""
-        ...
-
-    def number(self, cards: Sequence[Card]) -> int:
-        """The number of a holding, its cards in any order."""
-        ...
-
-    def are_free(self, cards: Iterable[Card]) -> NDArray[np.bool_]:
-        """Which holdings have none of some cards."""
-        ...
-
-    def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
-        """The expected share of the pot of a hand at a showdown against each holding; 0 where it cannot be."""
-        ...
-
-
 @cache
-def every_holding(game: Game) -> EveryHolding:
-    """The holdings of a game.
+def every_holding(game: Game) -> _Holdem | _FewCards:
+    """The holdings of a game: cards, numbers, which are free of some cards, shares of the pot against each.
 
     Raises:
         GameRefused: they are too many, or there are not two players.
@@ -106,6 +85,7 @@ class _Holdem:
         return are_free(cards)
 
     def shares(self, hole: Sequence[Card], board: Sequence[Card]) -> NDArray[np.float64]:
+        """The expected share of the pot of a hand at a showdown against each holding; 0 where it cannot be."""
         return shares_against(hole, board)
 
 
@@ -324,7 +304,7 @@ class RangeOfPolicy:
     def _ask(self, betting: BettingState, board: tuple[Card, ...]) -> HoldingChances:
         view = View(betting, betting.acting_position, 0, ((),) * self.game.num_players, board)
         try:
-            told = policy_by_holding_in(self._policy, view)
+            told = policy_by_holding_at(self._policy, view)
         except PolicyError as error:
             raise PolicyError(f"{self._name}: {error}") from error
         if told is not None:
@@ -338,7 +318,7 @@ class RangeOfPolicy:
 
     def _one(self, view: View) -> Mapping[Action, float]:
         try:
-            found = policy_in(self._policy, view)
+            found = policy_at(self._policy, view)
         except PolicyError as error:
             raise PolicyError(f"{self._name}: {error}") from error
         if found is None:

@@ -112,7 +112,7 @@ def parse_policy(text: str, game: Game) -> Policy:
     return bot
 
 
-def policy_in(policy: Policy, view: View) -> Mapping[Action, float] | None:
+def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
     """The probabilities of a policy in a state, checked: legal actions, and a sum of 1.
 
     Raises:
@@ -140,7 +140,7 @@ def policy_in(policy: Policy, view: View) -> Mapping[Action, float] | None:
     return found if total == 1 else {action: chance / total for action, chance in found.items()}
 
 
-def policy_by_holding_in(policy: Policy, view: View) -> HoldingChances | None:
+def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
     """What a policy does in a state of hold'em with all holdings at once; None where it has to be asked one by one.
 
     Sums of probabilities that rounding has moved off 1 are set right.
@@ -346,7 +346,7 @@ _PLAY: Final = 18
 _BOARDS: Final = 19
 
 
-def leaks_beside(
+def leaks_against_policy(
     deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None, policy: Policy, name: str
 ) -> Leaks:
     """What a player loses by departing from a policy.
@@ -423,7 +423,7 @@ def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
     Raises:
         LeaksRefused: the policy does not tell its probabilities.
     """
-    told = policy_in(policy, view)
+    told = policy_at(policy, view)
     if told is None:
         state = view.match_state.format()
         raise LeaksRefused(f"{name} does not tell its policy in {state}, so that nothing can be compared")

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from bots.artifact import Kind, as_arrays, read_artifact, write_artifact
+from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
 from bots.errors import CheckpointError, EvolutionError
 from bots.evolution.breeding import (
     Breeding,
@@ -60,43 +60,18 @@ class Fixed:
 class Challengers:
     """The best individual replaces the worst opponent when it wins, and wins more than the best opponent beside it.
 
-    Opponents are judged by what they got against that individual.
-
-    Attributes:
-        least: what it must exceed.
+    Opponents are judged by what they got against that individual, which must have more than 0.
     """
-
-    least: float = 0.0
 
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
         """See `Opposition`."""
         best = int(np.argmax(evaluation.fitness))
         against = _required(evaluation)[best]
-        if not evaluation.fitness[best] > max(self.least, against.max()):
+        if not evaluation.fitness[best] > max(0.0, against.max()):
             return opponents
         renewed = opponents.copy()
         renewed[int(np.argmin(against))] = population[best]
         return renewed
-
-
-@dataclass(frozen=True, slots=True)
-class HallOfFame:
-    """The best individual of each generation joins the opponents; when they are too many, the earliest leaves.
-
-    Attributes:
-        size: the most opponents, 1 or more.
-    """
-
-    size: int
-
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise EvolutionError(f"a hall of fame needs room for at least 1, not {self.size}")
-
-    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """See `Opposition`."""
-        best = population[int(np.argmax(evaluation.fitness))]
-        return np.concatenate([opponents, best[None]])[-self.size :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,7 +436,7 @@ class Evolution:
         )
 
 
-_KIND: Final = Kind(
+_KIND: Final = FileKind(
     "a checkpoint of acpc-arena's evolution", 2, CheckpointError, "take another folder, or delete it to begin again"
 )
 
@@ -522,7 +497,7 @@ _SAVE_EVERY_S: Final = 10.0
 
 
 @contextmanager
-def saved(evolution: Evolution, path: str | Path, about: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], None]]:
+def saving(evolution: Evolution, path: str | Path, about: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], None]]:
     """Write the state of a running evolution when it ends, for whatever reason, and every ten seconds before.
 
     Args:

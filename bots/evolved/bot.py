@@ -110,12 +110,12 @@ class EvolvedBot(Bot):
             return None
         import numpy as np
 
-        from bots.sdk.holdings import by_class, each
+        from bots.sdk.holdings import one_action_each, policy_by_class
         from engine.batch import rank_hands
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 
         if not view.board:
-            return by_class(view, lambda held: {self._decide(held)[0]: 1.0})
+            return policy_by_class(view, lambda held: {self._decide(held)[0]: 1.0})
         free = are_free(view.board)
         holdings = np.array(HOLDINGS, np.uint8)[free]
         board = np.broadcast_to(np.array(view.board, np.uint8), (len(holdings), len(view.board)))
@@ -125,7 +125,7 @@ class EvolvedBot(Bot):
         chances = chances_of_all(view.board)
         values = THRESHOLD * (chances.win + chances.tie)[free] * odds_factor(view.to_call, view.pot, self._odds)
         kinds = np.where(values > raise_above, 2, np.where(values > call_above, 1, 0))
-        return each(view, kinds, lambda kind: self._action(kind, view))
+        return one_action_each(view, kinds, lambda kind: self._action(kind, view))
 
     def act(self, view: View) -> Action:
         """Play the chart's or the gene's decision."""

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from bots.artifact import Kind, read_artifact, write_artifact
+from bots.artifact import FileKind, read_artifact, write_artifact
 from bots.errors import ChromosomeError
 from engine.cards import STARTING_HANDS
 
@@ -140,7 +140,7 @@ def odds_factor(to_call: float, pot: float, odds: Odds) -> float:
 
 CHAMPION: Final = os.path.join(os.path.dirname(__file__), "champion.chromosome")
 """The shipped one; its first line tells the commands, seeds and date of its training."""
-_KIND: Final = Kind(
+_KIND: Final = FileKind(
     "a chromosome of acpc-arena's evolved agent", 2, ChromosomeError, "`arena evolve` writes such files"
 )
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bots.artifact import locked_run
+from bots.artifact import locked_run, write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Chromosomes, Map
 from bots.evolution.evolution import (
@@ -32,13 +32,12 @@ from bots.evolution.evolution import (
     StopRule,
     load_checkpoint,
     require_same_settings,
-    saved,
+    saving,
 )
 from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
-from bots.evolved.training import GENOME, OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
+from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
-from logs.whole_file import write_whole
 
 _VERSION: Final = 1
 
@@ -105,7 +104,7 @@ class Checker:
     """Checks a run as it goes on, and keeps the file."""
 
     def __init__(
-        self, folder: Path, name: str, settings: TrainingSettings, asked: CheckSettings, over: Map | None = None
+        self, folder: Path, name: str, settings: EvolvedSettings, asked: CheckSettings, over: Map | None = None
     ) -> None:
         """Prepare.
 
@@ -153,10 +152,7 @@ class Checker:
         )
         self.checks = Checks(self.checks.deals, (*done, check))
         data = {"version": _VERSION, **asdict(self.checks)}
-        try:
-            write_whole(self._path, json.dumps(data, indent=1) + "\n")
-        except OSError as error:
-            raise CheckpointError(str(self._path), f"it cannot be written: {error.strerror or error}") from error
+        write_file(self._path, json.dumps(data, indent=1) + "\n", CheckpointError)
 
 
 def read_checks(folder: Path, name: str) -> Checks | None:
@@ -238,7 +234,7 @@ def run_names(trainers: int) -> list[str]:
 
 def evolve_trainers(
     folder: Path,
-    settings: TrainingSettings,
+    settings: EvolvedSettings,
     rule: StopRule,
     *,
     count: int = OPPONENTS,
@@ -261,7 +257,7 @@ def evolve_trainers(
     for number, name in enumerate(run_names(count)):
         own = replace(settings, seed=settings.seed + number)
 
-        def make(state: State | None, own: TrainingSettings = own, **over: Any) -> Evolution:
+        def make(state: State | None, own: EvolvedSettings = own, **over: Any) -> Evolution:
             return trainer_evolution(own, state=state, **over)
 
         place = (number + 1, count)
@@ -271,7 +267,7 @@ def evolve_trainers(
 
 def evolve_player(
     folder: Path,
-    settings: TrainingSettings,
+    settings: EvolvedSettings,
     rule: StopRule,
     *,
     checks: CheckSettings = CHECKS,
@@ -304,7 +300,7 @@ def evolve_player(
 def _run(
     start: Path,
     place: tuple[int, int],
-    settings: TrainingSettings,
+    settings: EvolvedSettings,
     about: dict[str, Any],
     make: Callable[..., Evolution],
     *,
@@ -328,7 +324,7 @@ def _run(
         evolution = make(state, **over)
         checker = Checker(folder, name, settings, checks, over.get("over"))
         pace = Pace()
-        with saved(evolution, checkpoint, lambda: about) as save:
+        with saving(evolution, checkpoint, lambda: about) as save:
             for generation in evolution.generations(rule):
                 left, is_exact = rule.most_left(generation), rule.patience is None and rule.opponents is None
                 show(
@@ -377,7 +373,7 @@ class FinishedRun:
     """
 
     name: str
-    settings: TrainingSettings
+    settings: EvolvedSettings
     state: State
     chromosome: Chromosomes
     record: Mapping[str, Any]
@@ -449,14 +445,14 @@ def _read_run(folder: Path, name: str) -> FinishedRun:
     return FinishedRun(name, settings, state, _as_array(found), json.loads(found.record), read_checks(folder, name))
 
 
-def recorded_settings(record: Mapping[str, Any]) -> TrainingSettings | None:
+def recorded_settings(record: Mapping[str, Any]) -> EvolvedSettings | None:
     """The settings of a record of a training; None where it holds none that can be."""
-    names = {about.name for about in fields(TrainingSettings)}
+    names = {about.name for about in fields(EvolvedSettings)}
     found = record.get("settings")
     if not isinstance(found, dict) or set(found) != names:
         return None
     try:
-        return TrainingSettings(**{**found, "odds": Odds(found["odds"])})
+        return EvolvedSettings(**{**found, "odds": Odds(found["odds"])})
     except (EvolutionError, ValueError, TypeError):
         return None
 

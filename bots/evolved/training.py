@@ -142,7 +142,7 @@ _BOUNDS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSettings:
+class EvolvedSettings:
     """What one run of the evolution is made of; the defaults are the work's for a trainer."""
 
     population: int = field(default=100, metadata={"decides": "individuals of a generation"})
@@ -234,7 +234,7 @@ def _deals(count: int, seed: int, trials: int) -> DealSet:
 
 
 def trainer_evolution(
-    settings: TrainingSettings, *, state: State | None = None, over: Map | None = None, parts: int = 1
+    settings: EvolvedSettings, *, state: State | None = None, over: Map | None = None, parts: int = 1
 ) -> Evolution:
     """The co-evolution of one trainer: nine random opponents, which better individuals replace one by one.
 
@@ -251,7 +251,7 @@ def trainer_evolution(
 
 
 def player_evolution(
-    settings: TrainingSettings,
+    settings: EvolvedSettings,
     trainers: Chromosomes,
     *,
     state: State | None = None,
@@ -263,7 +263,7 @@ def player_evolution(
 
 
 def _evolution(
-    settings: TrainingSettings,
+    settings: EvolvedSettings,
     opponents: Chromosomes,
     opposition: Challengers | Fixed,
     state: State | None,

@@ -130,9 +130,11 @@ class MfsBot(_FormulaBot):
         """One action with each holding, against one opponent; None against more, where chances are sampled."""
         if len(view.active_positions) > 2:
             return None
-        from bots.sdk.holdings import each
+        from bots.sdk.holdings import one_action_each
 
-        return each(view, _mfs_decisions(view, self._k), lambda decision: action_of(Decision(decision), view))
+        return one_action_each(
+            view, _mfs_decisions(view, self._k), lambda decision: action_of(Decision(decision), view)
+        )
 
     def _decide(self, view: View) -> _Verdict:
         seen = observe(view, self._chance.percent(view))

@@ -168,10 +168,10 @@ class KuhnSettings:
         match self.opposition:
             case OppositionKind.MODEL:
                 is_wrong = self.as_published and self.seat == 2
-                return OfModel(self.rules, self.seat - 1, self.model, games, pays_model=is_wrong)
+                return AgainstModel(self.rules, self.seat - 1, self.model, games, pays_model=is_wrong)
             case OppositionKind.MIXED:
-                return Mixed(self.rules, self.model, games, is_halving=self.as_published)
-        return OfRivals(self.rules, games is None)
+                return AgainstBoth(self.rules, self.model, games, is_halving=self.as_published)
+        return AgainstRivals(self.rules, games is None)
 
     @property
     def opponents(self) -> Opposition:
@@ -234,7 +234,7 @@ def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evo
 
 
 @dataclass(frozen=True, slots=True)
-class OfModel:
+class AgainstModel:
     """Each strategy plays against one that does not change.
 
     A hand's payoff is one of a few, so the numbers of hands with each payoff are multinomial: they are drawn in place
@@ -270,7 +270,7 @@ class OfModel:
 
 
 @dataclass(frozen=True, slots=True)
-class OfRivals:
+class AgainstRivals:
     """Each first player plays one hand against every second player; both get what it gives.
 
     Attributes:
@@ -294,7 +294,7 @@ class OfRivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
+class AgainstBoth:
     """First players play against every second player and against a model; second players against first ones only.
 
     Attributes:
@@ -315,8 +315,8 @@ class Mixed:
         model_seeds = ~seeds
         if self.is_halving:
             return self._halved(chromosomes, seeds, model_seeds, opponents)
-        of_rivals = OfRivals(self.game, self.games is None)(chromosomes, seeds, opponents)
-        of_model = OfModel(self.game, 0, self.model, self.games)(chromosomes, model_seeds, None)
+        of_rivals = AgainstRivals(self.game, self.games is None)(chromosomes, seeds, opponents)
+        of_model = AgainstModel(self.game, 0, self.model, self.games)(chromosomes, model_seeds, None)
         return Evaluation((of_rivals.fitness + of_model.fitness) / 2, totals=of_rivals.totals)
 
     def _halved(

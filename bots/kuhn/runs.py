@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import locked_run
+from bots.artifact import locked_run, write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
@@ -33,16 +33,15 @@ from bots.evolution.evolution import (
     StopRule,
     load_checkpoint,
     require_same_settings,
-    saved,
+    saving,
 )
-from bots.kuhn.evolution import KuhnSettings, OfRivals, OppositionKind, kuhn_evolution
+from bots.kuhn.evolution import AgainstRivals, KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
 from bots.solving import sequence_form as of_plans
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
 from bots.workers import Workers
 from engine.errors import quoted
-from logs.whole_file import write_whole
 
 
 class BestAnswer(NamedTuple):
@@ -158,7 +157,7 @@ def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> 
     return dict(sorted(found.items()))
 
 
-def spread(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
+def standard_deviation(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
     """The standard deviation of what the first player wins in a hand.
 
     Raises:
@@ -256,7 +255,7 @@ class _Trace:
             self.fittest_rival = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
 
 
-def follow(
+def run_generations(
     settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: _Trace, show: Callable[[Generation], None]
 ) -> None:
     """Breed until the rule stops it.
@@ -318,7 +317,7 @@ def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
         EvolutionError: what the listing makes of it cannot go on.
     """
     evolution, trace = kuhn_evolution(settings), _Trace()
-    follow(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
+    run_generations(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
     return result_of(settings, evolution, trace)
 
 
@@ -471,7 +470,7 @@ def _evolve(
     evolution = kuhn_evolution(settings, state=state)
     pace, shown_s = Pace(), 0.0
 
-    with saved(evolution, path, lambda: {**about, "trace": trace.as_data()}) as save:
+    with saving(evolution, path, lambda: {**about, "trace": trace.as_data()}) as save:
 
         def bred(generation: Generation) -> None:
             nonlocal shown_s
@@ -483,7 +482,7 @@ def _evolve(
                 show(progress)
             save()
 
-        follow(settings, evolution, StopRule(generations=generations), trace, bred)
+        run_generations(settings, evolution, StopRule(generations=generations), trace, bred)
     result = result_of(settings, evolution, trace)
     _write(folder, settings, generations, result)
     return result
@@ -539,7 +538,7 @@ def _standing(settings: KuhnSettings, evolution: Evolution) -> dict[str, Any]:
     if settings.opposition is OppositionKind.MODEL:
         possible = best_answer(game, seat, settings.model).value
         return {"exact": _value_against(settings, genes), "possible": possible, "exploitability": lost}
-    met = OfRivals(game, is_exact=True)(evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
+    met = AgainstRivals(game, is_exact=True)(evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
     return {"exact": float(met.fitness[0]), "possible": None, "exploitability": lost}
 
 
@@ -572,7 +571,4 @@ def _write(folder: Path, settings: KuhnSettings, generations: int, result: KuhnR
         "generations": generations,
         "result": result.as_data(),
     }
-    try:
-        write_whole(path, json.dumps(data) + "\n")
-    except OSError as error:
-        raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
+    write_file(path, json.dumps(data) + "\n", CheckpointError)

@@ -191,7 +191,7 @@ class LearnerBot(LearningBot):
             return None
         import numpy as np
 
-        from bots.sdk.holdings import each
+        from bots.sdk.holdings import one_action_each
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 
         percent = 100 * chances_of_all(view.board).equity
@@ -203,7 +203,7 @@ class LearnerBot(LearningBot):
             number = int(np.flatnonzero(free & (levels == one))[0])
             cell = cell_of(observe(view, float(percent[number])), self._constants)
             decisions[levels == one] = best_decision(self._knowledge(view.game).row(cell))
-        return each(view, decisions, lambda decision: action_of(Decision(decision), view))
+        return one_action_each(view, decisions, lambda decision: action_of(Decision(decision), view))
 
     def _look(self, view: View) -> _Look:
         seen = observe(view, self._chance.percent(view))

@@ -40,7 +40,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from bots.artifact import Artifact, Kind, artifact_bytes, read_artifact, write_file
+from bots.artifact import Artifact, FileKind, artifact_bytes, read_artifact, write_file
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation
 from engine import Game
@@ -381,7 +381,7 @@ class Matrix:
         return Memory(self.constants, self.hands, tuple(sorted(self._rows.items())), self._training)
 
 
-_KIND: Final = Kind(
+_KIND: Final = FileKind(
     "a memory of acpc-arena's learner", 2, LearnerFileError, "`arena train learner` and the bot write such files"
 )
 _ITEM: Final = re.compile(r"([1-5]):([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18})", re.ASCII)

@@ -1,7 +1,7 @@
 """The training of a learner: blocks of hands, after each of them frozen play on deals that it never learns from.
 
 A training lives in one file, the memory, whose record says with what it was made and how far it has come. The same
-settings go on with it after any stop, and the end is the same to the bit; more hands go on with a finished one.
+settings resume it after any stop, and the end is the same to the bit; more hands continue a finished one.
 
 Tables play fast: opponents are compiled, the memory lies in arrays. What is played is what `bots.self_play` plays with
 the bots of the same names and seeds, hand by hand: the learner has the first seat, every deal is played in all
@@ -130,7 +130,7 @@ _LEARNER: Final = "learner"
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class PlaySettings:
     """How a learner plays, beside its memory.
 
     Attributes:
@@ -145,7 +145,7 @@ class Style:
 
 
 @dataclass(slots=True)
-class Pack:
+class DealBatch:
     """Consecutive deals of a seed, and the chances that have been asked for in them so far.
 
     Attributes:
@@ -161,7 +161,7 @@ class Pack:
     _chances: dict[tuple[tuple[int, int], ...], NDArray[np.float64]] = field(default_factory=dict)
 
     @classmethod
-    def deal(cls, game: Game, seed: int, first: int, count: int) -> Pack:
+    def deal(cls, game: Game, seed: int, first: int, count: int) -> DealBatch:
         """Deal them."""
         cards = [[*sum(deal.hole_cards, ()), *deal.board] for deal in islice(deals(game, seed, first), count)]
         return cls(game, seed, first, np.array(cards, np.uint8).reshape(count, game.cards_per_hand))
@@ -190,7 +190,7 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
 class Trainee:
     """A learner in training."""
 
-    def __init__(self, game: Game, memory: Memory, style: Style) -> None:
+    def __init__(self, game: Game, memory: Memory, style: PlaySettings) -> None:
         self.game, self.style = game, style
         self._constants, self._training = memory.constants, memory.training
         self._arrays = _MemoryArrays(memory)
@@ -211,7 +211,7 @@ class Trainee:
         """How many cells it has met."""
         return self._arrays.met
 
-    def play(self, specs: Sequence[str], pack: Pack, *, learns: bool) -> NDArray[np.float64]:
+    def play(self, specs: Sequence[str], pack: DealBatch, *, learns: bool) -> NDArray[np.float64]:
         """Play all rotations of some deals.
 
         Args:
@@ -263,7 +263,7 @@ class Trainee:
         chance = (seed if own_seed is None else int(own_seed), int(options.get("trials") or DEFAULT_TRIALS))
         return learner_seat(self._arrays.grid_of(spec, memory), chance, learns=False)
 
-    def _play_seats(self, seats: Sequence[Seat], pack: Pack, learns: bool) -> NDArray[np.float64]:
+    def _play_seats(self, seats: Sequence[Seat], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
         from bots.learner.kernel import as_players, chance_kinds, play_deals
         from engine.kernels.betting import betting_tables
 
@@ -287,7 +287,7 @@ class Trainee:
         self._hands += learns * len(pack.cards) * count
         return values
 
-    def _play_bots(self, specs: Sequence[str], pack: Pack, learns: bool) -> NDArray[np.float64]:
+    def _play_bots(self, specs: Sequence[str], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
         style, count = self.style, self.game.num_players
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "memory"
@@ -320,7 +320,7 @@ _DEFAULT: Final = Constants()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSettings:
+class LearnerSettings:
     """What a training is made of.
 
     Attributes:
@@ -356,12 +356,12 @@ class TrainingSettings:
                 raise EvolutionError(f"the {name} are missing: name at least one player")
 
     @property
-    def style(self) -> Style:
+    def style(self) -> PlaySettings:
         """How it plays."""
-        return Style(self.explore, self.trials, self.seed)
+        return PlaySettings(self.explore, self.trials, self.seed)
 
 
-class Earned(NamedTuple):
+class Winnings(NamedTuple):
     """What a learner won, in mbb per hand.
 
     Attributes:
@@ -389,12 +389,12 @@ class Block(NamedTuple):
 
     hands: int
     cells: int
-    learning: Earned
-    field: Earned
-    unseen: Earned
+    learning: Winnings
+    field: Winnings
+    unseen: Winnings
 
 
-class TrainingProgress(NamedTuple):
+class LearnerProgress(NamedTuple):
     """How a training stands.
 
     Attributes:
@@ -411,9 +411,9 @@ class TrainingProgress(NamedTuple):
 
 
 def train(
-    settings: TrainingSettings, hands: int, path: Path, show: Callable[[TrainingProgress], None] = lambda _: None
+    settings: LearnerSettings, hands: int, path: Path, show: Callable[[LearnerProgress], None] = lambda _: None
 ) -> tuple[Memory, tuple[Block, ...]]:
-    """Train a learner, or go on with a training.
+    """Train a learner, or resume a training.
 
     Args:
         hands: how many, in whole blocks.
@@ -434,7 +434,7 @@ def train(
         blocks = _blocks_of(file.start, settings, path)
         trainee = Trainee(game, file.start, settings.style)
         fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
-        tests = [(tables, unseen_packs(game, len(tables), settings.test, settings.seed)) for tables in fields]
+        tests = [(tables, unseen_deals(game, len(tables), settings.test, settings.seed)) for tables in fields]
         learnt_s, began_s, first = 0.0, time.monotonic(), len(blocks)
         while len(blocks) < wanted:
             start_s = time.monotonic()
@@ -446,17 +446,17 @@ def train(
             done = len(blocks) - first - 1
             if done == 0:  # It has waited for the compiler and tells nothing of the others.
                 began_s = time.monotonic()
-                show(TrainingProgress(blocks, wanted, None, None))
+                show(LearnerProgress(blocks, wanted, None, None))
                 continue
             learnt_s += now_s - start_s
             left_s = (time.monotonic() - began_s) / done * (wanted - len(blocks))
-            show(TrainingProgress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
+            show(LearnerProgress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
         return replace(trainee.memory, training=_record(settings, blocks)), blocks
     finally:
         file.close()
 
 
-def _train_block(settings: TrainingSettings, trainee: Trainee, first: int, deals: int) -> Earned:
+def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Winnings:
     """Learn from deals, each line-up from an equal part of them; what was won meanwhile.
 
     Args:
@@ -467,12 +467,12 @@ def _train_block(settings: TrainingSettings, trainee: Trainee, first: int, deals
     tables = line_ups(settings.opponents, trainee.game.num_players - 1)
     part = deals // len(tables)
     for at, specs in enumerate(tables):
-        pack = Pack.deal(trainee.game, settings.seed, first + at * part, part)
+        pack = DealBatch.deal(trainee.game, settings.seed, first + at * part, part)
         scores.append(trainee.play(specs, pack, learns=True))
     return earned(trainee.game, scores)
 
 
-def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[Pack]) -> Earned:
+def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[DealBatch]) -> Winnings:
     """What a learner wins that learns nothing.
 
     Args:
@@ -483,35 +483,35 @@ def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequen
     return earned(trainee.game, played)
 
 
-def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Earned:
+def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Winnings:
     """What player 0 won, of chips by deal, rotation and player; a deal with all its rotations is one score."""
     scores = np.concatenate([chips[:, :, 0].mean(axis=1) for chips in values]) * (1000 / game.big_blind)
     mean = RunningMean(scores.tolist())
-    return Earned(mean.mean, mean.half_width_95 or 0.0)
+    return Winnings(mean.mean, mean.half_width_95 or 0.0)
 
 
-def unseen_packs(game: Game, tables: int, hands: int, seed: int) -> list[Pack]:
+def unseen_deals(game: Game, tables: int, hands: int, seed: int) -> list[DealBatch]:
     """Deals for frozen play, of another seed than those of a training: for each line-up an equal part of the hands."""
     part = max(1, ceil(hands / game.num_players / tables))
-    return [Pack.deal(game, mixed(seed & MASK_64) & 0xFFFFFFFF, at * part, part) for at in range(tables)]
+    return [DealBatch.deal(game, mixed(seed & MASK_64) & 0xFFFFFFFF, at * part, part) for at in range(tables)]
 
 
-def _deals_of_block(settings: TrainingSettings, game: Game) -> int:
+def _deals_of_block(settings: LearnerSettings, game: Game) -> int:
     tables = len(line_ups(settings.opponents, game.num_players - 1))
     return tables * max(1, round(settings.block / (tables * game.num_players)))
 
 
-def _about(settings: TrainingSettings) -> dict[str, Any]:
+def _about(settings: LearnerSettings) -> dict[str, Any]:
     about: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
     del about["constants"]
     return about
 
 
-def _record(settings: TrainingSettings, blocks: Sequence[Block]) -> str:
+def _record(settings: LearnerSettings, blocks: Sequence[Block]) -> str:
     return json.dumps({"program": _PROGRAM, "settings": _about(settings), "blocks": blocks}, sort_keys=True)
 
 
-def _blocks_of(memory: Memory, settings: TrainingSettings, path: Path) -> tuple[Block, ...]:
+def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[Block, ...]:
     """The blocks that a memory has been trained for.
 
     Raises:
@@ -529,7 +529,7 @@ def _blocks_of(memory: Memory, settings: TrainingSettings, path: Path) -> tuple[
         raise LearnerFileError(str(path), f"it was trained with {theirs}, not {ours}: take another file")
     try:
         blocks = [
-            Block(hands, cells, Earned(*learning), Earned(*of_field), Earned(*of_unseen))
+            Block(hands, cells, Winnings(*learning), Winnings(*of_field), Winnings(*of_unseen))
             for hands, cells, learning, of_field, of_unseen in record["blocks"]
         ]
     except (KeyError, TypeError, ValueError) as error:

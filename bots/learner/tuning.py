@@ -25,7 +25,7 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, Evaluation, GeneRange, Genome, NewValues, Tournament, Uniform
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
-from bots.learner.training import Pack, Style, Trainee, frozen_play, line_ups, unseen_packs
+from bots.learner.training import DealBatch, PlaySettings, Trainee, frozen_play, line_ups, unseen_deals
 from bots.workers import Workers
 from protocol import find_game
 
@@ -89,7 +89,7 @@ class TuningSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredConstants:
     """A set of constants and what it was worth.
 
     Attributes:
@@ -107,7 +107,7 @@ def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> f
         seed: of cards and draws.
     """
     tables, training, tests = _deals(settings.game, settings.opponents, settings.hands, settings.test, seed)
-    trainee = Trainee(tests[0].game, Memory(constants), Style(settings.explore, settings.trials, seed))
+    trainee = Trainee(tests[0].game, Memory(constants), PlaySettings(settings.explore, settings.trials, seed))
     for specs, pack in zip(tables, training, strict=True):
         trainee.play(specs, pack, learns=True)
     return frozen_play(trainee, tables, tests).mean
@@ -116,12 +116,12 @@ def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> f
 @lru_cache(maxsize=2)
 def _deals(
     name: str, opponents: tuple[str, ...], hands: int, test: int, seed: int
-) -> tuple[list[tuple[str, ...]], list[Pack], list[Pack]]:
+) -> tuple[list[tuple[str, ...]], list[DealBatch], list[DealBatch]]:
     game = find_game(name)[1]
     tables = line_ups(opponents, game.num_players - 1)
     part = max(1, round(hands / game.num_players / len(tables)))
-    training = [Pack.deal(game, seed, at * part, part) for at in range(len(tables))]
-    return tables, training, unseen_packs(game, len(tables), test, seed)
+    training = [DealBatch.deal(game, seed, at * part, part) for at in range(len(tables))]
+    return tables, training, unseen_deals(game, len(tables), test, seed)
 
 
 def search(
@@ -129,9 +129,9 @@ def search(
     folder: Path,
     *,
     workers: Workers | None = None,
-    show: Callable[[int, Measured], None] = lambda done, best: None,
-) -> tuple[Measured, ...]:
-    """Search, or go on with a search.
+    show: Callable[[int, MeasuredConstants], None] = lambda done, best: None,
+) -> tuple[MeasuredConstants, ...]:
+    """Search, or resume a search.
 
     Args:
         folder: where measurements are kept; made if it is not there.
@@ -214,10 +214,14 @@ class _Measurements(Journal):
     """Measurements of a search: genes and fitness in the order asked for."""
 
     def __init__(
-        self, path: Path, settings: TuningSettings, workers: Workers | None, show: Callable[[int, Measured], None]
+        self,
+        path: Path,
+        settings: TuningSettings,
+        workers: Workers | None,
+        show: Callable[[int, MeasuredConstants], None],
     ) -> None:
         super().__init__(path, asdict(settings))
-        self.asked: list[Measured] = []
+        self.asked: list[MeasuredConstants] = []
         self._settings, self._show = settings, show
         self._over: Any = map if workers is None else workers.each
 
@@ -243,6 +247,6 @@ class _Measurements(Journal):
         ):
             self.add([row.tolist(), fitness])
             found.append(fitness)
-        self.asked += [Measured(_constants(row), fitness) for row, fitness in zip(genes, found, strict=True)]
+        self.asked += [MeasuredConstants(_constants(row), fitness) for row, fitness in zip(genes, found, strict=True)]
         self._show(len(self.asked), max(self.asked, key=lambda one: one.mbb))
         return np.array(found)

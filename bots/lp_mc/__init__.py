@@ -5,7 +5,6 @@ simulation   its options, the model of the opponent, and from a state to expecte
 showdowns    the cards of a simulated hand, compiled
 preflop      the game before the flop, its solution and the printed one, hand by hand in words
 strategy     both solutions as a shipped table
-balance      hands before the flop, played by compiled code
 
 Source: Jan Vytrísal, "Texas hold'em limit pokerbot", bachelor's thesis, Univerzita Palackého v Olomouci, 2013.
 """

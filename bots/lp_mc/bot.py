@@ -58,7 +58,6 @@ class McBot(Bot):
         self._options = options
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
-        self._game: Game | None = None
         self._model = OpponentModel(4, first_round=self._first_round, prior=options.prior)
 
     @classmethod
@@ -83,7 +82,7 @@ class McBot(Bot):
         Raises:
             GameRefused: the game is not limit hold'em of two players.
         """
-        self._check(view)
+        self.require_game(view.game)
         self._model.observe(view.betting, view.position, view.hand_number)
         values = simulate(view, self._model, self._options, draw(self._seed, view))
         is_aggressive = uniform(draw(self._seed, view, 0)) < self._options.aggression
@@ -91,11 +90,6 @@ class McBot(Bot):
         if self._explains:
             view.comment(_explain(view, values, action))
         return action
-
-    def _check(self, view: View) -> None:
-        if view.game is not self._game:
-            self.require_game(view.game)
-            self._game = view.game
 
 
 def best_action(view: View, values: Values, threshold: float, *, is_aggressive: bool) -> Action:
@@ -214,7 +208,6 @@ class LpBot(Bot):
         self._preflop = _Preflop(preflop)
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
-        self._game: Game | None = None
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -227,7 +220,7 @@ class LpBot(Bot):
         Raises:
             GameRefused: the game is another one.
         """
-        self._check(view)
+        self.require_game(view.game)
         if view.round:
             return CALL
         return self._preflop.act(view, uniform(draw(self._seed, view)), explains=self._explains)
@@ -238,22 +231,17 @@ class LpBot(Bot):
         Raises:
             GameRefused: the game is another one.
         """
-        self._check(view)
+        self.require_game(view.game)
         return {CALL: 1.0} if view.round else self._preflop.policy(view)
 
     def policy_by_holding(self, view: View) -> HoldingChances:
         """`policy`, asked once for each class of hands."""
-        self._check(view)
+        self.require_game(view.game)
         if view.round:
             return {CALL: 1.0}
-        from bots.sdk.holdings import by_class
+        from bots.sdk.holdings import policy_by_class
 
-        return by_class(view, self._preflop.policy)
-
-    def _check(self, view: View) -> None:
-        if view.game is not self._game:
-            self.require_game(view.game)
-            self._game = view.game
+        return policy_by_class(view, self._preflop.policy)
 
 
 class LpMcBot(McBot):
@@ -308,7 +296,7 @@ class LpMcBot(McBot):
         """
         if view.round:
             return super().act(view)
-        self._check(view)
+        self.require_game(view.game)
         return self._preflop.act(view, uniform(draw(self._seed, view)), explains=self._explains)
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
@@ -317,5 +305,5 @@ class LpMcBot(McBot):
         Raises:
             GameRefused: the game is another one.
         """
-        self._check(view)
+        self.require_game(view.game)
         return None if view.round else self._preflop.policy(view)

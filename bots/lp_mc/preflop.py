@@ -116,7 +116,7 @@ class _Matchups:
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
         return [board]
 
-    def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
+    def payoff_at(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
         if folded:
             return 0, spent[1] if 1 in folded else -spent[0]
         return 1, min(spent)

@@ -252,9 +252,9 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
 
 def _lines(
     view: View, action: Action, chances: Sequence[Sequence[Chances]], aggressions: Sequence[float]
-) -> list[Line]:
+) -> list[SimulatedLine]:
     cuts = sorted({cut for cells in chances for cell in cells for cut in cell})
-    known: dict[int, Line] = {}
+    known: dict[int, SimulatedLine] = {}
     lines = []
     for aggression in aggressions:
         at = bisect_right(cuts, aggression)
@@ -279,7 +279,7 @@ def _draw(
     return shares.tolist(), len(left.low), len(holdings.low)
 
 
-class Line(NamedTuple):
+class SimulatedLine(NamedTuple):
     """What we get in the end, in chips: ``sure + pot * our share of a showdown``.
 
     Attributes:
@@ -291,7 +291,9 @@ class Line(NamedTuple):
     pot: int
 
 
-def play_out(betting: BettingState, action: Action, chances: Sequence[Sequence[Chances]], aggression: float) -> Line:
+def play_out(
+    betting: BettingState, action: Action, chances: Sequence[Sequence[Chances]], aggression: float
+) -> SimulatedLine:
     """Bet a hand of two players to its end.
 
     Args:
@@ -316,6 +318,6 @@ def play_out(betting: BettingState, action: Action, chances: Sequence[Sequence[C
         state = state.after(choice)
     ours, theirs = state.spent[us], state.spent[them]
     if state.folded:
-        return Line(theirs + before, 0)
+        return SimulatedLine(theirs + before, 0)
     at_stake = min(ours, theirs)
-    return Line(before - at_stake, 2 * at_stake)
+    return SimulatedLine(before - at_stake, 2 * at_stake)

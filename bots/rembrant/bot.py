@@ -11,7 +11,7 @@ from bots.rembrant.rules import (
     BELOW_STRAIGHTS,
     STREETS,
     Danger,
-    Kind,
+    HandKind,
     Move,
     Opponent,
     Rule,
@@ -95,7 +95,6 @@ class RembrantBot(Bot):
         self._style = style
         self._explains = explain
         self._seed = random.getrandbits(64) if seed is None else seed
-        self._game: Game | None = None
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -136,14 +135,12 @@ class RembrantBot(Bot):
 
     def policy_by_holding(self, view: View) -> HoldingChances:
         """`policy`, asked once for each class of hands before the flop, and for each kind of hand after it."""
-        from bots.sdk.holdings import by_class
+        from bots.sdk.holdings import policy_by_class
 
-        return _by_kind(view, self.policy) if view.round else by_class(view, self.policy)
+        return _by_kind(view, self.policy) if view.round else policy_by_class(view, self.policy)
 
     def _decide(self, view: View) -> _Decision:
-        if view.game is not self._game:
-            self.require_game(view.game)
-            self._game = view.game
+        self.require_game(view.game)
         return self._decide_postflop(view) if view.round else self._decide_preflop(view)
 
     def _decide_preflop(self, view: View) -> _Decision:
@@ -274,7 +271,7 @@ def _members(board: tuple[Card, ...]) -> tuple[NDArray[np.int64], ...]:
 
     from engine.ranges import HOLDINGS, are_free
 
-    kinds: dict[Kind, list[int]] = {}
+    kinds: dict[HandKind, list[int]] = {}
     for number in np.flatnonzero(are_free(board)).tolist():
         kinds.setdefault(read_kind(HOLDINGS[number], board), []).append(number)
     return tuple(np.array(members) for members in kinds.values())

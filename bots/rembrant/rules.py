@@ -66,7 +66,7 @@ from engine import Card, Category, category, rank_hand
 from engine.cards import RANKS, STARTING_HANDS, rank_of, suit_of
 
 
-class Kind(enum.Enum):
+class HandKind(enum.Enum):
     """The columns of the tables after the flop: group, then the head of the column."""
 
     HIGH_CARD = "high card"
@@ -90,14 +90,14 @@ class Kind(enum.Enum):
     FULL_HOUSE_OR_BETTER = "full house or better, any"
 
 
-WEAK: Final = frozenset((Kind.HIGH_CARD, Kind.MIDDLE_PAIR, Kind.BOTTOM_PAIR, Kind.UNDER_PAIR))
+WEAK: Final = frozenset((HandKind.HIGH_CARD, HandKind.MIDDLE_PAIR, HandKind.BOTTOM_PAIR, HandKind.UNDER_PAIR))
 """The "weaker cards" with which the work bets on the flop to learn what the opponent has: all below top pair."""
-BEATS_STRAIGHTS: Final = frozenset((Kind.NUT_FLUSH, Kind.OTHER_FLUSH, Kind.FULL_HOUSE_OR_BETTER))
+BEATS_STRAIGHTS: Final = frozenset((HandKind.NUT_FLUSH, HandKind.OTHER_FLUSH, HandKind.FULL_HOUSE_OR_BETTER))
 """Hands that no straight beats."""
 _STRAIGHT_KINDS: Final = frozenset(
-    (Kind.STRAIGHT_TOP, Kind.STRAIGHT_BOTTOM, Kind.STRAIGHT_BOTH_ENDS, Kind.STRAIGHT_MIDDLE)
+    (HandKind.STRAIGHT_TOP, HandKind.STRAIGHT_BOTTOM, HandKind.STRAIGHT_BOTH_ENDS, HandKind.STRAIGHT_MIDDLE)
 )
-BELOW_STRAIGHTS: Final = frozenset(Kind) - _STRAIGHT_KINDS - BEATS_STRAIGHTS
+BELOW_STRAIGHTS: Final = frozenset(HandKind) - _STRAIGHT_KINDS - BEATS_STRAIGHTS
 """Hands that every straight beats."""
 _ACE: Final = 12
 _LOWEST_STRAIGHT: Final = 3
@@ -105,13 +105,13 @@ _LOWEST_STRAIGHT: Final = 3
 _Cards = tuple[Card, ...]
 
 
-def read_kind(hole_cards: _Cards, board: _Cards) -> Kind:
+def read_kind(hole_cards: _Cards, board: _Cards) -> HandKind:
     """The kind of hand that two hole cards make with three to five board cards."""
     made = category(rank_hand(hole_cards + board))
     if made is Category.HIGH_CARD:
-        return Kind.HIGH_CARD
+        return HandKind.HIGH_CARD
     if made >= Category.FULL_HOUSE:
-        return Kind.FULL_HOUSE_OR_BETTER
+        return HandKind.FULL_HOUSE_OR_BETTER
     if made is Category.FLUSH:
         return _read_flush(hole_cards, board)
     own = [rank_of(card) for card in hole_cards]
@@ -123,55 +123,55 @@ def read_kind(hole_cards: _Cards, board: _Cards) -> Kind:
     return _read_two_pair(own, ranks) if made is Category.TWO_PAIR else _read_pair(own, ranks)
 
 
-def _read_pair(own: list[int], board: list[int]) -> Kind:
+def _read_pair(own: list[int], board: list[int]) -> HandKind:
     if own[0] == own[1]:
         if own[0] > max(board):
-            return Kind.OVER_PAIR
-        return Kind.UNDER_PAIR if own[0] < min(board) else Kind.MIDDLE_PAIR
+            return HandKind.OVER_PAIR
+        return HandKind.UNDER_PAIR if own[0] < min(board) else HandKind.MIDDLE_PAIR
     hit = own[0] if own[0] in board else own[1]
     if hit not in board:
-        return Kind.HIGH_CARD
+        return HandKind.HIGH_CARD
     if hit == max(board):
-        return Kind.TOP_PAIR
-    return Kind.BOTTOM_PAIR if hit == min(board) else Kind.MIDDLE_PAIR
+        return HandKind.TOP_PAIR
+    return HandKind.BOTTOM_PAIR if hit == min(board) else HandKind.MIDDLE_PAIR
 
 
-def _read_two_pair(own: list[int], board: list[int]) -> Kind:
+def _read_two_pair(own: list[int], board: list[int]) -> HandKind:
     everything = own + board
     pairs = sorted([rank for rank in set(everything) if everything.count(rank) == 2])[-2:]
     from_hole = [own.count(rank) for rank in pairs]
     if from_hole == [1, 1]:
-        return Kind.TWO_PAIR_BOTH_HOLE
+        return HandKind.TWO_PAIR_BOTH_HOLE
     if 2 in from_hole:
-        return Kind.TWO_PAIR_POCKET
-    return Kind.TWO_PAIR_ONE_HOLE if 1 in from_hole else Kind.TWO_PAIR_ON_BOARD
+        return HandKind.TWO_PAIR_POCKET
+    return HandKind.TWO_PAIR_ONE_HOLE if 1 in from_hole else HandKind.TWO_PAIR_ON_BOARD
 
 
-def _read_trips(own: list[int], board: list[int]) -> Kind:
+def _read_trips(own: list[int], board: list[int]) -> HandKind:
     everything = own + board
     trips = next(rank for rank in everything if everything.count(rank) == 3)
-    return (Kind.HIGH_CARD, Kind.TRIPS, Kind.SET)[own.count(trips)]
+    return (HandKind.HIGH_CARD, HandKind.TRIPS, HandKind.SET)[own.count(trips)]
 
 
-def _read_straight(own: list[int], board: list[int]) -> Kind:
+def _read_straight(own: list[int], board: list[int]) -> HandKind:
     everything = {*own, *board}
     high, run = next((high, run) for high, run in _RUNS if everything.issuperset(run))
     ours = set(run).difference(board)
     has_top, has_bottom = high in ours, run[-1] in ours
     if has_top:
-        return Kind.STRAIGHT_BOTH_ENDS if has_bottom else Kind.STRAIGHT_TOP
-    return Kind.STRAIGHT_BOTTOM if has_bottom or not ours else Kind.STRAIGHT_MIDDLE
+        return HandKind.STRAIGHT_BOTH_ENDS if has_bottom else HandKind.STRAIGHT_TOP
+    return HandKind.STRAIGHT_BOTTOM if has_bottom or not ours else HandKind.STRAIGHT_MIDDLE
 
 
-def _read_flush(hole_cards: _Cards, board: _Cards) -> Kind:
+def _read_flush(hole_cards: _Cards, board: _Cards) -> HandKind:
     suits = [suit_of(card) for card in hole_cards + board]
     suit = next(suit for suit in suits if suits.count(suit) >= 5)
     own = [rank_of(card) for card in hole_cards if suit_of(card) == suit]
     on_board = [rank_of(card) for card in board if suit_of(card) == suit]
     if not any(rank in sorted(own + on_board)[-5:] for rank in own):
-        return Kind.HIGH_CARD
+        return HandKind.HIGH_CARD
     highest_missing = next(rank for rank in range(_ACE, -1, -1) if rank not in on_board)
-    return Kind.NUT_FLUSH if highest_missing in own else Kind.OTHER_FLUSH
+    return HandKind.NUT_FLUSH if highest_missing in own else HandKind.OTHER_FLUSH
 
 
 def _run_below(high: int) -> tuple[int, ...]:
@@ -253,7 +253,7 @@ def parse_cell(text: str) -> Cell:
     return Cell(text, moves[0], moves[-1])
 
 
-def chance_of_aggression(cell: Cell, kind: Kind, danger: Danger, style: Style) -> float:
+def chance_of_aggression(cell: Cell, kind: HandKind, danger: Danger, style: Style) -> float:
     """The probability of the more aggressive move of a cell with a slash after the flop."""
     is_beatable = kind not in BEATS_STRAIGHTS
     straight_threat = is_beatable and danger.is_four_to_straight
@@ -616,7 +616,7 @@ def group_of(hand: str) -> int:
     return _GROUPS[hand]
 
 
-def postflop_rule(kind: Kind, street: str, opponent: Opponent) -> Rule:
+def postflop_rule(kind: HandKind, street: str, opponent: Opponent) -> Rule:
     """The rule for a kind of hand on ``flop``, ``turn`` or ``river``."""
     return _POSTFLOP[kind, street, opponent]
 
@@ -664,13 +664,13 @@ def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[O
         raise ValueError(f"no table has the hands {sorted(left)}")
 
 
-def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[Kind, str, Opponent], Rule]]:
+def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[HandKind, str, Opponent], Rule]]:
     for number, text in printed.items():
         table = _read_table(number, text, _POSTFLOP_LINES)
         for opponent in Opponent:
             for head, cell in zip(table.heads, table.lines[opponent.value], strict=True):
                 is_street = head in STREETS
-                kind = Kind(table.group if is_street else f"{table.group}, {head}")
+                kind = HandKind(table.group if is_street else f"{table.group}, {head}")
                 for street in (head,) if is_street else STREETS:
                     yield (kind, street, opponent), Rule(number, cell)
 
@@ -679,5 +679,5 @@ _HANDS: Final = list(_read_preflop(PREFLOP_TABLES))
 _GROUPS: Final = {hand: group for hand, group, _ in _HANDS}
 _PREFLOP: Final = {(hand, opponent): rule for hand, _, rules in _HANDS for opponent, rule in rules.items()}
 _POSTFLOP: Final = dict(_read_postflop(POSTFLOP_TABLES))
-if len(_POSTFLOP) != len(Kind) * len(STREETS) * len(Opponent):
+if len(_POSTFLOP) != len(HandKind) * len(STREETS) * len(Opponent):
     raise ValueError("the tables after the flop lack a kind of hand")

@@ -41,6 +41,7 @@ class Bot(ABC):
     """
 
     option_help: ClassVar[Mapping[str, str]] = {}
+    _accepted_game: Game | None = None
 
     def refusal(self, game: Game) -> str | None:
         """Why this bot does not play a game, as a sentence; None where it does. A class method may answer it, too.
@@ -51,13 +52,16 @@ class Bot(ABC):
         return None
 
     def require_game(self, game: Game) -> None:
-        """Check that this bot plays a game.
+        """Check that this bot plays a game; the game that was accepted last costs nothing.
 
         Raises:
             GameRefused: it does not.
         """
+        if game is self._accepted_game:
+            return
         if (problem := self.refusal(game)) is not None:
             raise GameRefused(problem)
+        self._accepted_game = game
 
     def prepare(self, game: Game) -> None:  # noqa: B027 - a hook: doing nothing is right
         """Called once before a match: the time to do what no decision should wait for, such as compiling code.

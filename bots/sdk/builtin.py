@@ -18,7 +18,7 @@ from typing import Final
 
 from bots.errors import BotFileError, SpecError, UsageError
 from bots.sdk.bot import Bot
-from bots.sdk.client import play_to_exit_code, read_arguments, read_port, say, show_own_failure
+from bots.sdk.client import play_to_exit_code, print_line, print_own_failure, read_arguments, read_port
 from bots.sdk.registry import SEED_VARIABLE, make_bot
 from engine.errors import quoted
 
@@ -35,23 +35,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("BOT", "HOST", "PORT"), _OPTIONS)
         if "help" in arguments:
-            say(sys.stdout, _USAGE)
+            print_line(sys.stdout, _USAGE)
             return 0
         port, seed = read_port(arguments["PORT"]), _read_seed(arguments)
     except UsageError as error:
-        say(sys.stderr, f"bot: {error}; {_USAGE}")
+        print_line(sys.stderr, f"bot: {error}; {_USAGE}")
         return 2
     try:
         bot = make_bot(arguments["BOT"], seed)
         if "start" in arguments or "journal" in arguments:
             _train(bot, arguments)
     except (UsageError, BotFileError) as error:
-        say(sys.stderr, f"bot: {error}")
+        print_line(sys.stderr, f"bot: {error}")
         return 2 if isinstance(error, UsageError) else 1
     except SpecError as error:
         if error.__cause__ is not None and not isinstance(error.__cause__, ValueError):
-            show_own_failure(error.__cause__)
-        say(sys.stderr, f"bot: {error}")
+            print_own_failure(error.__cause__)
+        print_line(sys.stderr, f"bot: {error}")
         return 1
     return play_to_exit_code(bot, arguments["HOST"], port, arguments.get("game"))
 

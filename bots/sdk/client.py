@@ -70,7 +70,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
     try:
         arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("HOST", "PORT"), ("game",))
         if "help" in arguments:
-            say(sys.stdout, usage)
+            print_line(sys.stdout, usage)
             sys.exit(0)
         port = read_port(arguments["PORT"])
     except UsageError as error:
@@ -254,17 +254,17 @@ def _send(connection: socket.socket, data: bytes) -> bool:
 
 
 def _complain(sentence: str, code: int) -> int:
-    say(sys.stderr, f"bot: {sentence}")
+    print_line(sys.stderr, f"bot: {sentence}")
     return code
 
 
-def say(stream: TextIO | None, line: str) -> None:
+def print_line(stream: TextIO | None, line: str) -> None:
     """Print a line; a program without a terminal (``pythonw``, ``2>&-``) has no such stream and prints nothing."""
     if stream is not None:
         stream.write(line + "\n")
 
 
-def show_own_failure(error: BaseException) -> None:
+def print_own_failure(error: BaseException) -> None:
     """Print where a bot's own code failed, without the frames of this package and of the import system above it."""
     import traceback
 
@@ -282,5 +282,5 @@ def show_own_failure(error: BaseException) -> None:
 def _report_failure(error: Exception) -> int:
     notes = getattr(error, "__notes__", [])
     where = notes.pop() if notes and notes[-1].startswith(NOTE) else "The match was over"
-    show_own_failure(error)
+    print_own_failure(error)
     return _complain(f"the bot's own code failed. {where}.", 1)

@@ -24,7 +24,7 @@ def view_with(view: View, cards: tuple[Card, ...]) -> View:
     return View(view.betting, Position(view.position), view.hand_number, tuple(holes), view.board)
 
 
-def by_class(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:
+def policy_by_class(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:
     """A policy before the flop that depends on ranks and on whether the suits are one, asked for each class once."""
     found: dict[Action, NDArray[np.float64]] = {}
     for number in range(len(STARTING_HANDS)):
@@ -33,7 +33,7 @@ def by_class(view: View, policy: Callable[[View], Mapping[Action, float]]) -> Ho
     return {action: chances[classes()] for action, chances in found.items()}
 
 
-def each(
+def one_action_each(
     view: View, decisions: Sequence[int] | NDArray[np.int64], action_of: Callable[[int], Action]
 ) -> HoldingChances:
     """A player who takes one action with each holding.

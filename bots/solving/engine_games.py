@@ -35,7 +35,7 @@ class Cards(Protocol):
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
         """What the board can be in a round, after that of the round before; the same board if no card is dealt."""
 
-    def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
+    def payoff_at(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
         """The matrix of an end of the betting, and the chips that go with it.
 
         Args:
@@ -79,7 +79,7 @@ def betting_tree(
         if leaves > _MOST_LEAVES:
             raise SolvingError(f"the game is too large to be solved: its tree has more than {_MOST_LEAVES:,} leaves")
         rotated = [spent[(first + player) % players] for player in range(players)]
-        return Leaf(name, *cards.end(rotated, {(position - first) % players for position in folded}, board))
+        return Leaf(name, *cards.payoff_at(rotated, {(position - first) % players for position in folded}, board))
 
     def folded_in(state: BettingState) -> set[int]:
         return {position for position in range(players) if state.folded >> position & 1}
@@ -175,7 +175,7 @@ class _AllCards:
         rest = sorted(self._game.deck_set.difference(board))
         return [board + dealt for dealt in combinations(rest, self._game.num_board_cards[round_])]
 
-    def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
+    def payoff_at(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
         seen = tuple(sorted(board))
         if len(spent) > 2:
             key = (tuple(spent), frozenset(folded), seen)

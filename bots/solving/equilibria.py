@@ -21,13 +21,14 @@ As in OpenSpiel, the average takes the strategy that an iteration began with, ev
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from threading import Thread
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,7 @@ from bots.solving.sequence_form import (
     others_of,
     plan_of,
     sequence_values,
+    strategy_of,
 )
 
 _STEP_S: Final = 0.1
@@ -336,9 +338,57 @@ def converge(
 def reachable(form: SequenceForm, player: int) -> NDArray[np.bool_]:
     """Which of a player's sequences the cards allow: of the shape of its plan."""
     found = np.zeros(form.plan_shape(player), bool)
-    for matrix, _, sequences in form.ends_by_matrix:
+    for matrix, _, sequences in form.terminal_nodes_by_matrix:
         payoffs = np.moveaxis(form.game.payoffs(matrix, player), player, 0)
         found[sequences[player]] |= (payoffs != 0).any(tuple(range(1, form.game.players)))
     for parents, sequences in reversed(form.levels[player]):
         np.logical_or.at(found, parents, found[sequences].any(0))
     return found
+
+
+def solution_data(
+    form: SequenceForm, plans: Plans, steps: Sequence[Reached], *, game: str, algorithm: str
+) -> dict[str, Any]:
+    """Plans of all players, with the values and the exploitability of each step, as JSON has them."""
+    players = range(form.game.players)
+    allowed = [reachable(form, player) for player in players]
+    strategies = []
+    for player in players:
+        chances = strategy_of(form, player, plans[player])
+        strategies.append(
+            {
+                choice.name: {
+                    name: dict(zip(choice.actions, map(_probability, chances[choice.name][:, at]), strict=True))
+                    for at, name in enumerate(form.game.classes[player])
+                    if allowed[player][choice.first, at]
+                }
+                for choice in form.choices[player]
+            }
+        )
+    gain = max(0.0, nash_conv(form, plans))
+    return {
+        "game": game,
+        "players": len(players),
+        "information_sets": sum(len(states) for strategy in strategies for states in strategy.values()),
+        "ends": len(form.terminal_nodes),
+        "algorithm": algorithm,
+        "iterations": steps[-1].iterations if steps else None,
+        "values": list(expected_values(form, plans)),
+        "nash_conv": gain,
+        "exploitability": gain / len(players),
+        "convergence": [
+            {
+                "iterations": step.iterations,
+                "nash_conv": step.nash_conv,
+                "exploitability": step.nash_conv / len(players),
+                "values": list(step.values),
+            }
+            for step in steps
+        ],
+        "strategies": strategies,
+    }
+
+
+def _probability(chance: float) -> float | None:
+    """None where the player's own play never leads."""
+    return None if math.isnan(chance) else round(float(chance), 12)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import PolicyError, SolvingError
-from bots.evaluation.policies import policy_in
+from bots.evaluation.policies import policy_at
 from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from bots.solving.engine_games import Turn, small_game, turns_of
@@ -92,7 +92,7 @@ def view_of(turn: Turn, holding: tuple[Card, ...]) -> View:
 def _chances(policy: Policy, turn: Turn, holding: tuple[Card, ...], name: str) -> list[float]:
     view = view_of(turn, holding)
     try:
-        told = policy_in(policy, view)
+        told = policy_at(policy, view)
     except PolicyError as error:
         raise SolvingError(f"{name}: {error}") from error
     if told is None:
@@ -127,6 +127,18 @@ class StateAnswer:
     answer: tuple[tuple[str, float], ...]
     is_met: bool
 
+    def as_data(self) -> dict[str, Any]:
+        """As JSON has it; the policy is null where its own play never leads."""
+        return {
+            "position": self.position,
+            "betting": self.betting,
+            "holding": self.holding,
+            "board": self.board,
+            "policy": dict(self.policy) or None,
+            "answer": dict(self.answer),
+            "is_met": self.is_met,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ExactExploitability:
@@ -159,6 +171,20 @@ class ExactExploitability:
     def exploitability_mbb(self) -> float:
         """The same in thousandths of a big blind per hand."""
         return 1000 * self.exploitability / self.big_blind
+
+    def as_data(self, game: str, bot: str) -> dict[str, Any]:
+        """As JSON has it, beside the names of the game and of the policy."""
+        return {
+            "game": game,
+            "bot": bot,
+            "big_blind": self.big_blind,
+            "values": list(self.values),
+            "best_values": list(self.best_values),
+            "nash_conv": self.nash_conv,
+            "exploitability": self.exploitability,
+            "exploitability_mbb": self.exploitability_mbb,
+            "answers": [one.as_data() for one in self.answers],
+        }
 
 
 def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploitability:

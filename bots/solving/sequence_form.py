@@ -151,7 +151,7 @@ class Choice(NamedTuple):
         return slice(self.first, self.first + len(self.actions))
 
 
-class End(NamedTuple):
+class TerminalNode(NamedTuple):
     """A leaf.
 
     Attributes:
@@ -162,7 +162,7 @@ class End(NamedTuple):
     sequences: tuple[int, ...]
 
 
-class _EndsOfMatrix(NamedTuple):
+class _TerminalNodesOfMatrix(NamedTuple):
     """The leaves of one matrix.
 
     Attributes:
@@ -222,21 +222,21 @@ class SequenceForm:
 
     game: PublicGame
     choices: tuple[tuple[Choice, ...], ...]
-    ends: tuple[End, ...]
+    terminal_nodes: tuple[TerminalNode, ...]
 
     @cached_property
-    def ends_by_matrix(self) -> tuple[_EndsOfMatrix, ...]:
+    def terminal_nodes_by_matrix(self) -> tuple[_TerminalNodesOfMatrix, ...]:
         """The leaves, those of one matrix together."""
-        groups: dict[int, list[End]] = {}
-        for end in self.ends:
+        groups: dict[int, list[TerminalNode]] = {}
+        for end in self.terminal_nodes:
             groups.setdefault(end.leaf.matrix, []).append(end)
         return tuple(
-            _EndsOfMatrix(
+            _TerminalNodesOfMatrix(
                 matrix,
-                np.array([[end.leaf.chips] for end in ends], np.float64),
-                np.array([end.sequences for end in ends]).T.copy(),
+                np.array([[end.leaf.chips] for end in terminal_nodes], np.float64),
+                np.array([end.sequences for end in terminal_nodes]).T.copy(),
             )
-            for matrix, ends in groups.items()
+            for matrix, terminal_nodes in groups.items()
         )
 
     @cached_property
@@ -279,7 +279,7 @@ class SequenceForm:
                 np.tile(columns[end.sequences[1]], len(self.game.classes[0])),
                 (end.leaf.chips * matrices[end.leaf.matrix]).ravel(),
             )
-            for end in self.ends
+            for end in self.terminal_nodes
         ]
         shape = int(rows.max()) + 1, int(columns.max()) + 1
         of_rows, of_columns, values = map(np.concatenate, zip(*parts, strict=True))
@@ -310,7 +310,7 @@ def sequence_form(game: PublicGame) -> SequenceForm:
         SolvingError: two decisions of one name differ in their actions, or in what their player has done before.
     """
     known: list[dict[str, Choice]] = [{} for _ in game.classes]
-    ends: list[End] = []
+    terminal_nodes: list[TerminalNode] = []
     counts = [1] * game.players
 
     def choice_at(node: Decision, parent: int) -> Choice:
@@ -328,7 +328,7 @@ def sequence_form(game: PublicGame) -> SequenceForm:
     def walk(node: Node, sequences: tuple[int, ...]) -> None:
         match node:
             case Leaf():
-                ends.append(End(node, sequences))
+                terminal_nodes.append(TerminalNode(node, sequences))
             case Chance():
                 for child in node.children:
                     walk(child, sequences)
@@ -338,7 +338,7 @@ def sequence_form(game: PublicGame) -> SequenceForm:
                     walk(child, (*sequences[:player], sequence, *sequences[player + 1 :]))
 
     walk(game.root, (0,) * game.players)
-    return SequenceForm(game, tuple(tuple(choices.values()) for choices in known), tuple(ends))
+    return SequenceForm(game, tuple(tuple(choices.values()) for choices in known), tuple(terminal_nodes))
 
 
 def _levels(choices: Sequence[Choice]) -> tuple[Level, ...]:
@@ -383,7 +383,7 @@ def sequence_values(form: SequenceForm, player: int, *others: Plan) -> NDArray[n
         others: the plans of all other players, in order.
     """
     values = np.zeros(form.plan_shape(player))
-    for number, chips, sequences in form.ends_by_matrix:
+    for number, chips, sequences in form.terminal_nodes_by_matrix:
         payoffs = np.moveaxis(form.game.payoffs(number, player), player, -1)
         of_others = [plan[at] for plan, at in zip(others, np.delete(sequences, player, 0), strict=True)]
         won = of_others[0] @ payoffs if len(others) == 1 else _contracted(payoffs, of_others)

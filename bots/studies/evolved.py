@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,32 +14,32 @@ from bots.errors import EvolutionError, SpecError
 from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.bot import EvolvedBot
 from bots.evolved.chromosome import BETTING_STATES, GENES, HAND_CATEGORIES, POSITION_CLASSES, Odds, gene
+from bots.evolved.hand_results import play_hands, preflop_play, winnings_of
 from bots.evolved.runs import FinishedRun, FinishedRuns
 from bots.evolved.training import DealSet, make_deals
-from bots.evolved.watching import preflop_play, watch, winnings_of
 from bots.sdk.registry import builtin_names, make_bot
 from bots.sdk.selfplay import self_play
 from bots.studies.evolved_play import (
     CATEGORIES,
     GENERATED_GENES_HANDS,
-    WatchedPlayer,
+    MeasuredPlayer,
     about_settings,
     against_chart,
-    along_the_run,
     best_hands,
-    by_hand,
     checks_charts,
     cost_chart,
     earlier_trainers,
     finals,
+    fitness_chart,
     per_thousand,
     progress_table,
     random_opponents,
     side_by_side,
     style,
     winnings,
+    winnings_chart,
 )
-from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
+from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict, sheet
 from bots.workers import Workers
 from logs.estimation import Rate, RunningMean
 from logs.estimation.mean import signed
@@ -54,7 +54,7 @@ _PROGRESS_DEALS: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportSettings:
+class EvolvedStudySettings:
     """How much is played for a report.
 
     Attributes:
@@ -78,7 +78,7 @@ class ReportSettings:
 
 def evolved_report(
     runs: FinishedRuns,
-    settings: ReportSettings,
+    settings: EvolvedStudySettings,
     beside: Sequence[FinishedRuns] = (),
     *,
     workers: Workers | None = None,
@@ -87,10 +87,7 @@ def evolved_report(
     """Measure everything, and say it.
 
     Args:
-        runs: what the report is about.
-        settings: how much is played.
         beside: other runs, whose players are compared with this one's.
-        workers: who plays the matches; this process by default.
         show: called with the part that is done, 0 to 1.
 
     Raises:
@@ -168,18 +165,18 @@ def _first(deals: DealSet, count: int) -> DealSet:
     )
 
 
-def _watched_player(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> WatchedPlayer:
+def _watched_player(run: FinishedRun, runs: FinishedRuns, unseen: DealSet) -> MeasuredPlayer:
     odds = (run.settings.odds,) * 10
     nine = runs.opponents if run is runs.player else run.state.opponents
     assert nine is not None
     sides = [
-        watch(deals, run.chromosome, nine, odds, run.settings.rake)
+        play_hands(deals, run.chromosome, nine, odds, run.settings.rake)
         for deals in (run.settings.evaluator.deal_set(), unseen)
     ]
-    return WatchedPlayer(run.name, *sides)
+    return MeasuredPlayer(run.name, *sides)
 
 
-def _winnings(players: Sequence[WatchedPlayer]) -> Section:
+def _winnings(players: Sequence[MeasuredPlayer]) -> Section:
     player = players[0]
     return Section(
         "Winnings",
@@ -188,9 +185,12 @@ def _winnings(players: Sequence[WatchedPlayer]) -> Section:
             "trained on say what the player is worth.",
         ),
         (
-            by_hand(player.trained, "The player on the deals of its training"),
-            by_hand(player.unseen, "The player on other deals"),
-            *(by_hand(trainer.trained, f"{trainer.name} on the deals of its training") for trainer in players[1:]),
+            winnings_chart(player.trained, "The player on the deals of its training"),
+            winnings_chart(player.unseen, "The player on other deals"),
+            *(
+                winnings_chart(trainer.trained, f"{trainer.name} on the deals of its training")
+                for trainer in players[1:]
+            ),
             *winnings(players),
         ),
     )
@@ -206,8 +206,8 @@ def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
             "influence on a run.",
         ),
         (
-            along_the_run(runs.player),
-            *(along_the_run(run) for run in trainers),
+            fitness_chart(runs.player),
+            *(fitness_chart(run) for run in trainers),
             *(
                 against_chart(f"{who} against {name}", of, nine, settings.odds, settings.rake, deals)
                 for name, nine in tables
@@ -223,7 +223,7 @@ def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
     )
 
 
-def _tables(player: WatchedPlayer, unseen: DealSet) -> Section:
+def _tables(player: MeasuredPlayer, unseen: DealSet) -> Section:
     hands, figures = best_hands(player)
     return Section(
         "How it plays",
@@ -232,7 +232,7 @@ def _tables(player: WatchedPlayer, unseen: DealSet) -> Section:
     )
 
 
-def _genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
+def _genes_section(runs: FinishedRuns, settings: EvolvedStudySettings) -> Section:
     unseen, seed = make_deals(settings.gene_deals, settings.seed, _GENE_TRIALS), settings.seed
     player = runs.player
     uses = [
@@ -249,7 +249,7 @@ def _genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
     )
 
 
-def _matches(results: Sequence[Result]) -> Section:
+def _matches(results: Sequence[MatchResult]) -> Section:
     return Section(
         "Against other bots",
         (_fields_sentence(results),),
@@ -257,7 +257,7 @@ def _matches(results: Sequence[Result]) -> Section:
     )
 
 
-def _fields_sentence(results: Sequence[Result]) -> str:
+def _fields_sentence(results: Sequence[MatchResult]) -> str:
     of = {result.opponent.bot: result for result in results if result.opponent.game == "limit10"}
     told = []
     for name in FIELDS:
@@ -271,16 +271,8 @@ def _fields_sentence(results: Sequence[Result]) -> str:
 _ROUNDS: Final = ("flop", "turn", "river")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _GeneUse:
-    """Genes that a player is asked for along the hands.
-
-    Attributes:
-        name: of the player.
-        hands: dealt, at each point.
-        share: of the 5,040 genes that were asked by then.
-        used: the genes asked in all hands.
-    """
+class _GeneUse(NamedTuple):
+    """The share of the 5,040 genes that a player was asked for by some numbers of hands, and the genes."""
 
     name: str
     hands: tuple[int, ...]
@@ -312,15 +304,7 @@ def _use_chart(uses: Sequence[_GeneUse]) -> LineChart:
         title="Use of the chromosome",
         x_label="hands dealt (logarithmic)",
         y_label="% of the genes",
-        lines=tuple(
-            Line(
-                name=use.name,
-                xs=tuple(map(float, use.hands)),
-                ys=tuple(100 * share for share in use.share),
-                has_dots=True,
-            )
-            for use in uses
-        ),
+        lines=tuple(Line.of(use.name, use.hands, [100 * share for share in use.share], has_dots=True) for use in uses),
         note="Against the nine trainers, on deals that nothing was trained on.",
         is_log=True,
     )
@@ -384,10 +368,10 @@ def _unused_tables(use: _GeneUse) -> tuple[TableView, ...]:
         ("raises in the round before", [(str(at), unused[:, :, befores == at]) for at in range(5)]),
     ]
     return tuple(
-        TableView(
+        sheet(
             f"Genes never used, by {what}",
-            ((what, ""), ("genes", ""), ("never used", ""), ("%", "")),
-            tuple((name, f"{one.size:,}", f"{int(one.sum()):,}", f"{100 * one.mean():.0f}") for name, one in rows),
+            (what, "genes", "never used", "%"),
+            ((name, f"{one.size:,}", f"{int(one.sum()):,}", f"{100 * one.mean():.0f}") for name, one in rows),
         )
         for what, rows in by
     )
@@ -414,45 +398,31 @@ _PARTS: Final = 4
 _US: Final = "evolved"
 
 
-@dataclass(frozen=True, slots=True)
-class Opponent:
-    """A match.
-
-    Attributes:
-        bot: that the others are.
-        game: ``limit`` with one of them, ``limit10`` with nine.
-        deals: how many, each in every rotation.
-    """
+class StudyMatch(NamedTuple):
+    """A match against some bot: one in ``limit``, nine in ``limit10``; each deal is played in every rotation."""
 
     bot: str
     game: str
     deals: int
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a match brought.
+class MatchResult(NamedTuple):
+    """The player's winnings of a match."""
 
-    Attributes:
-        opponent: the match.
-        rate: the player's winnings.
-    """
-
-    opponent: Opponent
+    opponent: StudyMatch
     rate: Rate
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     chromosome: str
     odds: str
-    opponent: Opponent
+    opponent: StudyMatch
     first: int
     deals: int
     seed: int
 
 
-def opponents(deals: int) -> list[Opponent]:
+def opponents(deals: int) -> list[StudyMatch]:
     """Every built-in bot that plays limit hold'em, but for two: nine of each at a table of ten, and one alone."""
     found = []
     for game in ("limit10", "limit"):
@@ -467,31 +437,28 @@ def opponents(deals: int) -> list[Opponent]:
                 continue
             if not isinstance(bot, EvolvedBot) and bot.refusal(definition) is None:
                 is_field = name in FIELDS and game == "limit10"
-                found.append(Opponent(name, game, _FIELDS_TIMES * deals if is_field else deals))
+                found.append(StudyMatch(name, game, _FIELDS_TIMES * deals if is_field else deals))
     return found
 
 
-def _effort(opponent: Opponent) -> int:
+def _effort(opponent: StudyMatch) -> int:
     return (1 if opponent.game == "limit" else 8) * opponent.deals
 
 
 def play_matches(
     chromosome: str,
     odds: str,
-    matches: Sequence[Opponent],
+    matches: Sequence[StudyMatch],
     seed: int,
     workers: Workers | None,
-    played: Callable[[Opponent], None] = lambda _: None,
-) -> list[Result]:
+    played: Callable[[StudyMatch], None] = lambda _: None,
+) -> list[MatchResult]:
     """Play them all; the result does not depend on who plays.
 
     Args:
         chromosome: the path of the player's.
         odds: by which it decides; empty for those of its training.
-        matches: what is played.
         seed: of the cards, and of the samples of all bots.
-        workers: who plays; this process by default.
-        played: called after each match.
     """
     results = []
     for opponent in matches:
@@ -503,7 +470,7 @@ def play_matches(
         won = RunningMean(score for part in scores for score in part)
         rate = won.rate(_US, opponent.bot)
         assert rate is not None
-        results.append(Result(opponent, rate))
+        results.append(MatchResult(opponent, rate))
         played(opponent)
     return results
 
@@ -529,12 +496,12 @@ def _play(part: _Part) -> list[float]:
     return found
 
 
-def results_table(results: Sequence[Result]) -> TableView:
+def results_table(results: Sequence[MatchResult]) -> TableView:
     """What was won from whom."""
-    return TableView(
+    return sheet(
         "Against the built-in bots",
-        (("others", ""), ("players", ""), ("deals", ""), ("hands", ""), ("mbb/g", ""), ("95 % interval", "")),
-        tuple(
+        ("others", "players", "deals", "hands", "mbb/g", "95 % interval"),
+        (
             (
                 result.opponent.bot,
                 str(_players(result)),
@@ -550,7 +517,7 @@ def results_table(results: Sequence[Result]) -> TableView:
     )
 
 
-def _results_chart(results: Sequence[Result]) -> BarChart:
+def _results_chart(results: Sequence[MatchResult]) -> BarChart:
     return BarChart(
         title="Against the built-in bots",
         label="mbb/g",
@@ -566,5 +533,5 @@ def _results_chart(results: Sequence[Result]) -> BarChart:
     )
 
 
-def _players(result: Result) -> int:
+def _players(result: MatchResult) -> int:
     return find_game(result.opponent.game)[1].num_players

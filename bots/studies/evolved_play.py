@@ -5,23 +5,20 @@ Its graphs are lost; its tables are `printed.json`. Two of them have 21 rows and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.evolution.breeding import Chromosomes
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
+from bots.evolved.hand_results import Estimate, HandResults, Preflop, play_hands, ratio, total
 from bots.evolved.runs import Check, FinishedRun, FinishedRuns
 from bots.evolved.training import GENOME, OPPONENTS, DealSet
-from bots.evolved.watching import Estimate, Preflop, Watched, ratio, total, watch
-from bots.studies.report import Claim, Claims, Line, LineChart, Verdict
+from bots.studies.report import Claim, Claims, Line, LineChart, Verdict, printed_figures, sheet
 from engine import Category
 from engine.cards import STARTING_HANDS
 from logs.estimation.mean import signed
@@ -35,16 +32,8 @@ GENERATED_GENES_HANDS: Final = 5_179_648
 """Hands that would have to be played so that every gene is used, "in the best case" (chapter 4.6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PrintedRow:
-    """A row of one of its tables.
-
-    Attributes:
-        name: of the starting hand, or of the hand at the end.
-        times: how often the player saw a flop with it, or ended with it.
-        won_percent: how often it won.
-        dollars: what these hands brought.
-    """
+class _PrintedRow(NamedTuple):
+    """A starting hand with which the player saw a flop, or a hand at the end."""
 
     name: str
     times: int
@@ -52,14 +41,8 @@ class _PrintedRow:
     dollars: float
 
 
-@dataclass(frozen=True, slots=True)
-class _PrintedPlayer:
-    """The tables of one player.
-
-    Attributes:
-        hands: the starting hands that won most.
-        finals: by the hand at the end, from the best to the worst.
-    """
+class _PrintedPlayer(NamedTuple):
+    """The starting hands of one player that won most, and its hands at the end, from the best to the worst."""
 
     hands: tuple[_PrintedRow, ...]
     finals: tuple[_PrintedRow, ...]
@@ -77,19 +60,13 @@ class _PrintedPlayer:
 
 def printed_player(name: str) -> _PrintedPlayer:
     """The tables of ``player`` or ``trainer-1`` to ``trainer-9``."""
-    player = _data()["players"][name]
+    player = printed_figures("evolved")["players"][name]
     return _PrintedPlayer(*(tuple(_PrintedRow(*row) for row in player[table]) for table in ("hands", "finals")))
 
 
 def printed_style() -> dict[str, float]:
     """The figures of the final player's style, in per cent; AF is a factor."""
-    return dict(_data()["style"])
-
-
-@cache
-def _data() -> dict[str, dict]:  # type: ignore[type-arg]
-    found: dict[str, dict] = json.loads(files("bots.studies").joinpath("evolved_printed.json").read_text("utf-8"))  # type: ignore[type-arg]
-    return found
+    return dict(printed_figures("evolved")["style"])
 
 
 BEST_HANDS: Final = 20
@@ -100,21 +77,20 @@ CATEGORIES: Final = tuple(category.name.replace("_", " ").lower() for category i
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WatchedPlayer:
+class MeasuredPlayer:
     """A player watched on two sets of deals.
 
     Attributes:
-        name: of its run.
         trained: on the deals of its training.
         unseen: on deals that nothing was trained on.
     """
 
     name: str
-    trained: Watched
-    unseen: Watched
+    trained: HandResults
+    unseen: HandResults
 
 
-def per_thousand(watched: Watched, hands: NDArray[np.bool_] | None = None) -> Estimate:
+def per_thousand(watched: HandResults, hands: NDArray[np.bool_] | None = None) -> Estimate:
     """Dollars won per 1,000 hands, of some hands only if `hands` marks them."""
     found = total(watched, watched.dollars if hands is None else np.where(hands, watched.dollars, 0.0))
     return _scaled(found, 1000 / (100 * watched.deals))
@@ -127,7 +103,7 @@ def _interval_text(estimate: Estimate, digits: int) -> str:
 
 
 # ---- winnings
-def winnings(players: Sequence[WatchedPlayer]) -> tuple[Claims, TableView]:
+def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
     """What each player won on the deals of its training and on others: after the flop, as printed, and in all hands."""
     after, whole = [], []
     for player in players:
@@ -168,20 +144,17 @@ def winnings(players: Sequence[WatchedPlayer]) -> tuple[Claims, TableView]:
             "the evolution has found, not what the player is worth; on other deals the 95 % interval is that of all "
             "deals, for these ten players.",
         ),
-        TableView(
+        sheet(
             "Winnings in all hands",
-            tuple(
-                (head, "")
-                for head in (
-                    "",
-                    "deals of the training",
-                    "other deals",
-                    "interval",
-                    "of these, folded before the flop",
-                    "printed, with as much lost before the flop",
-                )
+            (
+                "",
+                "deals of the training",
+                "other deals",
+                "interval",
+                "of these, folded before the flop",
+                "printed, with as much lost before the flop",
             ),
-            tuple(whole),
+            whole,
             "Dollars per 1,000 hands dealt. What is lost before the flop is the charts' doing, the same for everybody, "
             "and missing in the printed figures: the last column adds ours to them.",
         ),
@@ -194,11 +167,7 @@ def verdict_on_winnings(
     """What became of printed winnings, which are those of the deals of a training, and why.
 
     Args:
-        printed: the work's figure.
-        printed_deals: on how many deals.
-        trained: ours on the deals of the training.
         unseen: ours on other deals; what chance makes two sets of deals differ is taken from it.
-        unseen_deals: how many those are.
     """
     if unseen.half_width_95 is None:
         return Verdict.UNDECIDED, _TOO_FEW
@@ -215,17 +184,12 @@ def verdict_on_winnings(
     return Verdict.NOT_REPRODUCED, "ours wins less, on its own deals already"
 
 
-def by_hand(watched: Watched, title: str, note: str = "") -> LineChart:
+def winnings_chart(watched: HandResults, title: str, note: str = "") -> LineChart:
     """The winnings along the hands in which it saw the flop: total, with and without showdown."""
     seen = watched.saw_flop
     dollars, showdown, deal = watched.dollars[seen], watched.showdown[seen], watched.deal[seen]
     at = np.unique(np.linspace(0, max(len(dollars) - 1, 0), min(_POINTS, len(dollars))).astype(int))
-    xs = tuple((at + 1).tolist())
-
-    def line(name: str, values: NDArray[np.float64], half: NDArray[np.float64] | None = None) -> Line:
-        ys = np.cumsum(values)[at]
-        low, high = ((), ()) if half is None else (tuple((ys - half).tolist()), tuple((ys + half).tolist()))
-        return Line(name=name, xs=xs, ys=tuple(ys.tolist()), low=low, high=high)
+    xs = at + 1
 
     whole = total(watched, np.where(seen, watched.dollars, 0.0)).half_width_95
     half = None if whole is None else whole * np.sqrt((deal[at] + 1) / watched.deals)
@@ -234,16 +198,16 @@ def by_hand(watched: Watched, title: str, note: str = "") -> LineChart:
         x_label="hands with a flop",
         y_label="dollars",
         lines=(
-            line("total" if half is None else "total, with its 95 % interval", dollars, half),
-            line("with showdown", np.where(showdown, dollars, 0.0)),
-            line("without showdown", np.where(showdown, 0.0, dollars)),
+            Line.of("total" if half is None else "total, with its 95 % interval", xs, np.cumsum(dollars)[at], half),
+            Line.of("with showdown", xs, np.cumsum(np.where(showdown, dollars, 0.0))[at]),
+            Line.of("without showdown", xs, np.cumsum(np.where(showdown, 0.0, dollars))[at]),
         ),
         note=note,
     )
 
 
 # ---- tables
-def best_hands(sides: WatchedPlayer) -> tuple[TableView, Claims]:
+def best_hands(sides: MeasuredPlayer) -> tuple[TableView, Claims]:
     """The starting hands that won most in hands with a flop: printed, on the training's deals, on others."""
     printed = printed_player(sides.name)
     ours = [_by_starting_hand(watched) for watched in (sides.trained, sides.unseen)]
@@ -259,13 +223,13 @@ def best_hands(sides: WatchedPlayer) -> tuple[TableView, Claims]:
             )
         interval = ours[1][1][place] if place < len(ours[1][1]) else None
         cells.append("" if interval is None else _interval_text(interval, 0))
-        rows.append(tuple(cells))
+        rows.append(cells)
     heads = ("times", "won %", "dollars")
     columns = ("place", "printed", *heads, "training", *heads, "other deals", *heads, "interval")
-    view = TableView(
+    view = sheet(
         "The 20 best starting hands",
-        tuple((head, "") for head in columns),
-        tuple(rows),
+        columns,
+        rows,
         "Of the hands in which it saw the flop: times, how often it won a part of the pot, and what they brought. The "
         "last column is the 95 % interval of the dollars on other deals.",
     )
@@ -318,12 +282,12 @@ def _strong_hands() -> set[str]:
     return set(sorted(chances, key=lambda name: -chances[name])[:BEST_HANDS])
 
 
-def _by_starting_hand(watched: Watched) -> tuple[list[_PrintedRow], list[Estimate]]:
+def _by_starting_hand(watched: HandResults) -> tuple[list[_PrintedRow], list[Estimate]]:
     return _table(watched, watched.hand, STARTING_HANDS)
 
 
 def _table(
-    watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]
+    watched: HandResults, kinds: NDArray[np.int64], names: Sequence[str]
 ) -> tuple[list[_PrintedRow], list[Estimate]]:
     found = []
     for kind in np.unique(kinds[watched.saw_flop]).tolist():
@@ -336,7 +300,7 @@ def _table(
     return [row for row, _ in found], [dollars for _, dollars in found]
 
 
-def finals(sides: WatchedPlayer) -> tuple[Claims, ...]:
+def finals(sides: MeasuredPlayer) -> tuple[Claims, ...]:
     """How often it won with each hand at the end, and what these hands brought."""
     printed = {row.name: row for row in printed_player(sides.name).finals}
     of = PLAYED["player" if sides.name == "player" else "trainer"]
@@ -352,13 +316,10 @@ def finals(sides: WatchedPlayer) -> tuple[Claims, ...]:
         often = _scaled(total(watched, of_kind), scale)
         brought = _scaled(total(watched, watched.dollars * of_kind), scale)
         factor = (100 * watched.deals / of) ** 0.5
-        won.append(
-            _compared(f"{name}: won %", _scaled(share, 100), None if row is None else row.won_percent, 1, factor)
-        )
-        times.append(_compared(f"{name}: times", often, None if row is None else row.times / of * 1000, 1, factor))
-        dollars.append(
-            _compared(f"{name}: dollars", brought, None if row is None else row.dollars / of * 1000, 1, factor)
-        )
+        figures = (None,) * 3 if row is None else (row.won_percent, row.times / of * 1000, row.dollars / of * 1000)
+        won.append(_compared(f"{name}: won %", _scaled(share, 100), figures[0], 1, factor))
+        times.append(_compared(f"{name}: times", often, figures[1], 1, factor))
+        dollars.append(_compared(f"{name}: dollars", brought, figures[2], 1, factor))
     note = (
         "On other deals; the hand at the end is that of the last round the player saw. Times and dollars are per 1,000 "
         "hands dealt. A figure is called reproduced if it differs by no more than chance makes two sets of deals "
@@ -380,10 +341,7 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
     """A figure beside the printed one.
 
     Args:
-        quantity: its name.
-        ours: the figure.
         printed: the work's; None where it prints none.
-        digits: behind the point.
         factor: how much wider an interval of as many deals as the work had would be than ours.
     """
     text, interval = f"{ours.value:,.{digits}f}", _interval_text(ours, digits)
@@ -406,7 +364,7 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
 
 
 # ---- style
-def style(watched: Watched, preflop: Preflop) -> Claims:
+def style(watched: HandResults, preflop: Preflop) -> Claims:
     """VPIP to AF, and what such a player is called."""
     printed = printed_style()
     factor = (100 * watched.deals / PLAYED["player"]) ** 0.5
@@ -472,19 +430,19 @@ _MOST_CHAMPIONS: Final = 12
 """Of each run, spread over it, that are measured on unseen deals."""
 
 
-def along_the_run(run: FinishedRun) -> LineChart:
+def fitness_chart(run: FinishedRun) -> LineChart:
     """Gains in each generation: of the best individual, of the best opponent beside it, of all on average."""
     history = run.state.history
-    xs = tuple(float(generation.number) for generation in history)
+    xs = [generation.number for generation in history]
     scale = 1000 / (100 * run.settings.deals)
     return LineChart(
         title=run.name,
         x_label="generation",
         y_label="dollars per 1,000 hands",
         lines=(
-            Line(name="best individual", xs=xs, ys=tuple(scale * one.best for one in history)),
-            Line(name="best trainer", xs=xs, ys=tuple(scale * (one.best_opponent or 0.0) for one in history)),
-            Line(name="mean", xs=xs, ys=tuple(scale * one.mean for one in history)),
+            Line.of("best individual", xs, [scale * one.best for one in history]),
+            Line.of("best trainer", xs, [scale * (one.best_opponent or 0.0) for one in history]),
+            Line.of("mean", xs, [scale * one.mean for one in history]),
         ),
     )
 
@@ -495,7 +453,7 @@ def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
     for run in runs:
         found = run.state.champion_generations
         costs = [after - before for before, after in pairwise((0, *found))]
-        lines.append(Line(name=run.name, xs=tuple(map(float, range(1, len(costs) + 1))), ys=tuple(map(float, costs))))
+        lines.append(Line.of(run.name, range(1, len(costs) + 1), costs))
     return LineChart(
         title="Generations each trainer cost",
         x_label="trainers found in the run",
@@ -518,14 +476,10 @@ def checks_charts(runs: Sequence[FinishedRun]) -> list[LineChart]:
             if run.checks is None:
                 continue
             points = [(check.generation, won(check)) for check in run.checks.checks]
-            known = [
-                (float(number), 1000 * value / (100 * run.checks.deals))
-                for number, value in points
-                if value is not None
-            ]
+            known = [(number, 1000 * value / (100 * run.checks.deals)) for number, value in points if value is not None]
             if known:
                 xs, ys = zip(*known, strict=True)
-                lines.append(Line(name=run.name, xs=xs, ys=ys, has_dots=True))
+                lines.append(Line.of(run.name, xs, ys, has_dots=True))
         if lines:
             charts.append(
                 LineChart(
@@ -557,18 +511,10 @@ def against_chart(
     for run in runs:
         champions = run.bests
         chosen = np.unique(np.linspace(0, len(champions) - 1, min(_MOST_CHAMPIONS, len(champions))).astype(int))
-        won = [per_thousand(watch(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
+        won = [per_thousand(play_hands(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
         has_band = len(runs) == 1 and won[0].half_width_95 is not None
-        lines.append(
-            Line(
-                name=run.name,
-                xs=tuple(float(at + 1) for at in chosen.tolist()),
-                ys=tuple(one.value for one in won),
-                low=tuple(one.low or 0.0 for one in won) if has_band else (),
-                high=tuple(one.high or 0.0 for one in won) if has_band else (),
-                has_dots=True,
-            )
-        )
+        half = [one.half_width_95 or 0.0 for one in won] if has_band else None
+        lines.append(Line.of(run.name, chosen + 1, [one.value for one in won], half, has_dots=True))
     return LineChart(
         title=title,
         x_label="trainers found in the run" if len(runs) > 1 else "best individuals so far, in order",
@@ -585,26 +531,24 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
         row = [run.name, f"{run.state.history[-1].number:,}", f"{len(run.state.champions):,}"]
         for _, opponents in others:
             for chromosome in (run.bests[0], run.chromosome):
-                played = watch(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
+                played = play_hands(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
                 won = per_thousand(played)
                 row.append(f"{signed(won.value)} {_interval_text(won, 0)}")
-        rows.append(tuple(row))
+        rows.append(row)
     heads = [f"{when} against {name}" for name, _ in others for when in ("first", "last")]
-    return TableView(
+    return sheet(
         "The first and the last of each run",
-        tuple((head, "") for head in ("run", "generations", "bests", *heads)),
-        tuple(rows),
+        ("run", "generations", "bests", *heads),
+        rows,
         "Dollars per 1,000 hands on deals that nothing was trained on, with 95 % intervals of all deals.",
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Opposition:
+class NineOpponents:
     """Nine players after the flop; before it everybody plays the charts.
 
     Attributes:
-        name: what they are.
-        chromosomes: of the nine.
         odds: by which they decide.
     """
 
@@ -613,34 +557,33 @@ class Opposition:
     odds: Odds
 
 
-def _oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[Opposition]:
+def _oppositions(all_runs: Sequence[FinishedRuns], seed: int) -> list[NineOpponents]:
     def alike(raise_above: int, call_above: int) -> Chromosomes:
         return np.tile(np.array([raise_above, call_above], np.int16), (9, GENES, 1))
 
     reward: Final = Odds.REWARD
-    trainers: list[Opposition] = []
+    trainers: list[NineOpponents] = []
     for runs in all_runs:
-        nine = Opposition(f"trainers of {runs.folder.name}", runs.opponents, runs.player.settings.odds)
+        nine = NineOpponents(f"trainers of {runs.folder.name}", runs.opponents, runs.player.settings.odds)
         if not any(np.array_equal(nine.chromosomes, other.chromosomes) for other in trainers):
             trainers.append(nine)
     return [
         *trainers,
-        Opposition("random chromosomes", random_opponents(seed), reward),
-        Opposition("callers", alike(THRESHOLD, -THRESHOLD), reward),
-        Opposition("raisers", alike(-THRESHOLD, -THRESHOLD), reward),
+        NineOpponents("random chromosomes", random_opponents(seed), reward),
+        NineOpponents("callers", alike(THRESHOLD, -THRESHOLD), reward),
+        NineOpponents("raisers", alike(-THRESHOLD, -THRESHOLD), reward),
     ]
 
 
-def _winnings_at(player: Chromosomes, odds: Odds, opposition: Opposition, rake: bool, deals: DealSet) -> Watched:
-    return watch(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
+def _winnings_at(player: Chromosomes, odds: Odds, opposition: NineOpponents, rake: bool, deals: DealSet) -> HandResults:
+    return play_hands(deals, player, opposition.chromosomes, (odds, *[opposition.odds] * 9), rake)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class PlayerAtTables:
     """The player of a folder at all tables.
 
     Attributes:
-        runs: the folder's.
         at_tables: dollars per 1,000 hands at each.
     """
 
@@ -653,11 +596,11 @@ class Standing:
         return sum(one.value for one in self.at_tables) / len(self.at_tables)
 
 
-def standings(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> list[Standing]:
+def players_at_tables(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> list[PlayerAtTables]:
     """What the player of each folder wins at every table, in the order given."""
     tables = _oppositions(all_runs, seed)
     return [
-        Standing(
+        PlayerAtTables(
             runs,
             tuple(
                 per_thousand(
@@ -672,22 +615,20 @@ def standings(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> li
 
 def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> TableView:
     """What the player of each folder wins at every table."""
-    return TableView(
-        "Runs side by side",
+    against = [f"against {table.name}" for table in _oppositions(all_runs, seed)]
+    rows = [
         (
-            *(("run", ""), ("settings", "")),
-            *((f"against {table.name}", "") for table in _oppositions(all_runs, seed)),
-            ("mean", "over the tables"),
-        ),
-        tuple(
-            (
-                one.runs.folder.name,
-                about_settings(one.runs),
-                *(f"{signed(won.value)} {_interval_text(won, 0)}" for won in one.at_tables),
-                signed(one.mean),
-            )
-            for one in standings(all_runs, deals, seed)
-        ),
+            one.runs.folder.name,
+            about_settings(one.runs),
+            *(f"{signed(won.value)} {_interval_text(won, 0)}" for won in one.at_tables),
+            signed(one.mean),
+        )
+        for one in players_at_tables(all_runs, deals, seed)
+    ]
+    return sheet(
+        "Runs side by side",
+        ("run", "settings", *against, ("mean", "over the tables")),
+        rows,
         "Dollars per 1,000 hands against nine others, with rake, on the same deals for all, which nothing was trained "
         "on; 95 % intervals of all deals. Callers and raisers play the charts before the flop and always call or raise "
         "after it.",

@@ -10,22 +10,22 @@ from typing import Final
 from bots.kuhn.evolution import SelectionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of
-from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ROULETTE, SELECTION, Gathered
+from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ExperimentResults
 from bots.studies.kuhn_sections import (
     RUN_SPREAD,
-    band,
-    level,
+    mean_line,
     mean_of,
     model_sections,
     of_runs,
+    over_runs,
     range_verdict,
     rival_sections,
+    value_line,
 )
-from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict
-from logs.page.table import TableView
+from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict, printed_figures, sheet
 
 
-def claims_report(found: Gathered) -> Report:
+def kuhn_report(found: ExperimentResults) -> Report:
     """The report on the results of all experiments."""
     sections = (
         *model_sections(found),
@@ -47,7 +47,7 @@ def claims_report(found: Gathered) -> Report:
     )
 
 
-def _summary(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
+def _summary(found: ExperimentResults, sections: tuple[Section, ...]) -> Iterator[str]:
     results = found["classic-rational-1"]
     possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
     record, value = (
@@ -93,14 +93,14 @@ def _relations() -> Section:
         and float(rows[FOUR_MODELS.index(one)][1 + FOUR_MODELS.index(other)]) > 0
     ]
     said = ", ".join(f"{one.capitalize()} beats {other.capitalize()}" for one, other in beaten)
-    heads = (("wins from", ""), *((name.capitalize(), "") for name in FOUR_MODELS))
+    heads = ("wins from", *map(str.capitalize, FOUR_MODELS))
     return Section(
         "Who beats whom",
         (
             f"The work draws the relations of its models after 1,000 games in each seat. Exactly: {said}. The "
             "closest of these differences cannot be decided by so few games.",
         ),
-        (TableView("Chips per hand, mean of both seats, exact", heads, tuple(rows)),),
+        (sheet("Chips per hand, mean of both seats, exact", heads, rows),),
     )
 
 
@@ -157,7 +157,7 @@ _SAME: Final = 2.0
 """Standard errors of a difference below which nothing can be said about it."""
 
 
-def _study_sections(found: Gathered) -> Iterator[Section]:
+def _study_sections(found: ExperimentResults) -> Iterator[Section]:
     yield _selections(found)
     yield _starts_and_crossovers(found)
     yield _listing(found)
@@ -168,29 +168,18 @@ def _means_at(results: Sequence[KuhnResult], generation: int) -> list[float]:
     return [result.mean[generation] for result in results]
 
 
-def _interval(values: Sequence[float]) -> str:
-    return f"{min(values):.4f} to {max(values):.4f}"
-
-
-def _selections(found: Gathered) -> Section:
+def _selections(found: ExperimentResults) -> Section:
     rows = []
-    for selection, generation, printed in (
-        ("tournament", 100, SELECTION),
-        ("rank", 100, SELECTION),
-        ("roulette", 500, ROULETTE),
+    printed = printed_figures("kuhn")
+    for selection, generation, figure in (
+        ("tournament", 100, printed["selection"]),
+        ("rank", 100, printed["selection"]),
+        ("roulette", 500, printed["roulette"]),
     ):
         values = _means_at(found[f"classic-rational-1-{selection}"], generation)
-        verdict, why = range_verdict(printed, values)
-        rows.append(
-            Claim(
-                quantity=f"{selection}, mean fitness against Rational after {generation} generations",
-                ours=f"{mean_of(values):.4f}",
-                interval=_interval(values),
-                printed=f"{printed:.2f}",
-                verdict=verdict,
-                why=why,
-            )
-        )
+        verdict, why = range_verdict(figure, values)
+        about = f"{selection}, mean fitness against Rational after {generation} generations"
+        rows.append(over_runs(about, values, printed=f"{figure:.2f}", verdict=verdict, why=why))
     table = []
     charts = []
     for name in FOUR_MODELS:
@@ -207,19 +196,17 @@ def _selections(found: Gathered) -> Section:
         possible = best_answer(KuhnGame(), 0, model(name, Variant.CLASSIC)).value
         for what in ("mean", "best"):
             curves = {selection: [getattr(result, what) for result in results] for selection, results in runs.items()}
-            lines = tuple(band(selection, curve) for selection, curve in curves.items())
+            lines = tuple(mean_line(selection, curve) for selection, curve in curves.items())
             charts.append(
                 LineChart(
                     title=f"{what.capitalize()} fitness against {name.capitalize()}, by selection",
                     x_label="generation",
                     y_label="chips per hand",
-                    lines=(*lines, level("possible", possible, 500)),
+                    lines=(*lines, value_line("possible", possible, 500)),
                 )
             )
     heads = ("against", "selection", "10", "50", "100", "200", "500", "seeds")
-    view = TableView(
-        "Mean fitness by generation", tuple((head, "") for head in heads), tuple(table), RUN_SPREAD, is_grouped=True
-    )
+    view = sheet("Mean fitness by generation", heads, table, RUN_SPREAD, is_grouped=True)
     note = "The interval holds all runs, from the lowest to the highest."
     return Section(
         "Selection",
@@ -231,7 +218,7 @@ def _selections(found: Gathered) -> Section:
     )
 
 
-def _starts_and_crossovers(found: Gathered) -> Section:
+def _starts_and_crossovers(found: ExperimentResults) -> Section:
     rows, charts = [], []
     ways = {"as published": "", "one-point crossover": "-one-point", "random start": "-random-start"}
     for name in FOUR_MODELS:
@@ -249,7 +236,7 @@ def _starts_and_crossovers(found: Gathered) -> Section:
                     str(len(results)),
                 )
             )
-        lines = tuple(band(way, [result.mean for result in results]) for way, results in runs.items())
+        lines = tuple(mean_line(way, [result.mean for result in results]) for way, results in runs.items())
         charts.append(
             LineChart(
                 title=f"Mean fitness against {name.capitalize()}, by start and crossover",
@@ -260,7 +247,7 @@ def _starts_and_crossovers(found: Gathered) -> Section:
         )
     heads = ("against", "", "generation 100", "generation 20", "difference at 100", "seeds")
     note = f"{RUN_SPREAD} A difference within 2 standard errors of nothing decides nothing."
-    view = TableView("Mean fitness, chips per hand", tuple((head, "") for head in heads), tuple(rows), note)
+    view = sheet("Mean fitness, chips per hand", heads, rows, note)
     sentences = (
         "The work finds a uniform start and uniform crossover slightly better, from one run of each. The "
         "differences of means over several runs stand in the table, with their standard errors.",
@@ -282,7 +269,7 @@ def _variance(values: Sequence[float]) -> float:
     return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def _listing(found: Gathered) -> Section:
+def _listing(found: ExperimentResults) -> Section:
     rank, listed = found["classic-rational-1-rank"], found["classic-rational-1-rank-as-listed"]
     second, wrong = found["classic-rational-2"], found["classic-rational-2-as-listed"]
     mixed, halved = found["mixed-classic"], found["mixed-classic-as-listed"]
@@ -314,7 +301,7 @@ def _listing(found: Gathered) -> Section:
         f"average player of the later half is sure of. {RUN_SPREAD} The seat that is paid wrongly shows what it was "
         "paid."
     )
-    view = TableView("The mistakes of the listing", tuple((head, "") for head in heads), rows, note)
+    view = sheet("The mistakes of the listing", heads, rows, note)
     sentences = (
         "The printed program cannot have made the printed results: with a second player paid by the model's "
         "winnings there would be no good second players, and its mixed approach would learn nothing. The results "
@@ -331,7 +318,7 @@ def _sure(result: KuhnResult) -> float:
     return -best_answer(KuhnGame(), 1, result.average).value
 
 
-def _exact(found: Gathered) -> Section:
+def _exact(found: ExperimentResults) -> Section:
     possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
     rows = []
     for way, results in (
@@ -367,11 +354,11 @@ def _exact(found: Gathered) -> Section:
     rival_heads = ("co-evolution", "fittest first player", "average first player", "average second player", "seeds")
     note = f"Nobody wins more than {possible:.4f} from Rational. {RUN_SPREAD}"
     tables = (
-        TableView("Fitness sampled and exact", tuple((head, "") for head in heads), tuple(rows), note),
-        TableView(
+        sheet("Fitness sampled and exact", heads, rows, note),
+        sheet(
             "Exploitable by, chips per hand",
-            tuple((head, "") for head in rival_heads),
-            tuple(rivals),
+            rival_heads,
+            rivals,
             f"What the best answer wins more than in an equilibrium. {RUN_SPREAD}",
         ),
     )

@@ -5,33 +5,47 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model, models, sequence_form_of
-from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of, game_value, plan_of_genes, spread
+from bots.kuhn.runs import (
+    KuhnResult,
+    best_answer,
+    expected_value,
+    exploitability_of,
+    game_value,
+    plan_of_genes,
+    standard_deviation,
+)
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Entries
 from bots.studies.kuhn_runs import (
-    BEST,
-    COEVOLVED,
-    COEVOLVED_GENES,
-    COEVOLVED_SYMBOLS,
     FIXED,
     FOUR_MODELS,
-    GENES,
-    MIXED,
-    MIXED_GENES,
-    UP_TO,
-    WON,
     Experiment,
-    Gathered,
+    ExperimentResults,
     experiments,
 )
-from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, Verdict, student_point
+from bots.studies.report import (
+    Claim,
+    Claims,
+    Line,
+    LineChart,
+    Report,
+    Section,
+    Verdict,
+    printed_figures,
+    sheet,
+    student_point,
+)
 from logs.page.table import TableView
+
+_PRINTED: Final = printed_figures("kuhn")
+_COEVOLVED_GENES: Final = tuple(tuple(_PRINTED["coevolved_genes"][seat]) for seat in "12")
+_MIXED_GENES: Final = tuple(_PRINTED["mixed_genes"])
 
 RUN_SPREAD: Final = "± is the standard deviation from run to run."
 _TAIL: Final = 0.00135
@@ -59,6 +73,12 @@ def of_runs(values: Sequence[float], digits: int = 4) -> str:
     """Mean and standard deviation as text."""
     deviation = _spread_of(values)
     return f"{mean_of(values):.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
+
+
+def over_runs(quantity: str, values: Sequence[float], digits: int = 4, **judged: Any) -> Claim:
+    """A claim about the mean of some runs; the interval holds all of them. `judged` is what `Claim` takes besides."""
+    span = f"{min(values):.{digits}f} to {max(values):.{digits}f}" if len(values) > 1 else ""
+    return Claim(quantity=quantity, ours=f"{mean_of(values):.{digits}f}", interval=span, **judged)
 
 
 def _mean_rows(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
@@ -95,12 +115,10 @@ def range_verdict(printed: float, values: Sequence[float], possible: float = mat
     """The verdict on a printed fitness, and its reason.
 
     Args:
-        printed: the figure.
-        values: ours.
         possible: what nobody exceeds on average; a higher figure is a lucky maximum.
     """
-    spread = _spread_of(values)
-    room = None if spread is None else _further_run(len(values)) * spread + _PRINT
+    standard_deviation = _spread_of(values)
+    room = None if standard_deviation is None else _further_run(len(values)) * standard_deviation + _PRINT
     verdict = Verdict.within(printed, mean_of(values), room)
     if verdict is Verdict.REPRODUCED and printed > possible + _PRINT:
         return Verdict.LUCKY, f"nobody wins more than {possible:.4f}"
@@ -109,34 +127,27 @@ def range_verdict(printed: float, values: Sequence[float], possible: float = mat
     return verdict, f"{len(values)} runs lie from {min(values):.2f} to {max(values):.2f}"
 
 
-def band(name: str, curves: Sequence[Sequence[float]]) -> Line:
+def mean_line(name: str, curves: Sequence[Sequence[float]]) -> Line:
     """The mean of some curves over the generations, and what lies within a standard deviation of it."""
     heights = np.array(curves)
-    mean = heights.mean(axis=0)
-    deviation = heights.std(axis=0, ddof=1) if len(heights) > 1 else np.zeros_like(mean)
-    return Line(
-        name=name,
-        xs=tuple(range(heights.shape[1])),
-        ys=tuple(mean.tolist()),
-        low=tuple((mean - deviation).tolist()) if len(heights) > 1 else (),
-        high=tuple((mean + deviation).tolist()) if len(heights) > 1 else (),
-    )
+    half = heights.std(axis=0, ddof=1) if len(heights) > 1 else None
+    return Line.of(name, range(heights.shape[1]), heights.mean(axis=0), half)
 
 
-def level(name: str, height: float, generations: int) -> Line:
+def value_line(name: str, height: float, generations: int) -> Line:
     """An exact value as a dashed line."""
-    return Line(name=name, xs=(0, generations), ys=(height, height), is_dashed=True)
+    return Line.of(name, (0, generations), (height, height), is_dashed=True)
 
 
 def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Report:
     """The fitness of some runs of the same settings, as a page."""
-    lines = [band("mean", [result.mean for result in results])]
+    lines = [mean_line("mean", [result.mean for result in results])]
     if settings.opposition is OppositionKind.MODEL:
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
-        best = band("best", [result.best for result in results])
-        lines = [best, *lines, level("best possible", possible, len(results[0].mean) - 1)]
+        best = mean_line("best", [result.best for result in results])
+        lines = [best, *lines, value_line("best possible", possible, len(results[0].mean) - 1)]
     else:
-        lines.append(band("mean of the rivals", [result.rivals_mean for result in results]))
+        lines.append(mean_line("mean of the rivals", [result.rivals_mean for result in results]))
     note = (
         "" if len(results) == 1 else f"Means over {len(results)} seeds; bands are a standard deviation wide each way."
     )
@@ -174,16 +185,16 @@ _SENTENCES: Final = {
 }
 
 
-def law(experiment: Experiment) -> float:
+def expected_maximum(experiment: Experiment) -> float:
     """What the highest fitness of a run comes to: the best possible, and so much luck."""
     settings = experiment.settings
     answer = best_answer(settings.rules, settings.seat - 1, settings.model)
     players = (answer.genes, settings.model) if settings.seat == 1 else (settings.model, answer.genes)
-    error: float = spread(settings.rules, *players) / settings.games**0.5
+    error: float = standard_deviation(settings.rules, *players) / settings.games**0.5
     return answer.value + LUCK * error
 
 
-def model_sections(found: Gathered) -> Iterator[Section]:
+def model_sections(found: ExperimentResults) -> Iterator[Section]:
     """A section for each game."""
     for variant in Variant:
         mine = [one for one in experiments() if one.settings.game is variant and _is_of_models(one)]
@@ -208,36 +219,26 @@ def _name(experiment: Experiment) -> str:
     return f"{name}, seat {settings.seat}{rule}"
 
 
-def _key(experiment: Experiment) -> tuple[str, int]:
-    _, name, seat, *_ = experiment.name.split("-")
-    return name, int(seat)
+def _key(experiment: Experiment) -> str:
+    return "-".join(experiment.name.split("-")[1:3])
 
 
-def _comparisons(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> Claims:
+def _comparisons(variant: Variant, mine: Sequence[Experiment], found: ExperimentResults) -> Claims:
     rows = []
     for experiment in mine:
-        printed = BEST[variant][_key(experiment)]
+        printed = _PRINTED["best"][variant.value][_key(experiment)]
         settings = experiment.settings
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
         records = [result.record for result in found[experiment.name]]
         verdict, why = range_verdict(printed, records, possible)
         if verdict is Verdict.NOT_REPRODUCED and printed > possible:
             why = f"nobody wins more than {possible:.4f}; {why}"
-        rows.append(
-            Claim(
-                quantity=_name(experiment),
-                ours=f"{mean_of(records):.3f}",
-                interval=f"{min(records):.3f} to {max(records):.3f}",
-                printed=f"{printed:.2f}",
-                verdict=verdict,
-                why=why,
-            )
-        )
+        rows.append(over_runs(_name(experiment), records, 3, printed=f"{printed:.2f}", verdict=verdict, why=why))
     note = "Ours is the mean over the seeds; the interval holds all of them, from the lowest to the highest."
     return Claims("The highest fitness of all generations, chips per hand", tuple(rows), note)
 
 
-def _exact(mine: Sequence[Experiment], found: Gathered) -> TableView:
+def _exact(mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
     rows = []
     for experiment in mine:
         settings, results = experiment.settings, found[experiment.name]
@@ -248,7 +249,7 @@ def _exact(mine: Sequence[Experiment], found: Gathered) -> TableView:
                 f"{possible:.4f}",
                 of_runs([result.mean[-1] for result in results]),
                 of_runs([result.record for result in results]),
-                f"{law(experiment):.3f}",
+                f"{expected_maximum(experiment):.3f}",
                 of_runs([_value(result) for result in results]),
                 str(_converged_at(results)),
                 str(len(results)),
@@ -264,7 +265,7 @@ def _exact(mine: Sequence[Experiment], found: Gathered) -> TableView:
         ("95 % at", "the generation in which 95 % of the gain of the mean is reached"),
         ("seeds", ""),
     )
-    return TableView("What can be won, and what the best strategy is worth", columns, tuple(rows), RUN_SPREAD)
+    return sheet("What can be won, and what the best strategy is worth", columns, rows, RUN_SPREAD)
 
 
 def _value(result: KuhnResult) -> float:
@@ -276,12 +277,12 @@ def _converged_at(results: Sequence[KuhnResult]) -> int:
     return int(np.argmax(mean >= mean[0] + 0.95 * (mean[-1] - mean[0])))
 
 
-def _genes(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> TableView:
+def _genes(variant: Variant, mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
     game = KuhnGame(variant)
     rows = []
     for experiment in mine:
         settings = experiment.settings
-        printed = GENES[variant][_key(experiment)]
+        printed = _PRINTED["genes"][variant.value][_key(experiment)]
         genes = _mean_rows([result.genes for result in found[experiment.name]])
         others = differing(printed, genes, game.gene_names)
         answer = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
@@ -304,14 +305,14 @@ def _genes(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> Tab
         "is never asked. Reproduced: every gene printed as 0 or 1 lies within 0.2 of it."
     )
     heads = ("", "printed", "ours", "best answer", "verdict", "because")
-    return TableView("What the genes converge to", tuple((head, "") for head in heads), tuple(rows), note)
+    return sheet("What the genes converge to", heads, rows, note)
 
 
-def _charts(mine: Sequence[Experiment], found: Gathered) -> tuple[LineChart, ...]:
+def _charts(mine: Sequence[Experiment], found: ExperimentResults) -> tuple[LineChart, ...]:
     charts = []
     for experiment in mine:
         settings, results = experiment.settings, found[experiment.name]
-        if settings.seat == 2 or _key(experiment)[0] not in FOUR_MODELS:
+        if settings.seat == 2 or _key(experiment).split("-")[0] not in FOUR_MODELS:
             continue
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
         charts.append(
@@ -320,9 +321,9 @@ def _charts(mine: Sequence[Experiment], found: Gathered) -> tuple[LineChart, ...
                 x_label="generation",
                 y_label="chips per hand",
                 lines=(
-                    band("best", [result.best for result in results]),
-                    band("mean", [result.mean for result in results]),
-                    level("possible", possible, experiment.generations),
+                    mean_line("best", [result.best for result in results]),
+                    mean_line("mean", [result.mean for result in results]),
+                    value_line("possible", possible, experiment.generations),
                 ),
                 note="Means over the seeds; bands are a standard deviation wide each way.",
             )
@@ -351,7 +352,6 @@ def mixed_value(game: KuhnGame, second: Sequence[float]) -> float:
     """The most a first player can be sure of on average where half of its hands are against a known second player.
 
     Args:
-        game: which.
         second: the genes of the known one; the other may do anything.
     """
     form = sequence_form_of(game)
@@ -379,7 +379,7 @@ def settled_from(means: Sequence[float], value: float) -> int | None:
     return first if first < len(moving) else None
 
 
-def rival_sections(found: Gathered) -> Iterator[Section]:
+def rival_sections(found: ExperimentResults) -> Iterator[Section]:
     """Sections of co-evolution, the mixed approach, and the larger games."""
     yield _coevolution(found["coevolution-classic"])
     yield _tests_of_the_fittest()
@@ -404,7 +404,7 @@ def _as_equilibrium(exploitable_by: Sequence[float]) -> Verdict:
 def _coevolution(results: Sequence[KuhnResult]) -> Section:
     value = game_value(_CLASSIC)
     later = [_later(result) for result in results]
-    verdict, why = _judged(COEVOLVED, later)
+    verdict, why = _judged(_PRINTED["coevolved"], later)
     settled = [settled_from(result.mean, value) for result in results]
     known = [one for one in settled if one is not None]
     early = [one for one in known if one < _STABLE / 2]
@@ -412,13 +412,12 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
     fittest = [exploitability_of(_CLASSIC, 0, result.fittest) for result in results]
     rivals = [exploitability_of(_CLASSIC, 1, result.fittest_rival) for result in results]
     rivals_average = [exploitability_of(_CLASSIC, 1, result.rival_average) for result in results]
-    printed = [exploitability_of(_CLASSIC, seat - 1, genes) for seat, genes in COEVOLVED_GENES.items()]
+    printed = [exploitability_of(_CLASSIC, seat, genes) for seat, genes in enumerate(_COEVOLVED_GENES)]
     rows = (
-        Claim(
-            quantity=f"the first player's average fitness (ours: from generation {_SETTLED} on)",
-            ours=f"{mean_of(later):.4f}",
-            interval=_interval(later),
-            printed=f"{COEVOLVED:.3f}",
+        over_runs(
+            f"the first player's average fitness (ours: from generation {_SETTLED} on)",
+            later,
+            printed=f"{_PRINTED['coevolved']:.3f}",
             verdict=verdict,
             why=why or f"the game is worth {value:.4f}",
         ),
@@ -431,39 +430,31 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
             why=f"{len(early)} of {len(results)} runs stay so near the game's value before half of that; "
             "single generations go up and down all the time",
         ),
-        Claim(
-            quantity="populations reach a Nash equilibrium: the fittest first player can be exploited by",
-            ours=f"{mean_of(fittest):.3f}",
-            interval=_interval(fittest, 3),
+        over_runs(
+            "populations reach a Nash equilibrium: the fittest first player can be exploited by",
+            fittest,
+            3,
             printed=f"0 (its own fittest: {printed[0]:.3f})",
             verdict=_as_equilibrium(fittest),
             why="only averages over time come near an equilibrium; populations go round it",
         ),
-        Claim(
-            quantity="and the fittest second player by",
-            ours=f"{mean_of(rivals):.3f}",
-            interval=_interval(rivals, 3),
+        over_runs(
+            "and the fittest second player by",
+            rivals,
+            3,
             printed=f"0 (its own fittest: {printed[1]:.3f})",
             verdict=_as_equilibrium(rivals),
             why="as the first",
         ),
-        Claim(
-            quantity="the average first player of the later half can be exploited by",
-            ours=f"{mean_of(average):.4f}",
-            interval=_interval(average),
-        ),
-        Claim(
-            quantity="and the average second player by",
-            ours=f"{mean_of(rivals_average):.4f}",
-            interval=_interval(rivals_average),
-        ),
+        over_runs("the average first player of the later half can be exploited by", average),
+        over_runs("and the average second player by", rivals_average),
     )
     sentences = (
         "Both populations are judged by one hand of everybody against everybody. The average of the first player is "
         "the value of the game, as the work says. That is no sign of an equilibrium: what one side loses the other "
         "wins, and a population that runs in circles around an equilibrium has the same average.",
         "The work says that co-evolved strategies do not bluff. Its own do: the second player of its table bets a "
-        f"jack in {COEVOLVED_GENES[2][0]:.0%} of all cases, the first in {COEVOLVED_GENES[1][0]:.0%}; in equilibrium "
+        f"jack in {_COEVOLVED_GENES[1][0]:.0%} of all cases, the first in {_COEVOLVED_GENES[0][0]:.0%}; in equilibrium "
         "the second does so in a third.",
     )
     note = f"The interval holds all runs, from the lowest to the highest ({len(results)} runs)."
@@ -471,10 +462,6 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
     return Section(
         "Co-evolution", sentences, (Claims("Co-evolution of both players", rows, note), _averages(results), chart)
     )
-
-
-def _interval(values: Sequence[float], digits: int = 4) -> str:
-    return f"{min(values):.{digits}f} to {max(values):.{digits}f}" if len(values) > 1 else ""
 
 
 def _averages(results: Sequence[KuhnResult]) -> TableView:
@@ -487,15 +474,15 @@ def _averages(results: Sequence[KuhnResult]) -> TableView:
     ]
     heads = ("", *_CLASSIC.gene_names)
     note = f"Averages of the populations over the later half of the generations. {RUN_SPREAD}"
-    return TableView("Genes on average", tuple((head, "") for head in heads), tuple(rows), note)
+    return sheet("Genes on average", heads, rows, note)
 
 
 def _chart(title: str, result: KuhnResult, value: float) -> LineChart:
-    xs = tuple(range(len(result.mean)))
+    xs = range(len(result.mean))
     lines = (
-        Line(name="first player", xs=xs, ys=result.mean),
-        Line(name="second player", xs=xs, ys=result.rivals_mean),
-        Line(name="value of the game", xs=(0, xs[-1]), ys=(value, value), is_dashed=True),
+        Line.of("first player", xs, result.mean),
+        Line.of("second player", xs, result.rivals_mean),
+        value_line("value of the game", value, xs[-1]),
     )
     note = f"One run, seed {result.seed}: means of several would hide how it goes up and down."
     return LineChart(title=title, x_label="generation", y_label="chips per hand", lines=lines, note=note)
@@ -504,17 +491,17 @@ def _chart(title: str, result: KuhnResult, value: float) -> LineChart:
 def _tests_of_the_fittest() -> Section:
     rows = []
     strategies: tuple[tuple[str, int, Genes], ...] = (
-        ("co-evolved first player", 0, COEVOLVED_GENES[1]),
-        ("co-evolved second player", 1, COEVOLVED_GENES[2]),
-        ("mixed first player", 0, MIXED_GENES),
+        ("co-evolved first player", 0, _COEVOLVED_GENES[0]),
+        ("co-evolved second player", 1, _COEVOLVED_GENES[1]),
+        ("mixed first player", 0, _MIXED_GENES),
     )
     for at, (who, seat, genes) in enumerate(strategies):
         for name in FOUR_MODELS:
             other = model(name, Variant.CLASSIC)
             players = (other, genes) if seat else (genes, other)
             value = expected_value(_CLASSIC, *players) * (-1 if seat else 1)
-            error = spread(_CLASSIC, *players) / _TEST_HANDS**0.5
-            printed, up_to = WON[name][at], UP_TO[name][at]
+            error = standard_deviation(_CLASSIC, *players) / _TEST_HANDS**0.5
+            printed, up_to = _PRINTED["won"][name][at], _PRINTED["up_to"][name][at]
             off, verdict = abs(printed - value) / error, Verdict.within(printed, value, 2 * error)
             why = {
                 Verdict.NOT_REPRODUCED: f"{off:.1f} standard errors away",
@@ -554,24 +541,22 @@ def _mixed(results: Sequence[KuhnResult]) -> Section:
     rational = model("rational", Variant.CLASSIC)
     best = mixed_value(_CLASSIC, rational)
     later = [_later(result) for result in results]
-    verdict, why = _judged(MIXED, later)
+    verdict, why = _judged(_PRINTED["mixed"], later)
     value = game_value(_CLASSIC)
-    worst = -best_answer(_CLASSIC, 1, MIXED_GENES).value
-    known = expected_value(_CLASSIC, MIXED_GENES, rational)
+    worst = -best_answer(_CLASSIC, 1, _MIXED_GENES).value
+    known = expected_value(_CLASSIC, _MIXED_GENES, rational)
     average = [-best_answer(_CLASSIC, 1, result.average).value for result in results]
     rows = (
-        Claim(
-            quantity=f"the first player's average fitness (ours: from generation {_SETTLED} on)",
-            ours=f"{mean_of(later):.4f}",
-            interval=_interval(later),
-            printed=f"{MIXED:.3f}",
+        over_runs(
+            f"the first player's average fitness (ours: from generation {_SETTLED} on)",
+            later,
+            printed=f"{_PRINTED['mixed']:.3f}",
             verdict=verdict,
             why=why or f"the most it can be sure of is {best:.4f}",
         ),
-        Claim(
-            quantity="a considerable improvement on co-evolution: the average player of the later half is sure of",
-            ours=f"{mean_of(average):.4f}",
-            interval=_interval(average),
+        over_runs(
+            "a considerable improvement on co-evolution: the average player of the later half is sure of",
+            average,
             printed=f"better than {value:.4f}",
             verdict=Verdict.REPRODUCED if mean_of(average) > value else Verdict.NOT_REPRODUCED,
             why=f"nobody can be sure of more than {value:.4f}; half of the average is against Rational, who loses more",
@@ -591,8 +576,8 @@ def _mixed(results: Sequence[KuhnResult]) -> Section:
     )
 
 
-def _larger(found: Gathered) -> Section:
-    rows, genes, charts = [], [], []
+def _larger(found: ExperimentResults) -> Section:
+    rows, genes, charts, symbols_of = [], [], [], _PRINTED["coevolved_symbols"]
     for variant in (Variant.BREADTH, Variant.DEPTH, Variant.BOTH):
         game, results = KuhnGame(variant), found[f"coevolution-{variant.value}"]
         value = game_value(game)
@@ -616,7 +601,7 @@ def _larger(found: Gathered) -> Section:
             (2, "second", [result.rival_average for result in results]),
         ):
             means = [mean_of(column) for column in zip(*own, strict=True)]
-            genes.append((f"{variant.value}, {name} player", COEVOLVED_SYMBOLS[variant, seat], symbols(means)))
+            genes.append((f"{variant.value}, {name} player", symbols_of[f"{variant.value}-{seat}"], symbols(means)))
         charts.append(_chart(f"Average fitness in co-evolution, {variant.value}", results[0], value))
     columns = (
         ("game", ""),
@@ -634,7 +619,7 @@ def _larger(found: Gathered) -> Section:
         "true of the classic game.",
     )
     tables = (
-        TableView("Co-evolution in the larger games, chips per hand", columns, tuple(rows), RUN_SPREAD),
-        TableView("Genes of co-evolution in the larger games", heads, tuple(genes)),
+        sheet("Co-evolution in the larger games, chips per hand", columns, rows, RUN_SPREAD),
+        sheet("Genes of co-evolution in the larger games", heads, genes),
     )
     return Section("Co-evolution in the larger games", sentences, (*tables, *charts))

@@ -26,18 +26,18 @@ from bots.errors import EvolutionError
 from bots.learner.memory import RANGES, Constants, Memory, level, read_memory, write_memory
 from bots.learner.training import (
     Block,
-    Earned,
-    Pack,
-    Style,
+    DealBatch,
+    LearnerSettings,
+    PlaySettings,
     Trainee,
-    TrainingSettings,
+    Winnings,
     frozen_play,
     line_ups,
-    unseen_packs,
+    unseen_deals,
 )
-from bots.learner.tuning import Measured, TuningSettings
+from bots.learner.tuning import MeasuredConstants, TuningSettings
 from bots.sdk.registry import builtin_names, make_bot
-from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
+from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, sheet, student_point
 from bots.workers import Workers
 from engine import Game
 from logs.page.table import ABSENT, TableView
@@ -69,7 +69,7 @@ _MIXED_TEN: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportSettings:
+class LearnerStudySettings:
     """How much is played for the report."""
 
     hands: int = field(default=20_000, metadata={"decides": "hands of each training"})
@@ -101,11 +101,10 @@ class ReportSettings:
         return self.seed + self.seeds
 
 
-class Outcome(NamedTuple):
+class ExperimentResult(NamedTuple):
     """What an experiment brought.
 
     Attributes:
-        game: its name.
         opponents: the players learnt on, in a word.
         hands: learnt at each stage.
         mbb: frozen after each stage, by seed and stage, in mbb per hand.
@@ -119,31 +118,27 @@ class Outcome(NamedTuple):
     cells: tuple[int, ...]
 
 
-class Rival(NamedTuple):
+class BuiltInMatch(NamedTuple):
     """A frozen match of the learner that learnt on the mixed field.
 
     Attributes:
-        game: its name.
         name: of the built-in bot in all other seats.
-        won: by the learner.
     """
 
     game: str
     name: str
-    won: Earned
+    won: Winnings
 
 
-class Experiments(NamedTuple):
+class PlayedExperiments(NamedTuple):
     """Everything that was played.
 
     Attributes:
-        outcomes: of the experiments.
-        rivals: matches against what is built in.
         counters: by game, what learners win that learnt against the learner of the mixed field, by seed.
     """
 
-    outcomes: tuple[Outcome, ...]
-    rivals: tuple[Rival, ...]
+    outcomes: tuple[ExperimentResult, ...]
+    rivals: tuple[BuiltInMatch, ...]
     counters: Mapping[str, NDArray[np.float64]]
 
 
@@ -152,9 +147,6 @@ class _SeedResults:
     """What came of the experiments of a game and a seed.
 
     Attributes:
-        hands: by field, learnt at each stage.
-        mbb: by field, frozen after each stage, in mbb per hand.
-        cells: by field, met at the end.
         counter: what a learner wins that learnt against the learner of the mixed field in all other seats.
     """
 
@@ -169,20 +161,19 @@ class _Deals:
 
     Attributes:
         hands: learnt after each stage: each stage but the first is as long as all before it.
-        training: by stage and line-up.
         test: by line-up.
     """
 
-    def __init__(self, settings: ReportSettings, game: Game, seed: int, tables: int) -> None:
+    def __init__(self, settings: LearnerStudySettings, game: Game, seed: int, tables: int) -> None:
         share = game.num_players * tables
         ends = [max(1, (settings.hands >> _STAGES - 1 - stage) // share) for stage in range(_STAGES)]
         self.hands = tuple([end * share for end in ends])
         self.training, first = [], 0
         for before, end in zip([0, *ends], ends, strict=False):
             part = end - before
-            self.training.append([Pack.deal(game, seed, first + at * part, part) for at in range(tables)])
+            self.training.append([DealBatch.deal(game, seed, first + at * part, part) for at in range(tables)])
             first += part * tables
-        self.test = unseen_packs(game, tables, settings.test, seed)
+        self.test = unseen_deals(game, tables, settings.test, seed)
 
     def run(self, trainee: Trainee, tables: Sequence[Sequence[str]]) -> list[float]:
         """Train; what is won after each stage, frozen, in mbb per hand."""
@@ -195,18 +186,16 @@ class _Deals:
 
 
 def play_all(
-    settings: ReportSettings,
+    settings: LearnerStudySettings,
     folder: Path,
     *,
     workers: Workers | None = None,
     show: Callable[[float], None] = lambda part: None,
-) -> Experiments:
+) -> PlayedExperiments:
     """Play everything that a folder does not hold yet.
 
     Args:
-        settings: how much.
         folder: where what is finished is kept; made if it is not there.
-        workers: who plays; this process by default.
         show: called with the part of what was missing that is done, 0 to 1, after each seed of a game and each match.
 
     Raises:
@@ -250,7 +239,7 @@ def play_all(
     return _gathered(settings, courses, matches)
 
 
-def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, ...]]]:
+def _fields(settings: LearnerStudySettings, game: Game) -> dict[str, list[tuple[str, ...]]]:
     seats = game.num_players - 1
     specs = {name: spec.format(trials=settings.trials) for name, spec in _NAMES.items()}
     if seats > 1:
@@ -259,14 +248,14 @@ def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, .
     return {**alone, MIXED: line_ups([specs[name] for name in _MIXED_TWO], seats)}
 
 
-def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[tuple[str, str], Earned]]:
+def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[tuple[str, str], Winnings]]:
     """What is in a file: by game and seed, and by game and rival.
 
     Raises:
         CheckpointError: something else is.
     """
     courses: dict[tuple[str, int], _SeedResults] = {}
-    matches: dict[tuple[str, str], Earned] = {}
+    matches: dict[tuple[str, str], Winnings] = {}
     for row in kept.rows:
         match row:
             case {
@@ -279,17 +268,17 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[
             }:
                 courses[game, seed] = _SeedResults(hands, mbb, cells, counter)
             case {"game": str(game), "rival": str(rival), "won": [float(mean), float(half_width)]}:
-                matches[game, rival] = Earned(mean, half_width)
+                matches[game, rival] = Winnings(mean, half_width)
             case _:
                 raise kept.damaged()
     return courses, matches
 
 
 def _gathered(
-    settings: ReportSettings,
+    settings: LearnerStudySettings,
     courses: Mapping[tuple[str, int], _SeedResults],
-    matches: Mapping[tuple[str, str], Earned],
-) -> Experiments:
+    matches: Mapping[tuple[str, str], Winnings],
+) -> PlayedExperiments:
     outcomes = []
     counters = {}
     games = (*_TWO_PLAYERS, *_FULL_TABLES)
@@ -298,19 +287,18 @@ def _gathered(
         for field_, hands in of_game[0].hands.items():
             mbb = np.array([one.mbb[field_] for one in of_game])
             cells = tuple([one.cells[field_] for one in of_game])
-            outcomes.append(Outcome(name, field_, tuple(hands), mbb, cells))
+            outcomes.append(ExperimentResult(name, field_, tuple(hands), mbb, cells))
         counters[name] = np.array([one.counter for one in of_game])
-    rivals = [Rival(game, name, matches[game, name]) for game in games for name in _rivals(game)]
-    return Experiments(tuple(outcomes), tuple(rivals), counters)
+    rivals = [BuiltInMatch(game, name, matches[game, name]) for game in games for name in _rivals(game)]
+    return PlayedExperiments(tuple(outcomes), tuple(rivals), counters)
 
 
-def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | None) -> tuple[_SeedResults, Memory]:
+def _play_seed(
+    settings: LearnerStudySettings, name: str, seed: int, best: Memory | None
+) -> tuple[_SeedResults, Memory]:
     """The experiments of a game and a seed.
 
     Args:
-        settings: of the report.
-        name: of the game.
-        seed: of deals and draws.
         best: what the learner of the mixed field remembers, whom another one learns to beat; None for the one of this
             seed.
 
@@ -319,7 +307,7 @@ def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | No
     """
     game = find_game(name)[1]
     fields = _fields(settings, game)
-    style = Style(trials=settings.trials, seed=seed)
+    style = PlaySettings(trials=settings.trials, seed=seed)
     deals: dict[int, _Deals] = {}
     course = _SeedResults({}, {}, {}, 0.0)
     mixed = Memory(Constants())
@@ -345,9 +333,9 @@ def _rivals(name: str) -> list[str]:
     return [one for one in builtin_names() if one != "learner" and make_bot(one, 0).refusal(game) is None]
 
 
-def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Earned:
+def _play_match(settings: LearnerStudySettings, name: str, rival: str, memory: Memory) -> Winnings:
     game = find_game(name)[1]
-    trainee = Trainee(game, memory, Style(trials=settings.trials, seed=settings.seed))
+    trainee = Trainee(game, memory, PlaySettings(trials=settings.trials, seed=settings.seed))
     packs = _match_packs(name, settings.matches, settings.match_seed)
     with _frozen(memory, settings) as learner:
         known = learner.replace(",", ";")
@@ -356,7 +344,7 @@ def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory)
 
 
 @contextmanager
-def _frozen(memory: Memory, settings: ReportSettings) -> Iterator[str]:
+def _frozen(memory: Memory, settings: LearnerStudySettings) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner"
         write_memory(path, memory)
@@ -364,8 +352,8 @@ def _frozen(memory: Memory, settings: ReportSettings) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
-def _match_packs(name: str, hands: int, seed: int) -> list[Pack]:
-    return unseen_packs(find_game(name)[1], 1, hands, seed)
+def _match_packs(name: str, hands: int, seed: int) -> list[DealBatch]:
+    return unseen_deals(find_game(name)[1], 1, hands, seed)
 
 
 _VALUES: int = 5
@@ -376,15 +364,10 @@ _OVER_SEEDS = (
 )
 
 
-def learner_report(settings: ReportSettings, played: Experiments) -> Report:
-    """The report.
-
-    Args:
-        settings: how much was played.
-        played: what came of it.
-    """
-    won = [one for one in played.outcomes if Spread.of(one.mbb[:, -1].tolist()).low > 0]
-    lost = [one for one in played.outcomes if Spread.of(one.mbb[:, -1].tolist()).high < 0]
+def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) -> Report:
+    """The report."""
+    won = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).low > 0]
+    lost = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).high < 0]
     return Report(
         "The learner, beside its work",
         (
@@ -431,7 +414,7 @@ def _stated(quantity: str, ours: int, printed: int) -> Claim:
     return Claim.plain(quantity, str(printed), str(ours), ours == printed, "another number follows from its rule")
 
 
-def _experiments(settings: ReportSettings, played: Experiments, games: Sequence[str]) -> Section:
+def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, games: Sequence[str]) -> Section:
     outcomes = [one for one in played.outcomes if one.game in games]
     names = list(dict.fromkeys(one.opponents for one in outcomes))
     by_key = {(one.game, one.opponents): one for one in outcomes}
@@ -440,13 +423,13 @@ def _experiments(settings: ReportSettings, played: Experiments, games: Sequence[
         row = [name]
         for game in games:
             one = by_key[game, name]
-            row += [Spread.of(one.mbb[:, -1].tolist()).words, f"{sum(one.cells) / len(one.cells):,.0f}"]
-        rows.append(tuple(row))
+            row += [SeedMean.of(one.mbb[:, -1].tolist()).words, f"{sum(one.cells) / len(one.cells):,.0f}"]
+        rows.append(row)
     heads = [(name, about) for game in games for name, about in ((game, "mbb/g, frozen"), ("cells", "met, on average"))]
-    table = TableView(
+    table = sheet(
         "Winnings from the field it learnt on, mbb/g",
-        (("learnt on", ""), *heads),
-        tuple(rows),
+        ("learnt on", *heads),
+        rows,
         _OVER_SEEDS.format(seeds=settings.seeds),
     )
     charts = [
@@ -464,33 +447,27 @@ def _experiments(settings: ReportSettings, played: Experiments, games: Sequence[
     return Section(title, (), (table, *charts))
 
 
-def _line(outcome: Outcome) -> Line:
-    spreads = [Spread.of(column.tolist()) for column in outcome.mbb.T]
-    return Line(
-        name=outcome.opponents,
-        xs=tuple(map(float, outcome.hands)),
-        ys=tuple(one.mean for one in spreads),
-        low=tuple(one.low for one in spreads),
-        high=tuple(one.high for one in spreads),
-        has_dots=True,
-    )
+def _line(outcome: ExperimentResult) -> Line:
+    spreads = [SeedMean.of(column.tolist()) for column in outcome.mbb.T]
+    means, halves = zip(*spreads, strict=True)
+    return Line.of(outcome.opponents, outcome.hands, means, halves, has_dots=True)
 
 
-def _crosstable(rivals: Sequence[Rival]) -> TableView:
+def _crosstable(rivals: Sequence[BuiltInMatch]) -> TableView:
     games = list(dict.fromkeys(one.game for one in rivals))
     cells = {(one.game, one.name): one.won.words for one in rivals}
     names = sorted({one.name for one in rivals})
-    return TableView(
+    return sheet(
         "The learner of the mixed field, frozen, against one kind of bot in all other seats, mbb/g",
-        (("against", ""), *[(game, "") for game in games]),
-        tuple((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),
+        ("against", *games),
+        ((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),
         "Each ± is half the normal 95 % interval over deals, a deal with all its rotations counting once: it covers "
         "the cards of the match, not the luck of the training, which was one. Too few deals have no interval. "
         "lbr knows what the learner plays: so much it loses, at the least, to somebody who does.",
     )
 
 
-def _rivals_in_words(rivals: Sequence[Rival]) -> str:
+def _rivals_in_words(rivals: Sequence[BuiltInMatch]) -> str:
     beaten = sorted({one.name for one in rivals if one.won.mean > one.won.half_width > 0})
     beating = [one for one in rivals if one.won.mean < -one.won.half_width < 0]
     names = ", ".join(f"{one.name} in {one.game}" for one in beating)
@@ -500,8 +477,8 @@ def _rivals_in_words(rivals: Sequence[Rival]) -> str:
     )
 
 
-def _counter_words(played: Experiments, settings: ReportSettings) -> str:
-    parts = [f"{Spread.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
+def _counter_words(played: PlayedExperiments, settings: LearnerStudySettings) -> str:
+    parts = [f"{SeedMean.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
     return (
         f"Another learner that learns for {settings.hands:,} hands with it in all other seats, and is frozen then, "
         f"wins {_joined(parts)} (means over {settings.seeds} seeds, 95 %): so far it can be exploited, at the least."
@@ -512,15 +489,14 @@ def _joined(parts: Sequence[str]) -> str:
     return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
 
 
-def _list(outcomes: Sequence[Outcome]) -> str:
+def _list(outcomes: Sequence[ExperimentResult]) -> str:
     return ", ".join(f"{one.opponents} in {one.game}" for one in outcomes)
 
 
-class Spread(NamedTuple):
+class SeedMean(NamedTuple):
     """A mean over seeds and half its 95 % interval.
 
     Attributes:
-        mean: of the seeds.
         half_width: by Student's t, which takes the means of the seeds as normal.
     """
 
@@ -528,7 +504,7 @@ class Spread(NamedTuple):
     half_width: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Spread:
+    def of(cls, values: Sequence[float]) -> SeedMean:
         """Of at least two values, one for each seed."""
         return cls(fmean(values), student_point(len(values) - 1) * stdev(values) / sqrt(len(values)))
 
@@ -549,26 +525,24 @@ class Spread(NamedTuple):
 
 
 _ROWS = 10
-_CURVES: Sequence[tuple[str, Callable[[Block], Earned]]] = (
+_CURVES: Sequence[tuple[str, Callable[[Block], Winnings]]] = (
     ("while learning", lambda block: block.learning),
     ("frozen, the field it learns on", lambda block: block.field),
     ("frozen, the other field", lambda block: block.unseen),
 )
 
 
-def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence[Block]) -> Report:
+def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block]) -> Report:
     """The report of a training.
 
     Args:
-        settings: of the training.
-        memory: what has been learnt.
         blocks: of the training, at least one.
     """
     shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
-    table = TableView(
+    table = sheet(
         "Winnings by block, mbb/g",
-        tuple((name, "") for name in ("hands", "cells", *[name for name, _ in _CURVES])),
-        tuple(
+        ("hands", "cells", *[name for name, _ in _CURVES]),
+        (
             (f"{blocks[at].hands:,}", f"{blocks[at].cells:,}", *[curve(blocks[at]).words for _, curve in _CURVES])
             for at in shown
         ),
@@ -604,47 +578,37 @@ def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence
 
 
 def _learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
-    xs = tuple(float(block.hands) for block in blocks)
-    return tuple(
-        Line(
-            name=name,
-            xs=xs,
-            ys=tuple(curve(block).mean for block in blocks),
-            low=tuple(curve(block).mean - curve(block).half_width for block in blocks),
-            high=tuple(curve(block).mean + curve(block).half_width for block in blocks),
-        )
-        for name, curve in _CURVES
-    )
+    xs = [block.hands for block in blocks]
+    return tuple(Line.of(name, xs, *zip(*[curve(block) for block in blocks], strict=True)) for name, curve in _CURVES)
 
 
 def tuning_report(
-    settings: TuningSettings, measured: Sequence[Measured], checks: Mapping[str, NDArray[np.float64]]
+    settings: TuningSettings, measured: Sequence[MeasuredConstants], checks: Mapping[str, NDArray[np.float64]]
 ) -> Report:
     """The report of a search.
 
     Args:
-        settings: of the search.
         measured: in the order in which they were asked for.
         checks: what the best of them, ``evolution``, and ``default`` are worth with other deals and draws.
     """
     best = max(measured, key=lambda one: one.mbb)
-    gain = Spread.of((checks["evolution"] - checks["default"]).tolist())
-    table = TableView(
+    gain = SeedMean.of((checks["evolution"] - checks["default"]).tolist())
+    table = sheet(
         "What the search found, mbb/g",
         (
-            ("constants", ""),
+            "constants",
             ("learners", "measured by the search"),
             ("best measured", "on the deals of the search"),
             ("anew", "the same constants on other deals, with other draws"),
             ("above the default", "seed by seed"),
         ),
         (
-            ("default", "", "", Spread.of(checks["default"].tolist()).words, ""),
+            ("default", "", "", SeedMean.of(checks["default"].tolist()).words, ""),
             (
                 "evolution",
                 f"{len(measured):,}",
                 f"{best.mbb:+,.0f}",
-                Spread.of(checks["evolution"].tolist()).words,
+                SeedMean.of(checks["evolution"].tolist()).words,
                 gain.words,
             ),
         ),
@@ -652,10 +616,10 @@ def tuning_report(
         "half the 95 % interval of Student's t over the seeds, so it covers the luck of cards and training.",
     )
     sets = (Constants(), best.constants)
-    constants = TableView(
+    constants = sheet(
         "Its constants",
-        tuple((name, "") for name in ("constant", "range", "default", "evolution")),
-        tuple(
+        ("constant", "range", "default", "evolution"),
+        (
             (name, f"{low:g} to {high:g}", *[f"{getattr(one, name):.3g}" for one in sets])
             for name, (low, high) in RANGES.items()
         ),
@@ -664,13 +628,7 @@ def tuning_report(
         title="The best so far",
         x_label="learners measured",
         y_label="mbb/g",
-        lines=(
-            Line(
-                name="evolution",
-                xs=tuple(float(at) for at in range(1, len(measured) + 1)),
-                ys=tuple(accumulate((one.mbb for one in measured), max)),
-            ),
-        ),
+        lines=(Line.of("evolution", range(1, len(measured) + 1), accumulate((one.mbb for one in measured), max)),),
         note="On the deals of the search: a maximum over noisy measurements, which lies above what is true.",
     )
     verdict = "does not show" if gain.low <= 0 <= gain.high else "is real" if gain.low > 0 else "is a loss"

@@ -51,12 +51,10 @@ _MIXED: Final = (
 )
 
 
-class Won(NamedTuple):
+class MatchWinnings(NamedTuple):
     """Winnings from one player, in small bets per hand, the mean of both seats.
 
     Attributes:
-        hands: how many were played.
-        mean: of the hands.
         half_width: of the 95 % interval.
     """
 
@@ -72,7 +70,7 @@ class _ThirdsBot(Bot):
         return view.nearest_legal((FOLD, CALL, RAISE)[draw(SEED, view) % 3])
 
 
-def play_full(strategy: str, opponent: str, marks: Sequence[int]) -> list[Won]:
+def play_full(strategy: str, opponent: str, marks: Sequence[int]) -> list[MatchWinnings]:
     """Play the whole bot in duplicates; what it has won after each number of hands.
 
     Args:
@@ -84,14 +82,14 @@ def play_full(strategy: str, opponent: str, marks: Sequence[int]) -> list[Won]:
     game = find_game("limit")[1]
     bots = [LpMcBot(preflop=strategy, seed=SEED), others[opponent]]
     won, of_deal = RunningMean(), 0.0
-    found: list[Won] = []
+    found: list[MatchWinnings] = []
     for number, record in enumerate(self_play(game, bots, hands=marks[-1] // 2, seed=SEED, names=("us", "them")), 1):
         of_deal += record.values[0 if record.name_at(POSITIONS[0]) == "us" else 1]
         if number % 2 == 0:
             won.add(of_deal / 2 / game.raise_sizes[0])
             of_deal = 0.0
         if number in marks:
-            found.append(Won(number, won.mean, won.half_width_95 or 0.0))
+            found.append(MatchWinnings(number, won.mean, won.half_width_95 or 0.0))
     return found
 
 
@@ -105,10 +103,7 @@ def lp_mc_report(
     """Judge the tables of the work.
 
     Args:
-        folder: where finished matches are kept; made if it is not there.
         hands: of each match of the whole bot, an even number.
-        workers: who plays; this process by default.
-        show: called with the part of the matches that is done, 0 to 1.
 
     Raises:
         CheckpointError: the folder cannot be read or written, or is of other settings.
@@ -116,11 +111,11 @@ def lp_mc_report(
     """
     over: Any = map if workers is None else workers.each
     with Journal(folder / "matches.jsonl", {"hands": hands, "seed": SEED}) as journal:
-        played: dict[str, Won] = {}
+        played: dict[str, MatchWinnings] = {}
         for row in journal.rows:
             match row:
                 case [str(opponent), int(number), float(mean), float(half_width)] if opponent in PRINTED_FULL:
-                    played[opponent] = Won(number, mean, half_width)
+                    played[opponent] = MatchWinnings(number, mean, half_width)
                 case _:
                     raise journal.damaged()
         left = [opponent for opponent in PRINTED_FULL if opponent not in played]
@@ -228,7 +223,7 @@ def _refuted(quantity: str, printed: str, ours: float) -> Claim:
     )
 
 
-def _whole_bot(played: dict[str, Won]) -> Section:
+def _whole_bot(played: dict[str, MatchWinnings]) -> Section:
     claims = []
     for opponent, printed in PRINTED_FULL.items():
         won = played[opponent]

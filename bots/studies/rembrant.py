@@ -5,11 +5,20 @@ from __future__ import annotations
 from itertools import product
 from typing import Final
 
-from bots.rembrant.rules import POSTFLOP_TABLES, PREFLOP_TABLES, STREETS, Kind, Move, Opponent, group_of, postflop_rule
+from bots.rembrant.rules import (
+    POSTFLOP_TABLES,
+    PREFLOP_TABLES,
+    STREETS,
+    HandKind,
+    Move,
+    Opponent,
+    group_of,
+    postflop_rule,
+)
 from bots.studies.report import Claim, Claims, Report, Section, Verdict
 from engine.cards import STARTING_HANDS
 
-_STRAIGHTS: Final = tuple(kind for kind in Kind if kind.name.startswith("STRAIGHT"))
+_STRAIGHTS: Final = tuple(kind for kind in HandKind if kind.name.startswith("STRAIGHT"))
 _OTHERS: Final = "the tables read here are others"
 _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
 

@@ -10,8 +10,11 @@ the order given. The page is one HTML file with everything in it, nothing fetche
 from __future__ import annotations
 
 import enum
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,6 +24,26 @@ from logs.page.templates import page_template
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+
+@cache
+def printed_figures(work: str) -> dict[str, Any]:
+    """What a work prints, as the file ``WORK_printed.json`` has it."""
+    found: dict[str, Any] = json.loads(files("bots.studies").joinpath(f"{work}_printed.json").read_text("utf-8"))
+    return found
+
+
+def sheet(
+    title: str,
+    heads: Iterable[str | tuple[str, str]],
+    rows: Iterable[Iterable[str]],
+    note: str = "",
+    *,
+    is_grouped: bool = False,
+) -> TableView:
+    """A table; a head that needs one comes with the sentence that explains it."""
+    columns = tuple((head, "") if isinstance(head, str) else head for head in heads)
+    return TableView(title, columns, tuple(map(tuple, rows)), note, is_grouped=is_grouped)
 
 
 class Verdict(enum.Enum):
@@ -41,8 +64,6 @@ class Verdict(enum.Enum):
         one of them lies within the distance that chance explains, too, or where that distance is not known.
 
         Args:
-            printed: the figure of the work.
-            ours: the same, as measured here.
             room: how far two measurements lie from each other by chance; 0 for exact figures.
         """
         if room is None:
@@ -73,10 +94,8 @@ class Claim:
 
     Attributes:
         quantity: what is measured, with its unit.
-        ours: the figure.
         interval: how far it can be trusted, such as ``± 0.3`` or ``0.1 to 0.5``; empty for exact figures.
         printed: the work's figure; empty where it prints none.
-        verdict: on the work's figure.
         why: of the verdict; required unless it is reproduced.
     """
 
@@ -112,8 +131,6 @@ class Claims:
     """A table of comparisons.
 
     Attributes:
-        title: above it.
-        rows: in the order shown.
         note: a sentence below it, such as what the intervals cover.
     """
 
@@ -143,13 +160,9 @@ class Line:
     """A line of a chart.
 
     Attributes:
-        name: what it is.
-        xs: where its points lie.
         ys: how high, as many as `xs`.
         low: the lower end of the band around each point; empty without a band.
-        high: the upper end.
         is_dashed: whether it is dashed, as what was printed, expected or drawn by hand should be.
-        has_dots: whether its points are shown.
     """
 
     name: str
@@ -169,13 +182,22 @@ class Line:
         if len(self.xs) != len(self.ys) or len(self.low) != len(self.high) or len(self.low) not in (0, len(self.xs)):
             raise ValueError(f"the line {self.name!r} has {len(self.xs)} places and not as many heights or bands")
 
+    @classmethod
+    def of(
+        cls, name: str, xs: Iterable[float], ys: Iterable[float], half: Iterable[float] | None = None, **how: bool
+    ) -> Line:
+        """A line through points of any numbers, with a band of some half width around each."""
+        heights = tuple(map(float, ys))
+        band = () if half is None else tuple(zip(heights, map(float, half), strict=True))
+        low, high = tuple(y - width for y, width in band), tuple(y + width for y, width in band)
+        return cls(name=name, xs=tuple(map(float, xs)), ys=heights, low=low, high=high, **how)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineChart:
     """Lines over an axis of numbers.
 
     Attributes:
-        title: above it.
         x_label: what the places are, with the unit.
         y_label: what the heights are, with the unit.
         lines: up to nine have colours of their own.
@@ -196,10 +218,7 @@ class Bar:
     """A bar of a chart.
 
     Attributes:
-        name: whose it is.
-        height: how long it is.
         low: the lower end of its interval; None without one.
-        high: the upper end.
     """
 
     name: str
@@ -213,9 +232,7 @@ class BarChart:
     """Bars from the left to the right, one below the other, with their intervals.
 
     Attributes:
-        title: above it.
         label: what the heights are, with the unit.
-        bars: from the top.
         note: a sentence below it.
     """
 
@@ -233,9 +250,7 @@ class Section:
     """A section of a report.
 
     Attributes:
-        title: above it.
         sentences: what it shows, in words.
-        parts: tables and charts.
     """
 
     title: str
@@ -259,10 +274,8 @@ class Report:
     """A report.
 
     Attributes:
-        title: of the page.
         sentences: what was found, in words; they come first.
         facts: what was played: pairs of a name and a value.
-        sections: in the order shown.
     """
 
     title: str

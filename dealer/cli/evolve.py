@@ -11,7 +11,7 @@ import typer
 
 from bots.evolution.evolution import StopRule
 from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, Run, evolve_player, evolve_trainers
-from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
+from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.workers import Workers
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
@@ -35,8 +35,8 @@ _STOP: Final = "When to stop"
 _ALONG: Final = "Checks along the way"
 
 
-_TrainerOptions: Any = setting_options(TrainingSettings, _TRAINING)
-_PlayerOptions: Any = setting_options(TrainingSettings, _TRAINING, deals=520)
+_TrainerOptions: Any = setting_options(EvolvedSettings, _TRAINING)
+_PlayerOptions: Any = setting_options(EvolvedSettings, _TRAINING, deals=520)
 
 _Generations = Annotated[
     int | None, typer.Option("--generations", min=1, help="Breed at most this many generations.", rich_help_panel=_STOP)
@@ -91,7 +91,7 @@ def trainers(
     """
     terminal = context.ensure_object(Terminal)
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
-    asked, checks = TrainingSettings(**given(settings)), CheckSettings(every=check_every, deals=check_deals)
+    asked, checks = EvolvedSettings(**given(settings)), CheckSettings(every=check_every, deals=check_deals)
     with _evolving(terminal, folder, workers, scheduler) as (over, show):
         runs = evolve_trainers(folder, asked, rule, count=count, checks=checks, workers=over, show=show)
     _report(terminal, runs)
@@ -114,7 +114,7 @@ def player(
     An unfinished run is resumed. The chromosome it leaves is a bot: `evolved?chromosome=FILE`.
     """
     terminal = context.ensure_object(Terminal)
-    rule, asked = StopRule(generations=generations), TrainingSettings(**given(settings))
+    rule, asked = StopRule(generations=generations), EvolvedSettings(**given(settings))
     checks = CheckSettings(every=check_every, deals=check_deals)
     with _evolving(terminal, folder, workers, scheduler) as (over, show):
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)

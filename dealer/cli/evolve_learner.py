@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.learner.tuning import Measured, TuningSettings, check, search
+from bots.learner.tuning import MeasuredConstants, TuningSettings, check, search
 from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.options import takes_options
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
@@ -84,11 +84,11 @@ def learner(
         write_report(terminal, report, out)
 
 
-def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, Measured], None]:
+def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, MeasuredConstants], None]:
     """Tells how a search stands; the time left from its second batch on."""
     first: list[float] = []
 
-    def show_progress(done: int, best: Measured) -> None:
+    def show_progress(done: int, best: MeasuredConstants) -> None:
         now_s = time.monotonic()
         if not first:
             first.extend((now_s, done))

@@ -67,10 +67,10 @@ def leaks(
         everything = deals if first is None else chain([first], deals)
         if beside is not None and first is not None:
             from bots.errors import PolicyError, SpecError
-            from bots.evaluation.policies import leaks_beside, parse_policy
+            from bots.evaluation.policies import leaks_against_policy, parse_policy
 
             try:
-                found = leaks_beside(everything, player, parse_policy(beside, first[0][1].game), beside)
+                found = leaks_against_policy(everything, player, parse_policy(beside, first[0][1].game), beside)
             except (PolicyError, SpecError) as error:
                 abort(str(error))
             report, data = _report(found, sources, beside=beside), _as_json(found, sources)

@@ -185,7 +185,7 @@ def _result(
         "algorithm": algorithm.value,
         "payoffs": {"rows": payoffs.shape[0], "columns": payoffs.shape[1], "entries": len(payoffs.values)},
         "constraints": [form.constraints(player).shape[0] for player in (0, 1)],
-        "leaves": len(form.ends),
+        "leaves": len(form.terminal_nodes),
         "objective": objective,
         "value": expected_value(form, plans),
         "exploitability": exploitability(form, plans),

@@ -175,6 +175,8 @@ def _solve_named(context: typer.Context, name: str, title: str, wanted: _Wanted)
 
 
 def _solve(context: typer.Context, asked: _Asked, wanted: _Wanted) -> None:
+    from bots.solving.equilibria import solution_data
+
     terminal = context.ensure_object(Terminal)
     players = asked.form.game.players
     algorithm = wanted.algorithm or (Algorithm.LP if players == 2 else Algorithm.CFR_PLUS)
@@ -192,7 +194,7 @@ def _solve(context: typer.Context, asked: _Asked, wanted: _Wanted) -> None:
         plans = _by_linear_program(terminal, asked.form)
     else:
         plans, steps, is_interrupted = _by_regret(terminal, asked.form, algorithm, iterations)
-    result = _result(asked, algorithm, plans, steps)
+    result = solution_data(asked.form, plans, steps, game=asked.name, algorithm=algorithm.value)
     if wanted.chart is not None:
         title = f"{asked.title}: {algorithm.value}, {steps[-1].iterations:,} iterations"
         write_picture(wanted.chart, _picture(steps, players, title, format_of(wanted.chart)))
@@ -246,56 +248,6 @@ def _picture(steps: tuple[Reached, ...], players: int, title: str, format_: str)
 
 
 # ---- results
-
-
-def _result(asked: _Asked, algorithm: Algorithm, plans: Plans, steps: tuple[Reached, ...]) -> dict[str, Any]:
-    """Everything as JSON has it."""
-    from bots.solving.equilibria import reachable
-    from bots.solving.sequence_form import expected_values, nash_conv, strategy_of
-
-    form = asked.form
-    players = range(form.game.players)
-    allowed = [reachable(form, player) for player in players]
-    strategies = []
-    for player in players:
-        chances = strategy_of(form, player, plans[player])
-        strategies.append(
-            {
-                choice.name: {
-                    name: dict(zip(choice.actions, map(_told, chances[choice.name][:, at]), strict=True))
-                    for at, name in enumerate(form.game.classes[player])
-                    if allowed[player][choice.first, at]
-                }
-                for choice in form.choices[player]
-            }
-        )
-    gain = max(0.0, nash_conv(form, plans))
-    return {
-        "game": asked.name,
-        "players": len(players),
-        "information_sets": sum(len(states) for strategy in strategies for states in strategy.values()),
-        "ends": len(form.ends),
-        "algorithm": algorithm.value,
-        "iterations": steps[-1].iterations if steps else None,
-        "values": list(expected_values(form, plans)),
-        "nash_conv": gain,
-        "exploitability": gain / len(players),
-        "convergence": [
-            {
-                "iterations": step.iterations,
-                "nash_conv": step.nash_conv,
-                "exploitability": step.nash_conv / len(players),
-                "values": list(step.values),
-            }
-            for step in steps
-        ],
-        "strategies": strategies,
-    }
-
-
-def _told(chance: float) -> float | None:
-    """A probability; None where the player's own play never leads."""
-    return None if math.isnan(chance) else round(float(chance), 12)
 
 
 def _show(terminal: Terminal, asked: _Asked, result: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.studies.kuhn_runs import ExperimentProgress
-from bots.studies.learner import ReportSettings
+from bots.studies.learner import LearnerStudySettings
 from bots.studies.report import Report
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.options import takes_options
@@ -20,7 +20,7 @@ from dealer.cli.working import duration, live_line, working
 
 app = typer.Typer(help="Report on the works that players come from: printed figures beside ours.", no_args_is_help=True)
 
-_LearnerOptions: Any = setting_options(ReportSettings)
+_LearnerOptions: Any = setting_options(LearnerStudySettings)
 _KEPT: Final = "what is finished"
 
 
@@ -68,12 +68,12 @@ def evolved(
     The graphs are on the page that --out writes.
     """
     from bots.evolved.runs import read_runs
-    from bots.studies.evolved import ReportSettings, evolved_report
+    from bots.studies.evolved import EvolvedStudySettings, evolved_report
 
     terminal = _begin(context, out, force)
     runs = read_runs(folder)
     others = [read_runs(path) for path in beside or ()]
-    settings = ReportSettings(deals=deals, matches=matches, seed=seed, gene_deals=gene_deals)
+    settings = EvolvedStudySettings(deals=deals, matches=matches, seed=seed, gene_deals=gene_deals)
     try:
         with workers_from(workers) as over, working(terminal, "playing") as show:
             found = evolved_report(runs, settings, others, workers=over, show=show)
@@ -100,7 +100,7 @@ def learner(
     terminal = _begin(context, out, force)
     from bots.studies.learner import learner_report, play_all
 
-    wanted = ReportSettings(**given(settings))
+    wanted = LearnerStudySettings(**given(settings))
     with computing(folder, _KEPT, workers, scheduler) as over, working(terminal, "playing") as show:
         played = play_all(wanted, folder, workers=over, show=show)
     _finish(terminal, learner_report(wanted, played), out)
@@ -122,12 +122,12 @@ def kuhn(
     All experiments have their turn with few seeds first; an interrupted command goes on where it stopped.
     """
     terminal = _begin(context, out, force)
-    from bots.studies.kuhn import claims_report
-    from bots.studies.kuhn_runs import experiments, gather, gathered
+    from bots.studies.kuhn import kuhn_report
+    from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
     with computing(folder, _KEPT, workers) as over, live_line(terminal) as line:
-        gather(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
-    _finish(terminal, claims_report(gathered(folder, experiments(), seeds)), out)
+        run_experiments(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
+    _finish(terminal, kuhn_report(read_results(folder, experiments(), seeds)), out)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bots.learner.memory import Constants
-from bots.learner.training import TrainingSettings
+from bots.learner.training import LearnerSettings
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.options import takes_options
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
@@ -18,13 +18,13 @@ from dealer.cli.train_cfr import cfr
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
-    from bots.learner.training import TrainingProgress
+    from bots.learner.training import LearnerProgress
 
 app = typer.Typer(help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True)
 
 _TRAINING: Final = "Training"
 _CONSTANTS: Final = "How finely it looks"
-_DEFAULTS: Final = TrainingSettings()
+_DEFAULTS: Final = LearnerSettings()
 
 
 @app.callback()
@@ -36,7 +36,7 @@ app.command()(cfr)
 
 
 _ConstantOptions: Any = setting_options(Constants, _CONSTANTS)
-_TrainingOptions: Any = setting_options(TrainingSettings, _TRAINING)
+_TrainingOptions: Any = setting_options(LearnerSettings, _TRAINING)
 
 
 @app.command()
@@ -89,7 +89,7 @@ def learner(
         looks = Constants(**given(constants))
     except ValueError as error:
         abort(str(error))
-    settings = TrainingSettings(
+    settings = LearnerSettings(
         game=game,
         opponents=tuple(opponents.split()),
         unseen=tuple(unseen.split()),
@@ -109,7 +109,7 @@ def learner(
         write_report(terminal, report, out)
 
 
-def _line(progress: TrainingProgress) -> str:
+def _line(progress: LearnerProgress) -> str:
     last = progress.blocks[-1]
     speed = "" if progress.hands_per_s is None else f", {progress.hands_per_s:,.0f} hands/s"
     left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bots.cfr.settings import TrainingSettings
+from bots.cfr.settings import CfrSettings
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
@@ -16,7 +16,7 @@ from dealer.cli.spread import Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
-    from bots.cfr.training import Plan, Progress, Trained
+    from bots.cfr.training import CfrProgress, TrainedStrategy, TrainingPlan
 
 _TRAINING: Final = "Training"
 _STOP: Final = "When to stop"
@@ -25,7 +25,7 @@ _MINUTES: Final = 10.0
 _ITERATIONS: Final = 1000
 _MB: Final = 1e6
 
-_Options: Any = setting_options(TrainingSettings, _TRAINING)
+_Options: Any = setting_options(CfrSettings, _TRAINING)
 
 
 @takes_options
@@ -88,7 +88,7 @@ def cfr(
     if hours is not None and minutes is not None:
         abort("--hours and --minutes say the same: give one of them")
     try:
-        plan = plan_training(TrainingSettings(**given(settings)))
+        plan = plan_training(CfrSettings(**given(settings)))
     except SolvingError as error:
         abort(str(error))
     if (workers > 1 or scheduler is not None) and plan.settings.copies == 1:
@@ -115,7 +115,7 @@ def cfr(
     _report(terminal, plan, trained)
 
 
-def _announce(terminal: Terminal, plan: Plan) -> None:
+def _announce(terminal: Terminal, plan: TrainingPlan) -> None:
     """What the training will need, before it begins."""
     terminal.sentence(
         f"{plan.settings.game}: {len(plan.tree.decisions):,} decisions of the betting, {plan.information_sets:,} "
@@ -130,14 +130,14 @@ def _announce(terminal: Terminal, plan: Plan) -> None:
         )
 
 
-def _unit(plan: Plan) -> tuple[float, str]:
+def _unit(plan: TrainingPlan) -> tuple[float, str]:
     """What chips are multiplied by, and the word for it."""
     if plan.is_drawn:
         return 1000 / plan.tree.game.big_blind, "mbb/g"
     return 1.0, "chips per hand"
 
 
-def _line(plan: Plan, progress: Progress) -> str:
+def _line(plan: TrainingPlan, progress: CfrProgress) -> str:
     factor, unit = _unit(plan)
     left = duration(progress.seconds / progress.part - progress.seconds) if progress.part else "?"
     exploited = ""
@@ -150,7 +150,7 @@ def _line(plan: Plan, progress: Progress) -> str:
     )
 
 
-def _report(terminal: Terminal, plan: Plan, trained: Trained) -> None:
+def _report(terminal: Terminal, plan: TrainingPlan, trained: TrainedStrategy) -> None:
     factor, unit = _unit(plan)
     terminal.table(
         ["iterations", "time", f"exploitability, {unit}", "+-"],

@@ -25,7 +25,7 @@ from typing import Final
 
 from bots.errors import WorkersError
 from bots.sdk.registry import is_builtin
-from bots.workers import Workers, is_wanted, tell
+from bots.workers import Workers, is_wanted, send_progress
 from dealer.errors import DealerError, LaunchError, PlayerError, RemoteError
 from dealer.run.contest import Contest
 from dealer.run.ending import INTERRUPTED, Ending, Outcome
@@ -146,7 +146,7 @@ class RemoteContest(Contest):
         except OSError as error:
             raise LaunchError(f"read {folder}", error.strerror) from None
         order = zlib.compress(pickle.dumps(_Order(self.plan, os.getcwd(), files)), 1)
-        future = self._cluster.submit(play_remotely, version("acpc-arena"), order, hear=self._note_progress)
+        future = self._cluster.submit(play_remotely, version("acpc-arena"), order, on_progress=self._note_progress)
         try:
             packed: bytes = await asyncio.wrap_future(future)
         except WorkersError as error:
@@ -264,7 +264,7 @@ async def _played(plan: ContestPlan) -> Contest:
     contest = Contest(plan, asyncio.Semaphore(1))
     playing = asyncio.create_task(contest.play_out())
     while not (await asyncio.wait([playing], timeout=_WORD_S))[0]:
-        tell(contest.hands_played, contest.hands_before)
+        send_progress(contest.hands_played, contest.hands_before)
         if not is_wanted():
             playing.cancel()
     await playing

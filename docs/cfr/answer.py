@@ -20,7 +20,7 @@ from bots.cfr.abstraction import card_abstraction
 from bots.cfr.bot import SHIPPED
 from bots.cfr.deals import DrawnBoards
 from bots.cfr.files import read_strategy
-from bots.cfr.settings import TrainingSettings
+from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import exploitability
 from bots.cfr.strengths import all_strengths
 from bots.cfr.training import plan_training
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 def measured(game: str, boards: int, threads: int) -> Row:
     """Learn an answer, and judge it."""
     strategy = read_strategy(SHIPPED_FOR[game])
-    settings = TrainingSettings(**strategy.record["settings"])
+    settings = CfrSettings(**strategy.record["settings"])
     arrays = plan_training(settings).arrays
     drawn = DrawnBoards(card_abstraction(all_strengths(threads), *settings.bucket_counts), settings.seed)
     with ThreadPoolExecutor(threads) as pool:

@@ -23,7 +23,7 @@ from bots.cfr.abstraction import card_abstraction
 from bots.cfr.bot import SHIPPED
 from bots.cfr.deals import DrawnBoards, TreeArrays, new_work
 from bots.cfr.files import read_strategy
-from bots.cfr.settings import TrainingSettings
+from bots.cfr.settings import CfrSettings
 from bots.cfr.strengths import all_strengths
 from bots.cfr.training import STRATEGY, TrainingLimit, plan_training, train
 from bots.cfr.tree import BettingTree
@@ -32,7 +32,7 @@ from engine import ActionKind
 
 HERE: Final = Path(__file__).resolve().parent
 CSV: Final = HERE / "raising.csv"
-OWN: Final = TrainingSettings(buckets="50")
+OWN: Final = CfrSettings(buckets="50")
 ITERATIONS: Final = (4, 16, 64, 256, 1024, 9412)
 BOARDS: Final = 1000
 STREAM: Final = 3
@@ -75,7 +75,7 @@ def against_raising(
 def measured(name: str, path: Path, threads: int) -> Row:
     """Walk with one strategy."""
     strategy = read_strategy(str(path))
-    settings = TrainingSettings(**strategy.record["settings"])
+    settings = CfrSettings(**strategy.record["settings"])
     plan = plan_training(settings)
     boards = DrawnBoards(card_abstraction(all_strengths(threads), *settings.bucket_counts), settings.seed)
     numbers = strategy.numbers

@@ -24,7 +24,7 @@ import numpy as np
 
 from bots.cfr.bot import SHIPPED
 from bots.cfr.files import read_strategy
-from bots.cfr.settings import TrainingSettings
+from bots.cfr.settings import CfrSettings
 from bots.cfr.training import STRATEGY, TrainingLimit, plan_training, train
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
@@ -70,7 +70,7 @@ NO_LIMIT_DEALS: Final = {
 """The same in no-limit."""
 OWN_DEALS: Final = {"calling": 2_000, "raising": 16_000, "mfs": 4_000, "rembrant": 2_000}
 """The same for the strategy from nothing."""
-OWN: Final = TrainingSettings(buckets="50")
+OWN: Final = CfrSettings(buckets="50")
 OWN_ITERATIONS: Final = 9_412
 """What `arena train cfr --buckets 50 --minutes 10` did on two cores that did little else."""
 MILESTONE_ITERATIONS: Final = 1_024

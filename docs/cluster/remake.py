@@ -124,7 +124,7 @@ def measure() -> dict[str, float]:
     """All figures."""
     from distributed import Client, LocalCluster
 
-    from bots.evolved.training import TrainingSettings, trainer_evolution
+    from bots.evolved.training import EvolvedSettings, trainer_evolution
     from bots.workers import cluster_workers
 
     found: dict[str, float] = {"taken_in_us": taken_in_us()}
@@ -165,7 +165,7 @@ def measure() -> dict[str, float]:
         workers.map(abs, range(SMALL_TASKS))
         found["task_us"] = 1e6 * (_processor_s() - began_s) / SMALL_TASKS
 
-        evolution = trainer_evolution(TrainingSettings(), over=workers.map, parts=4 * workers.count)
+        evolution = trainer_evolution(EvolvedSettings(), over=workers.map, parts=4 * workers.count)
         evolution.step()
         carried = _Carried()
         workers.submit = carried.watching(submit)  # type: ignore[method-assign]
@@ -179,7 +179,7 @@ def measure() -> dict[str, float]:
             "generation_back": carried.back / GENERATIONS,
             "generation_home_s": at_home_s / GENERATIONS,
             "generation_away_s": away_s / GENERATIONS,
-            "generation_hands": 100 * TrainingSettings().deals * TrainingSettings().population,
+            "generation_hands": 100 * EvolvedSettings().deals * EvolvedSettings().population,
         }
         workers.submit = submit  # type: ignore[method-assign]
     return found

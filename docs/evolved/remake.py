@@ -23,8 +23,8 @@ from typing import Any, Final, NamedTuple
 from bots.evolved.chromosome import CHAMPION, write_chromosome
 from bots.evolved.runs import FinishedRuns, read_runs
 from bots.evolved.training import make_deals
-from bots.studies.evolved import ReportSettings, evolved_report
-from bots.studies.evolved_play import standings
+from bots.studies.evolved import EvolvedStudySettings, evolved_report
+from bots.studies.evolved_play import players_at_tables
 from bots.studies.report import Report, format_report
 from bots.workers import local_workers
 
@@ -34,7 +34,7 @@ REPORT: Final = HERE / "report.json"
 
 SELECTION_DEALS: Final = 1000
 SELECTION_SEED: Final = 90_001
-SETTINGS: Final = ReportSettings(deals=1000, matches=200, gene_deals=51_797)
+SETTINGS: Final = EvolvedStudySettings(deals=1000, matches=200, gene_deals=51_797)
 """The genes on as many hands as the work says use them all."""
 
 
@@ -103,7 +103,7 @@ def commands(name: str) -> list[str]:
 def choose(all_runs: Sequence[FinishedRuns]) -> FinishedRuns:
     """The runs whose player wins most over all tables."""
     deals = make_deals(SELECTION_DEALS, SELECTION_SEED)
-    return max(standings(all_runs, deals, SELECTION_SEED), key=lambda one: one.mean).runs
+    return max(players_at_tables(all_runs, deals, SELECTION_SEED), key=lambda one: one.mean).runs
 
 
 def ship(runs: FinishedRuns) -> None:

@@ -21,8 +21,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
-from bots.studies.kuhn import claims_report
-from bots.studies.kuhn_runs import experiments, gather, gathered
+from bots.studies.kuhn import kuhn_report
+from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "kuhn.md"
@@ -60,8 +60,10 @@ TABLES: Final[Mapping[str, tuple[str, str]]] = {
 
 def report_data(folder: Path) -> dict[str, Any]:
     """What the page shows of the report on the runs of a folder; those that are missing are done."""
-    gather(folder, experiments(), SEEDS, show=lambda standing: print(standing.done, standing.runs, standing.name))
-    report = claims_report(gathered(folder, experiments(), SEEDS))
+    run_experiments(
+        folder, experiments(), SEEDS, show=lambda standing: print(standing.done, standing.runs, standing.name)
+    )
+    report = kuhn_report(read_results(folder, experiments(), SEEDS))
     views = {(section.title, view.title): view for section in report.sections for view in section.tables}
     return {
         "seeds": SEEDS,

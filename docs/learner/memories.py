@@ -18,7 +18,7 @@ from typing import Final
 
 import bots.learner
 from bots.learner.memory import SHIPPED
-from bots.learner.training import TrainingProgress, TrainingSettings, train
+from bots.learner.training import LearnerProgress, LearnerSettings, train
 from dealer.cli.working import duration
 from protocol import find_game
 
@@ -58,13 +58,13 @@ _NEIGHBOURS: Final = (
 tables all are careful, at some all are wild, and at most there are a few kinds."""
 
 
-def settings(name: str) -> TrainingSettings:
+def settings(name: str) -> LearnerSettings:
     """How the memory of a game is trained."""
     if find_game(name)[1].num_players == 2:
-        return TrainingSettings(
+        return LearnerSettings(
             game=name, opponents=_ALONE, unseen=("rembrant", "mfs?k=4", "rh?k=64"), block=20_000, test=6_000
         )
-    return TrainingSettings(
+    return LearnerSettings(
         game=name,
         opponents=_NEIGHBOURS,
         unseen=("mfs?k=4", "rh?k=64", "random?decisions=5/60/20/10/5", "mfs?k=0.5"),
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> None:
         shutil.copyfile(path, SHIPPED_FOLDER / path.name)
 
 
-def _show(name: str, progress: TrainingProgress) -> None:
+def _show(name: str, progress: LearnerProgress) -> None:
     last = progress.blocks[-1]
     left = f", {duration(progress.left_s)} left" if progress.left_s else ""
     print(f"{name}: {last.hands:,} hands, {last.field.words} and {last.unseen.words} mbb/g{left}", flush=True)

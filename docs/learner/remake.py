@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from bots.artifact import Journal
 from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
-from bots.learner.training import Pack, Style, Trainee
+from bots.learner.training import DealBatch, PlaySettings, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from bots.studies.learner import Spread
+from bots.studies.learner import SeedMean
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.mean import signed
 from protocol import find_game
@@ -136,7 +136,7 @@ def play(name: str, opponent: str) -> Row:
     else:
         pack = _pack(name, deals(name, opponent))
         trained, empty = [
-            Trainee(game, memory, Style(seed=SEED)).play(specs, pack, learns=False)[:, :, 0].mean(axis=1)
+            Trainee(game, memory, PlaySettings(seed=SEED)).play(specs, pack, learns=False)[:, :, 0].mean(axis=1)
             * (1000 / game.big_blind)
             for memory in (shipped_memory(game, Constants()), Memory(Constants()))
         ]
@@ -162,9 +162,9 @@ def _singles(name: str, learner: str, specs: Sequence[str]) -> NDArray[np.float6
 
 
 @cache
-def _pack(name: str, count: int) -> Pack:
+def _pack(name: str, count: int) -> DealBatch:
     """The deals of a game, the same for all its opponents: a chance that was asked for once is known."""
-    return Pack.deal(find_game(name)[1], SEED, 0, count)
+    return DealBatch.deal(find_game(name)[1], SEED, 0, count)
 
 
 def counter_settings(name: str) -> TuningSettings:
@@ -225,7 +225,7 @@ def counter_table() -> str:
     won: dict[str, list[float]] = {}
     for row in stored_counters():
         won.setdefault(row.game, []).append(row.mbb)
-    lines = [f"| `{name}` | {len(values)} | {Spread.of(values).words} |" for name, values in won.items()]
+    lines = [f"| `{name}` | {len(values)} | {SeedMean.of(values).words} |" for name, values in won.items()]
     return "\n".join(
         ["| trained against it in | learners | won, frozen, mbb/g |", "| --- | ---: | ---: |", *lines],
     )

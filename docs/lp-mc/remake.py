@@ -69,7 +69,7 @@ def play_full(strategy: str, opponent: str) -> list[Row]:
 
 def play_preflop(strategy: str, opponent: str) -> list[Row]:
     """Play hands that end before the flop."""
-    from bots.lp_mc.balance import balance
+    from balance import balance
 
     table = preflop_strategy(as_published=strategy == "published")
     found = balance(find_game("limit")[1], table, _SIMPLE[opponent], hands=PREFLOP_HANDS, seed=study.SEED)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.artifact import Kind, artifact_bytes, as_arrays, locked_run, read_artifact, write_artifact, write_file
+from bots.artifact import FileKind, artifact_bytes, as_arrays, locked_run, read_artifact, write_artifact, write_file
 from bots.cfr import files as cfr_files
 from bots.cfr import training as cfr_training
 from bots.cfr.bot import SHIPPED
@@ -22,7 +22,7 @@ from bots.evolved import chromosome as evolved_files
 from bots.learner import memory as learner_files
 from engine.errors import quoted
 
-KIND = Kind("a file of this test", 3, StrategyError, "run the test again")
+KIND = FileKind("a file of this test", 3, StrategyError, "run the test again")
 HEADER = {"game": "kuhn", "numbers": [0.1, 2.5e-300]}
 
 
@@ -153,7 +153,7 @@ def test_contents_that_are_not_the_arrays_of_the_header_are_refused(
         read_artifact(tmp_path / "x", KIND).arrays()
 
 
-KINDS: dict[str, tuple[Kind, Callable[[str], object]]] = {
+KINDS: dict[str, tuple[FileKind, Callable[[str], object]]] = {
     "strategy": (cfr_files._KIND, cfr_files.read_strategy),
     "training": (cfr_training._KIND, lambda path: cfr_training.load_checkpoint(Path(path))),
     "evolution": (evolution_run._KIND, evolution_run.load_checkpoint),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bots.errors import WorkersError
-from bots.workers import cluster_workers, is_wanted, local_workers, tell
+from bots.workers import cluster_workers, is_wanted, local_workers, send_progress
 from tests.clusters import LocalCluster, local_cluster
 
 PATIENCE_S = 300.0
@@ -48,13 +48,13 @@ def fail(number: int) -> int:
 
 def count_up(most: int) -> int:
     for number in range(most):
-        tell(number, 7)
+        send_progress(number, 7)
     return most
 
 
 def until_unwanted(path: str) -> None:
     while is_wanted():
-        tell(99)
+        send_progress(99)
         time.sleep(0.01)
     Path(path).touch()
 
@@ -93,7 +93,7 @@ def test_nobody_hears_a_task_of_this_machine() -> None:
     assert count_up(3) == 3
     assert is_wanted()
     with local_workers(1) as workers:
-        assert workers.submit(count_up, 3, hear=print).result(PATIENCE_S) == 3
+        assert workers.submit(count_up, 3, on_progress=print).result(PATIENCE_S) == 3
 
 
 def test_no_workers() -> None:
@@ -118,9 +118,9 @@ class TestCluster:
     def test_tasks_are_heard_and_end_when_nobody_wants_them(self, cluster: LocalCluster, tmp_path: Path) -> None:
         heard: list[tuple[int, ...]] = []
         with cluster_workers(cluster.address) as workers:
-            assert workers.submit(count_up, 3, hear=heard.append).result(PATIENCE_S) == 3
+            assert workers.submit(count_up, 3, on_progress=heard.append).result(PATIENCE_S) == 3
             wait_for(lambda: heard == [(0, 7), (1, 7), (2, 7)])
-            future = workers.submit(until_unwanted, str(tmp_path / "ended"), hear=heard.append)
+            future = workers.submit(until_unwanted, str(tmp_path / "ended"), on_progress=heard.append)
             wait_for(lambda: heard[-1] == (99,))
             assert future.cancel()
             wait_for((tmp_path / "ended").exists)

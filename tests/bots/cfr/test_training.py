@@ -14,7 +14,7 @@ import pytest
 
 from bots.cfr.bot import CfrBot
 from bots.cfr.files import read_strategy
-from bots.cfr.settings import TrainingSettings
+from bots.cfr.settings import CfrSettings
 from bots.cfr.training import CHECKPOINT, STRATEGY, TrainingLimit, load_checkpoint, plan_training, train
 from bots.errors import CheckpointError, SolvingError
 from bots.solving.engine_games import small_game
@@ -24,7 +24,7 @@ from bots.solving.sequence_form import exploitability as exact_exploitability
 from protocol import find_game
 from tests.dealer.helpers import PATIENCE_S, ROOT
 
-LEDUC = TrainingSettings(game="leduc", losses=0.0)
+LEDUC = CfrSettings(game="leduc", losses=0.0)
 
 
 def without_times(path: Path) -> tuple[object, ...]:
@@ -79,11 +79,11 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
 )
 def test_settings_that_cannot_be_are_refused(settings: dict[str, object], sentence: str) -> None:
     with pytest.raises(SolvingError, match=sentence):
-        plan_training(TrainingSettings(**settings))  # type: ignore[arg-type]
+        plan_training(CfrSettings(**settings))  # type: ignore[arg-type]
 
 
 def test_what_is_needed_is_known_before() -> None:
-    plan = plan_training(TrainingSettings(buckets="50"))
+    plan = plan_training(CfrSettings(buckets="50"))
     assert plan.information_sets == 319_852
     assert 1_500_000 < plan.strategy_bytes < 3_000_000
     assert 5_000_000 < plan.checkpoint_bytes < 20_000_000
@@ -91,11 +91,11 @@ def test_what_is_needed_is_known_before() -> None:
 
 
 def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
-    plan = plan_training(TrainingSettings(game="nolimit", buckets="100/100/64"))
+    plan = plan_training(CfrSettings(game="nolimit", buckets="100/100/64"))
     assert plan.settings.sizes.count("/") == 3
     assert plan.information_sets == 637_852
     assert 2_000_000 < plan.strategy_bytes < 4_000_000
-    small = TrainingSettings(game="leduc-nolimit", losses=0.0)
+    small = CfrSettings(game="leduc-nolimit", losses=0.0)
     trained = train(plan_training(small), tmp_path, TrainingLimit(iterations=400))
     assert read_strategy(str(trained.path)).record["settings"]["sizes"] == "0.5,1,all:1,all:all"
     assert trained.history[-1]["exploitability"] < trained.history[0]["exploitability"] / 10

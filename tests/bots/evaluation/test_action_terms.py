@@ -9,7 +9,7 @@ import pytest
 
 from bots.errors import PolicyError
 from bots.evaluation.hypothetical_hands import ActionTerms
-from bots.evaluation.policies import policy_in
+from bots.evaluation.policies import policy_at
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, betting_start
 from logs.variance.terms import Shares, term_values
@@ -79,7 +79,7 @@ def test_probabilities_are_checked() -> None:
             return self.found
 
     def ask(found: Mapping[Action, float] | None) -> Mapping[Action, float] | None:
-        return policy_in(
+        return policy_at(
             StatePolicy(found), View(betting_start(record.game), record.betting.rounds[0][0][0], 0, ((), ()), ())
         )
 

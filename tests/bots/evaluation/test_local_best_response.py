@@ -150,7 +150,7 @@ def test_against_who_folds_it_wins_the_blinds() -> None:
         for one in lower_bounds(what, [part] * 40):
             assert one.mbb == pytest.approx(750), "fitted weights take no luck off where there is none"
             assert one.half_width == pytest.approx(one.raw_half_width)
-            assert one.worth is None, "there is nothing to save"
+            assert one.variance_ratio is None, "there is nothing to save"
     what = Exploitation(NOLIMIT, "folding", ("fc",), seed=1)
     (checked,) = lower_bounds(what, [play_part(what, 0)])
     assert checked.by_end[0][0] == 250, "the small blind folds; else both check to the end"
@@ -254,8 +254,8 @@ def test_against_who_always_calls_in_limit() -> None:
     assert found.half_width is not None
     assert abs(found.mbb - 1160) < 25 + 1.3 * found.half_width
     assert waiting.mbb < found.mbb
-    assert found.worth is not None
-    assert found.worth > 1.5, "taking luck off saves hands"
+    assert found.variance_ratio is not None
+    assert found.variance_ratio > 1.5, "taking luck off saves hands"
     terms = np.concatenate(played)[..., 2:].mean(axis=2)
     errors = terms.std(axis=0) / len(terms) ** 0.5
     assert (np.abs(terms.mean(axis=0)) <= 5 * errors + 1e-9).all(), "every term is 0 on average"

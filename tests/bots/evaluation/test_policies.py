@@ -10,7 +10,7 @@ import pytest
 
 from bots.baseline import CallingBot, RandomBot
 from bots.errors import PolicyError, SpecError
-from bots.evaluation.policies import AskedPolicy, FilePolicy, parse_policy, policy_in
+from bots.evaluation.policies import AskedPolicy, FilePolicy, parse_policy, policy_at
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, raise_to
 from protocol import find_game
@@ -63,7 +63,7 @@ def test_of_a_file(tmp_path: Path, view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0:cr300:|9s8h")
     assert parse_policy(f"file:{path}", NOLIMIT).policy(view) is None
     path.write_text("MATCHSTATE:1:0:cr300:|9s8h  f 0.2 c 0.5 r900 0.3\n")
-    found = policy_in(parse_policy(f"file:{path}", NOLIMIT), view)
+    found = policy_at(parse_policy(f"file:{path}", NOLIMIT), view)
     assert found == pytest.approx({FOLD: 0.2, CALL: 0.5, raise_to(900): 0.3})
 
 
@@ -107,7 +107,7 @@ def test_of_a_program(tmp_path: Path, view_of: ViewOf) -> None:
             assert policy.policy(view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")) == {FOLD: 0.25, CALL: 0.5, RAISE: 0.25}
             assert policy.policy(view_of("kuhn", "MATCHSTATE:0:3::Ks|")) is None
         with pytest.raises(PolicyError, match="an action that the rules refuse: r"):
-            policy_in(policy, view_of("kuhn", "MATCHSTATE:1:3:r:|Ks"))
+            policy_at(policy, view_of("kuhn", "MATCHSTATE:1:3:r:|Ks"))
 
 
 def test_programs_that_do_not_answer(tmp_path: Path, view_of: ViewOf) -> None:

@@ -8,7 +8,7 @@ from itertools import groupby
 import pytest
 
 from bots import Bot, View
-from bots.evaluation.policies import leaks_beside
+from bots.evaluation.policies import leaks_against_policy
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from engine import CALL, Action, BettingState, betting_start, hand_values
@@ -32,7 +32,7 @@ def played(*bots: Bot, hands: int, game: str = "limit") -> Iterator[list[tuple[s
 def test_what_was_departed_from_is_played_out() -> None:
     """The slow twin: beside one who calls, folding costs what the showdown would have brought."""
     deals = list(played(Folding(), make_bot("raising"), hands=60))
-    found = leaks_beside(deals, "A", make_bot("calling"), "calling")
+    found = leaks_against_policy(deals, "A", make_bot("calling"), "calling")
     lost, folds = 0.0, 0
     for deal in deals:
         for _, record in deal:
@@ -48,7 +48,7 @@ def test_what_was_departed_from_is_played_out() -> None:
     everything = next(cell for cell in found.cells if cell.dimension == "everything")
     assert found.parted == everything.deals == folds > 30
     assert everything.per_100_hands * 120 / 100 == pytest.approx(lost)
-    assert found == leaks_beside(deals, "A", make_bot("calling"), "calling")
+    assert found == leaks_against_policy(deals, "A", make_bot("calling"), "calling")
 
 
 def _states(record: HandRecord) -> Iterator[BettingState]:
@@ -60,7 +60,7 @@ def _states(record: HandRecord) -> Iterator[BettingState]:
 
 
 def test_a_leak_is_found_first() -> None:
-    found = leaks_beside(played(Folding(), make_bot("raising"), hands=150), "A", make_bot("calling"), "calling")
+    found = leaks_against_policy(played(Folding(), make_bot("raising"), hands=150), "A", make_bot("calling"), "calling")
     assert found.leaks[0].name.startswith("river, facing a ")
     assert found.leaks[0].choices[0][:2] == ("fold", "call")
 
@@ -68,7 +68,7 @@ def test_a_leak_is_found_first() -> None:
 @pytest.mark.parametrize("game", ["limit", "nolimit", "limit3"])
 def test_who_plays_the_policy_has_no_leaks(game: str) -> None:
     bots = [make_bot(f"random?seed={seed}") for seed in range(3 if game == "limit3" else 2)]
-    found = leaks_beside(played(*bots, hands=30, game=game), "A", make_bot("random?seed=99"), "random")
+    found = leaks_against_policy(played(*bots, hands=30, game=game), "A", make_bot("random?seed=99"), "random")
     assert found.parted > 30
     assert not any(cell.is_leak for cell in found.cells)
 
@@ -80,7 +80,7 @@ def test_hardly_ever_has_who_plays_the_policy_a_leak() -> None:
     for seed in range(200):
         records = self_play("limit", [make_bot(f"random?seed={seed}"), make_bot("raising")], hands=30, seed=seed)
         deals = [[(record.match_name, record)] for record in records]
-        found = leaks_beside(deals, None, make_bot("random?seed=999"), "random")
+        found = leaks_against_policy(deals, None, make_bot("random?seed=999"), "random")
         shown += any(cell.is_leak for cell in found.cells)
     assert shown <= 20  # Binomial(200, 0.05) exceeds 20 once in a thousand times
 
@@ -88,14 +88,14 @@ def test_hardly_ever_has_who_plays_the_policy_a_leak() -> None:
 def test_what_cannot_be_treated_is_told() -> None:
     few = list(played(make_bot("calling"), make_bot("raising"), hands=2))
     with pytest.raises(LeaksRefused, match=r"A made \d+ decisions; leaks take 30 at least"):
-        leaks_beside(few, "A", make_bot("calling"), "calling")
+        leaks_against_policy(few, "A", make_bot("calling"), "calling")
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'"):
-        leaks_beside(few, "Zoe", make_bot("calling"), "calling")
+        leaks_against_policy(few, "Zoe", make_bot("calling"), "calling")
     with pytest.raises(LeaksRefused, match="there is no finished hand"):
-        leaks_beside([], None, make_bot("calling"), "calling")
+        leaks_against_policy([], None, make_bot("calling"), "calling")
     with pytest.raises(LeaksRefused, match="hold'em only"):
-        leaks_beside(
+        leaks_against_policy(
             played(make_bot("calling"), make_bot("raising"), hands=2, game="leduc"), "A", make_bot("calling"), "x"
         )
     with pytest.raises(LeaksRefused, match="mc does not tell its policy in MATCHSTATE"):
-        leaks_beside(few, "A", make_bot("mc"), "mc")
+        leaks_against_policy(few, "A", make_bot("mc"), "mc")

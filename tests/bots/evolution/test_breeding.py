@@ -30,7 +30,7 @@ from bots.evolution.breeding import (
     Uniform,
     UsedGenes,
 )
-from bots.evolution.evolution import HallOfFame, Rivals, StopRule
+from bots.evolution.evolution import Rivals, StopRule
 
 FITNESS = np.array([3.0, -1.0, 3.0, 0.5, 2.0])
 DRAWS = 200_000
@@ -255,7 +255,6 @@ def test_unique_children_equal_neither_the_elite_nor_each_other() -> None:
         (lambda: Shift(1, 7), "the variance of a mutation is a part of the range, above 0 and at most 1, not 7"),
         (lambda: Shift(0), "a mutation must change at least 1 gene, not 0"),
         (lambda: Rivals(-1), "a hall of fame cannot have room for -1"),
-        (lambda: HallOfFame(0), "a hall of fame needs room for at least 1, not 0"),
         (lambda: Genome(()), "a chromosome needs at least one gene, and a gene at least one value"),
         (lambda: Genome.alike(1, 1, 1), "the range of gene 0 is no range: 1 to 1"),
         (lambda: Genome.alike(1, 0.5, 2, is_whole=True), "the range of gene 0 does not end at whole numbers: 0.5 to 2"),

@@ -22,7 +22,6 @@ from bots.evolution.breeding import Breeding, Evaluation, Genome, NewValues, Shi
 from bots.evolution.evolution import (
     Challengers,
     Evolution,
-    HallOfFame,
     Opposition,
     Rivals,
     State,
@@ -105,7 +104,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "opposition": Challengers(),
         "breeding": Breeding(keeps_best=True),
     },
-    "hall of fame": {"evaluator": taller, "opponents": opponents(), "opposition": HallOfFame(5)},
     "rivals": {"evaluator": taller, "opponents": opponents(30), "opposition": Rivals(), "breeding": Breeding(elite=2)},
     "rivals with a hall of fame": {
         "evaluator": taller_in_sum,
@@ -195,13 +193,6 @@ def test_a_challenger_replaces_the_worst_opponent() -> None:
         assert np.array_equal(state.opponents, before)
         assert generation.best_opponent == against.max()
     assert generation.renewals == len(state.champions) > 1
-
-
-def test_a_hall_of_fame_forgets_the_earliest() -> None:
-    evolution = run(make(taller, opponents=opponents(), opposition=HallOfFame(5)), 7)
-    assert evolution.state is not None
-    assert evolution.state.opponents is not None
-    assert np.array_equal(evolution.state.opponents, evolution.state.champions[-5:])
 
 
 def test_rivals_come_to_an_equilibrium_on_average() -> None:

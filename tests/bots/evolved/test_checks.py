@@ -12,7 +12,7 @@ from bots.errors import CheckpointError, EvolutionError
 from bots.evolution.breeding import Evaluation
 from bots.evolution.evolution import Generation, State
 from bots.evolved.runs import Check, Checker, Checks, CheckSettings, read_checks
-from bots.evolved.training import GENOME, OPPONENTS, TableEvaluator, TrainingSettings
+from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, TableEvaluator
 
 INDIVIDUALS = GENOME.random(14, np.random.default_rng(4))
 
@@ -40,7 +40,7 @@ class Tables:
 
 
 def checker(folder: Path, tables: Tables, every: int = 2, deals: int = 7, **settings: Any) -> Checker:
-    return Checker(folder, "player", TrainingSettings(**settings), CheckSettings(every=every, deals=deals), tables)
+    return Checker(folder, "player", EvolvedSettings(**settings), CheckSettings(every=every, deals=deals), tables)
 
 
 def test_who_sits_at_the_tables(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from bots.evolution.breeding import Evaluation
 from bots.evolution.evolution import Generation, State, save_checkpoint
 from bots.evolved.chromosome import GENES, write_chromosome
 from bots.evolved.runs import read_runs, recorded_settings
-from bots.evolved.training import GENOME, TrainingSettings
+from bots.evolved.training import GENOME, EvolvedSettings
 
 NAMES = (*(f"trainer-{number}" for number in range(1, 10)), "player")
 
 
 def _settings(seed: int) -> dict[str, Any]:
-    return {**asdict(TrainingSettings(seed=seed)), "odds": "reward"}
+    return {**asdict(EvolvedSettings(seed=seed)), "odds": "reward"}
 
 
 def write_runs(folder: Path) -> Path:
@@ -41,7 +41,7 @@ def test_all_runs_are_read(tmp_path: Path) -> None:
     assert runs.opponents.shape == (9, GENES, 2)
     assert (runs.player.chromosome == runs.player.state.population[0]).all()
     assert runs.seeds == frozenset(range(10))
-    assert runs.player.settings == TrainingSettings(seed=9)
+    assert runs.player.settings == EvolvedSettings(seed=9)
 
 
 def test_folders_that_hold_no_finished_runs(tmp_path: Path) -> None:

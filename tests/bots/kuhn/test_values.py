@@ -27,7 +27,7 @@ from bots.kuhn.games import (
     models,
     sequence_form_of,
 )
-from bots.kuhn.runs import best_answer, expected_value, exploitability, payoffs, spread
+from bots.kuhn.runs import best_answer, expected_value, exploitability, payoffs, standard_deviation
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Decision, Leaf, PublicGame, sequence_form
 from tests.bots.kuhn import naive
@@ -126,7 +126,7 @@ def test_the_best_answers_to_the_models(variant: Variant) -> None:
             is_tied_with_chips = variant is Variant.BOTH and opponent in ("rational", "bluffer")
             if not is_tied_with_chips:
                 # Where two best answers put in different amounts, the other program took the other one.
-                assert spread(game, *pair) == pytest.approx(known["sd"], abs=6e-7)
+                assert standard_deviation(game, *pair) == pytest.approx(known["sd"], abs=6e-7)
             if rule and seat == 1:
                 # The other program has the gaps of bets of 2 alone, and other signs for what never decides.
                 assert found.symbols()[12:15] == known["symbols"][12:15]
@@ -201,9 +201,9 @@ def test_each_game_has_an_equilibrium(variant: Variant) -> None:
 def test_the_spread_of_a_sure_thing_and_of_a_coin() -> None:
     folder, caller = models(Variant.CLASSIC)["folder"], models(Variant.CLASSIC)["caller"]
     assert payoffs(KuhnGame(), caller, folder) == {1: pytest.approx(1)}
-    assert spread(KuhnGame(), caller, folder) == pytest.approx(0, abs=1e-7)
+    assert standard_deviation(KuhnGame(), caller, folder) == pytest.approx(0, abs=1e-7)
     assert payoffs(KuhnGame(), caller, caller) == {-2: pytest.approx(0.5), 2: pytest.approx(0.5)}
-    assert spread(KuhnGame(), caller, caller) == pytest.approx(2)
+    assert standard_deviation(KuhnGame(), caller, caller) == pytest.approx(2)
     assert math.isclose(sum(payoffs(KuhnGame(), (0.5,) * 6, (0.5,) * 6).values()), 1)
 
 

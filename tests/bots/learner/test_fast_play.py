@@ -12,7 +12,7 @@ from bots.errors import SpecError
 from bots.learner import training
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, Memory, write_memory
-from bots.learner.training import Pack, Style, Trainee, line_ups
+from bots.learner.training import DealBatch, PlaySettings, Trainee, line_ups
 from bots.sdk.registry import make_bot
 from engine.splitmix import MASK_64, STEP, mixed
 from protocol import find_game
@@ -29,7 +29,7 @@ def test_line_ups_let_a_learner_meet_everybody() -> None:
 def test_an_opponent_that_learns_is_refused() -> None:
     game = find_game("limit")[1]
     with pytest.raises(SpecError, match="an opponent in a training is frozen: add learn=false"):
-        Trainee(game, Memory(Constants()), Style()).play(["learner"], Pack.deal(game, 3, 0, 1), learns=True)
+        Trainee(game, Memory(Constants()), PlaySettings()).play(["learner"], DealBatch.deal(game, 3, 0, 1), learns=True)
 
 
 @pytest.mark.slow
@@ -46,7 +46,7 @@ def test_an_opponent_that_learns_is_refused() -> None:
 def test_training_is_that_of_the_bot(name: str, specs: list[str], constants: Constants, is_compiled: bool) -> None:
     game = find_game(name)[1]
     specs = list(line_ups(specs, game.num_players - 1)[0])
-    style = Style(explore=0.2, trials=20, seed=5)
+    style = PlaySettings(explore=0.2, trials=20, seed=5)
     bots = [
         make_bot(spec, mixed(5 + at * STEP & MASK_64) if spec.startswith("random") else 5)
         for at, spec in enumerate(specs, 1)
@@ -62,7 +62,9 @@ def test_training_is_that_of_the_bot(name: str, specs: list[str], constants: Con
         records = list(self_play(game, [learner, *bots], hands=deals, seed=3, names=names))
     trainee = Trainee(game, Memory(constants), style)
     half = deals // 2
-    values = np.concatenate([trainee.play(specs, Pack.deal(game, 3, first, half), learns=True) for first in (0, half)])
+    values = np.concatenate(
+        [trainee.play(specs, DealBatch.deal(game, 3, first, half), learns=True) for first in (0, half)]
+    )
     for at, record in enumerate(records):
         won = {record.name_at(position): value for position, value in enumerate(record.values)}
         assert values[(*divmod(at, game.num_players),)].tolist() == [won[one] for one in names]
@@ -73,15 +75,15 @@ def test_training_is_that_of_the_bot(name: str, specs: list[str], constants: Con
 @pytest.mark.slow
 def test_frozen_learners_play_their_files(tmp_path: Path) -> None:
     game = find_game("limit3")[1]
-    style = Style(trials=20, seed=5)
+    style = PlaySettings(trials=20, seed=5)
     trainee = Trainee(game, Memory(_COARSE), style)
-    trainee.play(["calling", "random"], Pack.deal(game, 3, 0, 300), learns=True)
+    trainee.play(["calling", "random"], DealBatch.deal(game, 3, 0, 300), learns=True)
     path = tmp_path / "m"
     write_memory(path, trainee.memory)
     spec = f"learner?memory={path},learn=false,trials=20,chance_interval=20,big_qty=3,little_qty=2"
     specs = [spec, "mfs?trials=20"]
     other = Trainee(game, Memory(Constants()), style)
-    values = other.play(specs, Pack.deal(game, 4, 0, 40), learns=True)
+    values = other.play(specs, DealBatch.deal(game, 4, 0, 40), learns=True)
     learner = LearnerBot(empty=True, trials=20, seed=5)
     bots = [learner, *[make_bot(one, 5) for one in specs]]
     names = ["0", "1", "2"]
@@ -90,7 +92,7 @@ def test_frozen_learners_play_their_files(tmp_path: Path) -> None:
         assert values[(*divmod(at, 3),)].tolist() == [won[one] for one in names]
     assert other.memory == learner.memory
     with pytest.raises(SpecError, match="cannot be read"):
-        other.play([f"learner?memory={tmp_path / 'none'},learn=false"] * 2, Pack.deal(game, 4, 0, 1), learns=True)
+        other.play([f"learner?memory={tmp_path / 'none'},learn=false"] * 2, DealBatch.deal(game, 4, 0, 1), learns=True)
 
 
 @pytest.mark.slow
@@ -100,9 +102,9 @@ def test_a_memory_outgrows_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     memories = []
     for least_rows in (1 << 13, 2):
         monkeypatch.setattr(training, "_LEAST_ROWS", least_rows)
-        trainee = Trainee(game, Memory(fine), Style(explore=1, trials=2))
-        trainee.play(["random?decisions=1/8/1/1/1"] * 5, Pack.deal(game, 3, 0, 1000), learns=True)
+        trainee = Trainee(game, Memory(fine), PlaySettings(explore=1, trials=2))
+        trainee.play(["random?decisions=1/8/1/1/1"] * 5, DealBatch.deal(game, 3, 0, 1000), learns=True)
         assert trainee.cells > 2000
         memories.append(trainee.memory)
-        assert Trainee(game, trainee.memory, Style()).memory == trainee.memory
+        assert Trainee(game, trainee.memory, PlaySettings()).memory == trainee.memory
     assert memories[0] == memories[1]

@@ -13,11 +13,11 @@ import pytest
 from bots.errors import EvolutionError, LearnerFileError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, read_memory
-from bots.learner.training import Block, TrainingProgress, TrainingSettings, train
+from bots.learner.training import Block, LearnerProgress, LearnerSettings, train
 from bots.studies.learner import training_report
 from bots.studies.report import LineChart
 
-_SETTINGS = TrainingSettings(
+_SETTINGS = LearnerSettings(
     opponents=("bots.baseline:CallingBot", "bots.baseline:RaisingBot"),
     unseen=("bots.baseline:FoldingBot",),
     constants=Constants(chance_interval=20, big_qty=3),
@@ -32,13 +32,13 @@ def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> Non
     assert [block.hands for block in blocks] == [16, 32, 48]
     assert memory == read_memory(whole, _SETTINGS.constants)
 
-    def stop(progress: TrainingProgress) -> None:
+    def stop(progress: LearnerProgress) -> None:
         raise KeyboardInterrupt
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             train(_SETTINGS, 48, parts, stop)
-    seen: list[TrainingProgress] = []
+    seen: list[LearnerProgress] = []
     assert train(_SETTINGS, 48, parts, seen.append) == (memory, blocks)
     assert [len(progress.blocks) for progress in seen] == [3]
     assert parts.read_bytes() == whole.read_bytes()
@@ -100,7 +100,7 @@ def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
 )
 def test_it_learns_to_win_from_whoever_does_not_learn(tmp_path: Path, game: str, opponent: str, least: int) -> None:
     """40,000 hands of training, 20,000 of frozen play; nobody can win more than 750 from a player that always folds."""
-    settings = TrainingSettings(
+    settings = LearnerSettings(
         game=game, opponents=(opponent,), unseen=("folding",), block=40_000, test=20_000, trials=100
     )
     _, (block,) = train(settings, 40_000, tmp_path / "memory")

@@ -14,8 +14,8 @@ import pytest
 from bots.errors import CheckpointError, EvolutionError
 from bots.learner import tuning
 from bots.learner.memory import RANGES, Constants
-from bots.learner.tuning import Measured, TuningSettings, check, measured_mbb, search
-from bots.studies.learner import Spread, tuning_report
+from bots.learner.tuning import MeasuredConstants, TuningSettings, check, measured_mbb, search
+from bots.studies.learner import SeedMean, tuning_report
 from bots.studies.report import student_point
 
 _SETTINGS = TuningSettings(
@@ -28,7 +28,7 @@ def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
     whole = search(_SETTINGS, tmp_path / "whole")
     assert len(whole) == _SETTINGS.budget == 7
 
-    def stop(done: int, best: Measured) -> None:
+    def stop(done: int, best: MeasuredConstants) -> None:
         if done > 3:
             raise KeyboardInterrupt
 
@@ -107,6 +107,6 @@ def test_what_was_measured_anew_is_not_measured_again(tmp_path: Path, monkeypatc
 def test_intervals_are_those_of_student() -> None:
     for freedom, point in ((4, 2.7764), (9, 2.2622), (19, 2.0930), (60, 2.0003)):  # any table of Student's t
         assert student_point(freedom) == pytest.approx(point, abs=2e-3)
-    spread = Spread.of([1.0, 2.0, 3.0, 4.0, 5.0])
+    spread = SeedMean.of([1.0, 2.0, 3.0, 4.0, 5.0])
     assert (spread.mean, round(spread.half_width, 2)) == (3.0, 1.96)
     assert (spread.low + spread.high) / 2 == spread.mean

@@ -68,7 +68,7 @@ def test_the_form_has_the_size_of_the_work() -> None:
     payoffs = form.payoffs().summed()
     assert (payoffs.shape, len(payoffs.values)) == ((1860, 1860), 400_023)
     assert form.constraints(0).shape == form.constraints(1).shape == (677, 1860)
-    assert sorted(end.leaf.name for end in form.ends) == sorted(
+    assert sorted(end.leaf.name for end in form.terminal_nodes) == sorted(
         ["f", "cf", "cc", "crf", "crc", "crrf", "crrc", "crrrf", "crrrc", "rf", "rc", "rrf", "rrc", "rrrf", "rrrc"]
     )
     assert [choice.name for choice in form.choices[0]] == ["", "cr", "crrr", "rr"]
@@ -81,7 +81,7 @@ def test_payoffs_are_those_of_two_hands() -> None:
     matrix = np.zeros((1860, 1860))
     payoffs = form.payoffs().summed()
     matrix[payoffs.rows, payoffs.columns] = payoffs.values
-    capped = {end.leaf.name: end.sequences for end in form.ends}["rrrc"]
+    capped = {end.leaf.name: end.sequences for end in form.terminal_nodes}["rrrc"]
     cell = form.numbers(0)[capped[0], hand("AA")], form.numbers(1)[capped[1], hand("KK")]
     won, tied = 50_371_344, 285_228
     showdowns = 36 * 1_712_304

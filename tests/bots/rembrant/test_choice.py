@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.rembrant.rules import Kind, Style, chance_of_aggression, parse_cell, read_danger
+from bots.rembrant.rules import HandKind, Style, chance_of_aggression, parse_cell, read_danger
 from engine import parse_cards
 from tests.tables import rows
 
@@ -27,7 +27,7 @@ BOARDS = dict(
 
 def chance(cell: str, kind: str, board: str, **options: object) -> float:
     danger = read_danger(parse_cards(BOARDS[board]))
-    return chance_of_aggression(parse_cell(cell), Kind[kind], danger, Style(**options))  # type: ignore[arg-type]
+    return chance_of_aggression(parse_cell(cell), HandKind[kind], danger, Style(**options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bots.rembrant.rules import BEATS_STRAIGHTS, BELOW_STRAIGHTS, Kind, read_kind
+from bots.rembrant.rules import BEATS_STRAIGHTS, BELOW_STRAIGHTS, HandKind, read_kind
 from engine import parse_cards
 from tests.bots.rembrant import naive
 from tests.tables import rows
@@ -69,12 +69,12 @@ EXAMPLES = rows("""
 @pytest.mark.parametrize(("hole", "board", "kind"), EXAMPLES)
 def test_examples(hole: str, board: str, kind: str) -> None:
     cards = parse_cards(hole)
-    assert read_kind(cards, parse_cards(board)) is Kind[kind]
-    assert read_kind(cards[::-1], parse_cards(board)[::-1]) is Kind[kind]
+    assert read_kind(cards, parse_cards(board)) is HandKind[kind]
+    assert read_kind(cards[::-1], parse_cards(board)[::-1]) is HandKind[kind]
 
 
 def test_every_kind_has_an_example() -> None:
-    assert {Kind[kind] for _, _, kind in EXAMPLES} == set(Kind)
+    assert {HandKind[kind] for _, _, kind in EXAMPLES} == set(HandKind)
 
 
 def random_hand(rng: random.Random, cards: int) -> list[int]:
@@ -100,12 +100,12 @@ def test_random_hands_against_the_slow_reader(board_cards: int, hands: int) -> N
         kind = read_kind(hole, board)
         assert kind.name.lower() == naive.kind(naive.texts(hole), naive.texts(board)), (hole, board)
         seen.add(kind)
-    assert set(Kind) - seen == ({Kind.TWO_PAIR_ON_BOARD} if board_cards == 3 else set())
+    assert set(HandKind) - seen == ({HandKind.TWO_PAIR_ON_BOARD} if board_cards == 3 else set())
 
 
 def test_kinds_above_and_below_straights() -> None:
-    straights = {kind for kind in Kind if kind.name.startswith("STRAIGHT")}
-    assert straights | BEATS_STRAIGHTS | BELOW_STRAIGHTS == set(Kind)
-    assert len(straights) + len(BEATS_STRAIGHTS) + len(BELOW_STRAIGHTS) == len(Kind)
-    assert Kind.SET in BELOW_STRAIGHTS
-    assert Kind.OTHER_FLUSH in BEATS_STRAIGHTS
+    straights = {kind for kind in HandKind if kind.name.startswith("STRAIGHT")}
+    assert straights | BEATS_STRAIGHTS | BELOW_STRAIGHTS == set(HandKind)
+    assert len(straights) + len(BEATS_STRAIGHTS) + len(BELOW_STRAIGHTS) == len(HandKind)
+    assert HandKind.SET in BELOW_STRAIGHTS
+    assert HandKind.OTHER_FLUSH in BEATS_STRAIGHTS

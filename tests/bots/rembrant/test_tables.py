@@ -15,7 +15,7 @@ from bots.rembrant.rules import (
     PREFLOP_TABLES,
     STREETS,
     Cell,
-    Kind,
+    HandKind,
     Move,
     Opponent,
     expand_hands,
@@ -68,7 +68,7 @@ def test_combinations_of_each_group() -> None:
 
 
 def test_all_cells_after_the_flop() -> None:
-    for kind, street, opponent in product(Kind, STREETS, Opponent):
+    for kind, street, opponent in product(HandKind, STREETS, Opponent):
         lines = WORK["postflop"][kind.name.lower()]
         expected = lines.get(street, lines)[LINES[opponent]]
         assert plain(postflop_rule(kind, street, opponent).cell) == expected
@@ -76,7 +76,7 @@ def test_all_cells_after_the_flop() -> None:
 
 def test_tables_are_numbered_as_in_the_work() -> None:
     numbers = {"high card": 11, "pair": 12, "two pair": 13, "trips": 14, "straight": 15, "flush": 16}
-    for kind in Kind:
+    for kind in HandKind:
         group = kind.value.split(",")[0]
         assert postflop_rule(kind, "turn", Opponent.RAISE).table == numbers.get(group, 17)
     assert sorted([*PREFLOP_TABLES, *POSTFLOP_TABLES]) == list(range(2, 18))
@@ -144,5 +144,5 @@ def test_a_damaged_table_is_refused(text: str, sentence: str) -> None:
 
 
 def test_a_table_of_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="'trips, quads' is not a valid Kind"):
+    with pytest.raises(ValueError, match="'trips, quads' is not a valid HandKind"):
         list(rules._read_postflop({14: POSTFLOP_TABLES[14].replace("| set", "| quads")}))

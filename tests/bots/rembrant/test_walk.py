@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from bots.rembrant import RembrantBot
-from bots.rembrant.rules import Kind, read_kind
+from bots.rembrant.rules import HandKind, read_kind
 from bots.sdk.conversation import require_legal
 from bots.sdk.view import View
 from engine import CALL, FOLD, Action, format_cards, raise_to
@@ -117,7 +117,7 @@ def boards() -> dict[tuple[str, str], dict[tuple[int, bool, bool, bool], tuple[s
 
 def test_there_are_boards_for_every_cell() -> None:
     """All but two pairs on a flop of three cards."""
-    missing = {(k.name.lower(), street) for k, street in product(Kind, STREETS)} - set(boards())
+    missing = {(k.name.lower(), street) for k, street in product(HandKind, STREETS)} - set(boards())
     assert missing == {("two_pair_on_board", "flop")}
 
 
@@ -146,7 +146,7 @@ AFTER_THE_FLOP = {
 
 
 @pytest.mark.parametrize("four_straight", ["fold", "slash"])
-@pytest.mark.parametrize("kind", [kind.name.lower() for kind in Kind])
+@pytest.mark.parametrize("kind", [kind.name.lower() for kind in HandKind])
 def test_every_cell_after_the_flop(view_of: ViewOf, kind: str, four_straight: str) -> None:
     bot = rembrant(explain=True, four_straight=four_straight)
     number = next(number for word, number in TABLES.items() if word in kind)
@@ -158,7 +158,7 @@ def test_every_cell_after_the_flop(view_of: ViewOf, kind: str, four_straight: st
             view = view_after_the_flop(view_of, street, line, hole, board)
             action, said = play(view, bot)
             assert said["street"] == street
-            assert said["hand"] == Kind[kind.upper()].value
+            assert said["hand"] == HandKind[kind.upper()].value
             assert said["opponent"] == WORDS.get(line, line)
             assert said["table"] == str(number)
             assert said["cell"].replace("-", "") == cell

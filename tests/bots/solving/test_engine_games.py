@@ -17,8 +17,8 @@ from protocol import find_game
 
 
 def test_kuhn_has_the_tree_of_its_rules(kuhn: SequenceForm) -> None:
-    assert [end.leaf.name for end in kuhn.ends] == ["cc", "crf", "crc", "rf", "rc"]
-    assert [end.leaf.chips for end in kuhn.ends] == [1, -1, 2, 1, 2]
+    assert [end.leaf.name for end in kuhn.terminal_nodes] == ["cc", "crf", "crc", "rf", "rc"]
+    assert [end.leaf.chips for end in kuhn.terminal_nodes] == [1, -1, 2, 1, 2]
     assert kuhn.game.classes[0] == ("Qs", "Ks", "As")
     assert [choice.name for choice in kuhn.choices[0]] == ["", "cr"]
     assert [choice.name for choice in kuhn.choices[1]] == ["c", "r"]
@@ -37,7 +37,7 @@ def test_leduc_has_936_information_sets(leduc: SequenceForm) -> None:
 def test_the_chances_of_each_betting_add_up_to_one(leduc: SequenceForm) -> None:
     """Over all boards; at a showdown two holdings of the same rank win nothing, which are 3 of 15 pairs."""
     sums: dict[str, float] = {}
-    for leaf, _ in leduc.ends:
+    for leaf, _ in leduc.terminal_nodes:
         before, _, after = leaf.name.partition("/")
         betting = f"{before}/{after[2:]}"
         sums[betting] = sums.get(betting, 0) + float(np.abs(leduc.game.matrices[leaf.matrix]).sum())
@@ -78,8 +78,8 @@ def test_a_game_that_cannot_be_solved(name: str, sentence: str) -> None:
 
 def test_three_players_have_the_tree_of_their_rules(kuhn3: SequenceForm) -> None:
     """25 nodes: 13 ends, 12 decisions of four cards each."""
-    assert [end.leaf.name for end in kuhn3.ends[:4]] == ["ccc", "ccrff", "ccrfc", "ccrcf"]
-    assert len(kuhn3.ends) == 13
+    assert [end.leaf.name for end in kuhn3.terminal_nodes[:4]] == ["ccc", "ccrff", "ccrfc", "ccrcf"]
+    assert len(kuhn3.terminal_nodes) == 13
     assert [len(choices) for choices in kuhn3.choices] == [4, 4, 4]
     for matrix in range(len(kuhn3.game.matrices)):
         payoffs = sum(kuhn3.game.payoffs(matrix, player) for player in range(3))
@@ -90,7 +90,7 @@ def test_any_player_may_be_player_0() -> None:
     game = find_game("kuhn3")[1]
     last_first = small_game(game, first=2)
     assert last_first.root.player == 1  # type: ignore[union-attr]
-    fold = sequence_form(last_first).ends[1].leaf
+    fold = sequence_form(last_first).terminal_nodes[1].leaf
     assert fold.name == "ccrff"
     assert last_first.payoffs(fold.matrix, 0).sum() == pytest.approx(2), "the third to act has bet, and wins two antes"
 
@@ -115,7 +115,7 @@ def test_the_turns_of_a_game_are_its_decisions(leduc: SequenceForm) -> None:
 def test_all_in_before_the_last_board_card_deals_the_rest() -> None:
     """With stacks of one blind and one bet, a bet and a call are all-in: the board is dealt without more betting."""
     form = sequence_form(small_game(replace(find_game("leduc")[1], stacks=(3, 3))))
-    names = {end.leaf.name: end.leaf.chips for end in form.ends}
+    names = {end.leaf.name: end.leaf.chips for end in form.terminal_nodes}
     assert names["rc/Qh"] == names["crc/As"] == 3
     assert not [name for name in names if name.startswith("rc/") and len(name) > len("rc/Qh")]
     assert abs(exploitability(form, LinearProgram(form).solve().plans)) < 1e-12

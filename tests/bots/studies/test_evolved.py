@@ -8,10 +8,10 @@ import pytest
 
 from bots.errors import EvolutionError
 from bots.evolution.evolution import StopRule
+from bots.evolved.hand_results import Estimate
 from bots.evolved.runs import FinishedRuns, evolve_player, evolve_trainers, read_runs, run_names
-from bots.evolved.training import TrainingSettings
-from bots.evolved.watching import Estimate
-from bots.studies.evolved import Opponent, ReportSettings, evolved_report, opponents, play_matches
+from bots.evolved.training import EvolvedSettings
+from bots.studies.evolved import EvolvedStudySettings, StudyMatch, evolved_report, opponents, play_matches
 from bots.studies.evolved_play import PLAYED, checks_charts, printed_player, printed_style, verdict_on_winnings
 from bots.studies.report import LineChart, Verdict, format_report
 from bots.workers import local_workers
@@ -19,21 +19,21 @@ from engine import Category
 from engine.cards import STARTING_HANDS
 from tests.logs.pages import checked_page
 
-SMALL = TrainingSettings(deals=4, population=6, trials=20)
+SMALL = EvolvedSettings(deals=4, population=6, trials=20)
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> FinishedRuns:
     folder = tmp_path_factory.mktemp("runs")
     evolve_trainers(folder, SMALL, StopRule(generations=3))
-    evolve_player(folder, TrainingSettings(deals=4, population=6, trials=20, seed=50), StopRule(generations=3))
+    evolve_player(folder, EvolvedSettings(deals=4, population=6, trials=20, seed=50), StopRule(generations=3))
     return read_runs(folder)
 
 
 @pytest.mark.slow  # numba compiles
 def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
     parts: list[float] = []
-    settings = ReportSettings(deals=120, matches=2, seed=77, gene_deals=30)
+    settings = EvolvedStudySettings(deals=120, matches=2, seed=77, gene_deals=30)
     report = evolved_report(runs, settings, [runs], show=parts.append)
     titles = ["Winnings", "Along the runs", "How it plays", "Genes", "Against other bots", "Other runs"]
     assert [section.title for section in report.sections] == titles
@@ -52,7 +52,7 @@ def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
 
 @pytest.mark.slow  # numba compiles
 def test_the_checks_along_the_runs_are_drawn(runs: FinishedRuns) -> None:
-    along = evolved_report(runs, ReportSettings(deals=3, matches=0, seed=77, gene_deals=3)).sections[1]
+    along = evolved_report(runs, EvolvedStudySettings(deals=3, matches=0, seed=77, gene_deals=3)).sections[1]
     drawn = {chart.title: chart for chart in along.charts}
     checks = runs.player.checks
     assert checks is not None
@@ -69,7 +69,7 @@ def test_the_checks_along_the_runs_are_drawn(runs: FinishedRuns) -> None:
 
 @pytest.mark.slow  # numba compiles
 def test_few_deals_give_no_intervals_and_no_matches_no_section(runs: FinishedRuns) -> None:
-    report = evolved_report(runs, ReportSettings(deals=3, matches=0, seed=77, gene_deals=3))
+    report = evolved_report(runs, EvolvedStudySettings(deals=3, matches=0, seed=77, gene_deals=3))
     assert [section.title for section in report.sections] == ["Winnings", "Along the runs", "How it plays", "Genes"]
     assert "too few deals for ±" in report.sections[0].tables[0].rows[1]
 
@@ -77,12 +77,12 @@ def test_few_deals_give_no_intervals_and_no_matches_no_section(runs: FinishedRun
 @pytest.mark.slow  # numba compiles
 def test_unseen_deals_are_no_training_deals(runs: FinishedRuns) -> None:
     with pytest.raises(EvolutionError, match="deals of seed 3 were trained on; take another seed"):
-        evolved_report(runs, ReportSettings(deals=3, matches=0, seed=3))
+        evolved_report(runs, EvolvedStudySettings(deals=3, matches=0, seed=3))
 
 
 @pytest.mark.slow  # starts processes
 def test_matches_do_not_depend_on_who_plays_them(runs: FinishedRuns) -> None:
-    path, matches = str(runs.folder / "player.chromosome"), [Opponent("calling", "limit", 8)]
+    path, matches = str(runs.folder / "player.chromosome"), [StudyMatch("calling", "limit", 8)]
     with local_workers(2) as workers:
         assert play_matches(path, "", matches, 5, workers) == play_matches(path, "", matches, 5, None)
 
@@ -96,7 +96,7 @@ def test_the_opponents_are_the_bots_that_play_limit_holdem() -> None:
 @pytest.mark.parametrize(("deals", "matches"), [(0, 1), (1, -1)])
 def test_settings_that_cannot_be(deals: int, matches: int) -> None:
     with pytest.raises(EvolutionError, match=r"needs at least 1 unseen deal|cannot have -1 deals"):
-        ReportSettings(deals=deals, matches=matches)
+        EvolvedStudySettings(deals=deals, matches=matches)
 
 
 @pytest.mark.parametrize("name", [*run_names(9), "player"])

@@ -15,24 +15,23 @@ from bots.errors import CheckpointError
 from bots.kuhn.evolution import Fitness, KuhnSettings, OppositionKind
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import KuhnResult, best_answer, exploitability_of, game_value
-from bots.studies.kuhn import claims_report
+from bots.studies.kuhn import kuhn_report
 from bots.studies.kuhn_runs import (
-    BEST,
-    COEVOLVED_SYMBOLS,
-    GENES,
-    MIXED_GENES,
+    FOUR_MODELS,
     Experiment,
     ExperimentProgress,
-    Gathered,
+    ExperimentResults,
     experiments,
-    gather,
-    gathered,
+    read_results,
+    run_experiments,
 )
-from bots.studies.kuhn_sections import differing, law, mixed_value, range_verdict, settled_from, symbols
-from bots.studies.report import Claim, Claims, Report, Verdict, format_report
+from bots.studies.kuhn_sections import differing, expected_maximum, mixed_value, range_verdict, settled_from, symbols
+from bots.studies.report import Claim, Claims, Report, Verdict, format_report, printed_figures
 
+PRINTED = printed_figures("kuhn")
+MIXED_GENES = tuple(PRINTED["mixed_genes"])
 best = cache(best_answer)
-luck = cache(law)
+luck = cache(expected_maximum)
 
 
 def as_expected(experiment: Experiment, seed: int) -> KuhnResult:
@@ -68,13 +67,13 @@ def as_expected(experiment: Experiment, seed: int) -> KuhnResult:
 
 
 @pytest.fixture(scope="module")
-def found() -> Gathered:
+def found() -> ExperimentResults:
     return {one.name: [as_expected(one, seed) for seed in range(1, one.seeds(40) + 1)] for one in experiments()}
 
 
 @pytest.fixture(scope="module")
-def report(found: Gathered) -> Report:
-    return claims_report(found)
+def report(found: ExperimentResults) -> Report:
+    return kuhn_report(found)
 
 
 def comparison(report: Report, section: str, quantity: str) -> Claim:
@@ -108,6 +107,11 @@ def test_what_became_of_a_claim(report: Report, section: str, quantity: str, ver
     assert comparison(report, section, quantity).verdict is verdict
 
 
+def test_every_model_of_the_work_has_its_chart(report: Report) -> None:
+    charts = [chart.title for chart in report.sections[0].charts]
+    assert charts == [f"Fitness against {name.capitalize()}, seat 1" for name in FOUR_MODELS]
+
+
 @pytest.mark.slow  # many charts are drawn
 def test_the_page_has_every_section(report: Report) -> None:
     page = format_report(report)
@@ -121,15 +125,15 @@ def test_the_luck_that_the_law_tells_is_what_was_printed() -> None:
     for experiment in experiments():
         settings = experiment.settings
         if settings.game is Variant.CLASSIC and experiment.name.count("-") == 2 and settings.model:
-            _, name, seat = experiment.name.split("-")
-            assert law(experiment) == pytest.approx(BEST[Variant.CLASSIC][name, int(seat)], abs=0.03)
+            printed = PRINTED["best"]["classic"][experiment.name.removeprefix("classic-")]
+            assert expected_maximum(experiment) == pytest.approx(printed, abs=0.03)
 
 
 def test_printed_genes_fit_their_games() -> None:
-    for variant, tables in GENES.items():
-        assert all(len(text.split()) == len(KuhnGame(variant).rows) for text in tables.values())
-    for (variant, _), text in COEVOLVED_SYMBOLS.items():
-        assert len(text.split()) == len(KuhnGame(variant).rows)
+    for variant, tables in PRINTED["genes"].items():
+        assert all(len(text.split()) == len(KuhnGame(Variant(variant)).rows) for text in tables.values())
+    for key, text in PRINTED["coevolved_symbols"].items():
+        assert len(text.split()) == len(KuhnGame(Variant(key[:-2])).rows)
 
 
 def test_every_game_is_worth_the_same() -> None:
@@ -168,17 +172,17 @@ class TestGathering:
     def test_what_is_there_is_not_done_again(self, tmp_path: Path) -> None:
         two = [Experiment("one", SMALL, 2, 1), Experiment("other", replace(SMALL, seat=2), 2, 2)]
         seen: list[ExperimentProgress] = []
-        gather(tmp_path, two, 4, show=seen.append)
+        run_experiments(tmp_path, two, 4, show=seen.append)
         assert [(standing.done, standing.runs) for standing in seen] == [(at, 6) for at in range(1, 7)]
         first = (tmp_path / "one.jsonl").read_text("utf-8")
         (tmp_path / "one.jsonl").write_text(first[:-30], "utf-8")
-        assert [result.seed for result in gathered(tmp_path, two, 4)["one"]] == [1, 2, 3]
-        gather(tmp_path, two, 4, show=seen.append)
+        assert [result.seed for result in read_results(tmp_path, two, 4)["one"]] == [1, 2, 3]
+        run_experiments(tmp_path, two, 4, show=seen.append)
         assert (tmp_path / "one.jsonl").read_text("utf-8") == first
         assert len(seen) == 7
-        results = gathered(tmp_path, two, 4)
+        results = read_results(tmp_path, two, 4)
         assert [result.seed for result in results["other"]] == [1, 2]
-        assert gathered(tmp_path, two, 2)["one"] == results["one"][:2]
+        assert read_results(tmp_path, two, 2)["one"] == results["one"][:2]
 
     @pytest.mark.parametrize(
         ("text", "sentence"),
@@ -187,7 +191,7 @@ class TestGathering:
     def test_files_of_others(self, tmp_path: Path, text: str, sentence: str) -> None:
         (tmp_path / "one.jsonl").write_text(text, "utf-8")
         with pytest.raises(CheckpointError, match=sentence):
-            gather(tmp_path, [Experiment("one", SMALL, 1, 1)], 2)
+            run_experiments(tmp_path, [Experiment("one", SMALL, 1, 1)], 2)
 
     def test_a_result_is_the_same_after_it_was_written(self) -> None:
         result = as_expected(experiments()[0], 1)

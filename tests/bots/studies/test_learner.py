@@ -13,39 +13,47 @@ import pytest
 
 from bots.errors import CheckpointError, EvolutionError, LearnerFileError
 from bots.learner.memory import Constants, Memory
-from bots.learner.training import Earned
+from bots.learner.training import Winnings
 from bots.sdk.bot import Bot
 from bots.sdk.registry import make_bot
 from bots.studies import learner as experiments
-from bots.studies.learner import MIXED, Experiments, Outcome, ReportSettings, Rival, learner_report, play_all
+from bots.studies.learner import (
+    MIXED,
+    BuiltInMatch,
+    ExperimentResult,
+    LearnerStudySettings,
+    PlayedExperiments,
+    learner_report,
+    play_all,
+)
 from bots.studies.report import LineChart, format_report
 from logs.whole_file import FileLock
 
 _STAGES = (10, 20, 40)
 
 
-def _outcome(game: str, opponents: str, last: float) -> Outcome:
+def _outcome(game: str, opponents: str, last: float) -> ExperimentResult:
     luck = np.array([[-5.0], [0.0], [5.0], [1.0], [-1.0]])
-    return Outcome(game, opponents, _STAGES, luck + np.array([0.0, last / 2, last]), (7, 8, 9, 8, 8))
+    return ExperimentResult(game, opponents, _STAGES, luck + np.array([0.0, last / 2, last]), (7, 8, 9, 8, 8))
 
 
-def _played() -> Experiments:
+def _played() -> PlayedExperiments:
     outcomes = [
         _outcome(game, name, last) for game in ("limit", "nolimit") for name, last in (("random", 90), (MIXED, 0))
     ]
     outcomes += [_outcome("limit10", MIXED, -70), _outcome("nolimit10", MIXED, 70)]
     rivals = (
-        Rival("limit", "calling", Earned(100, 20)),
-        Rival("limit10", "mfs", Earned(-100, 20)),
-        Rival("nolimit10", "rh", Earned(10, 20)),
+        BuiltInMatch("limit", "calling", Winnings(100, 20)),
+        BuiltInMatch("limit10", "mfs", Winnings(-100, 20)),
+        BuiltInMatch("nolimit10", "rh", Winnings(10, 20)),
     )
-    return Experiments(
+    return PlayedExperiments(
         tuple(outcomes), rivals, {"limit": np.array([1.0, 2.0, 3.0]), "limit10": np.array([7.0, 8.0, 9.0])}
     )
 
 
 def test_what_was_played_is_judged_by_its_intervals() -> None:
-    report = learner_report(ReportSettings(seeds=5), _played())
+    report = learner_report(LearnerStudySettings(seeds=5), _played())
     assert (
         report.sentences[1] == "The learner wins from 3 of 6 fields that it learnt on, and loses to mixed in limit10."
     )
@@ -73,12 +81,12 @@ def test_what_was_played_is_judged_by_its_intervals() -> None:
 def test_what_is_too_small_is_refused() -> None:
     for name in ("hands", "test", "seeds", "matches", "trials"):
         with pytest.raises(EvolutionError, match=f"{name} must be"):
-            ReportSettings(**{name: 0})
+            LearnerStudySettings(**{name: 0})
 
 
 @pytest.mark.slow  # numba compiles
 def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> None:
-    settings = ReportSettings(hands=64, test=20, seeds=5, matches=10, trials=5)
+    settings = LearnerStudySettings(hands=64, test=20, seeds=5, matches=10, trials=5)
     played = play_all(settings, tmp_path / "whole")
     assert {one.game for one in played.outcomes} == {"limit", "nolimit", "limit10", "nolimit10"}
     assert len(played.outcomes) == 30
@@ -118,7 +126,7 @@ def test_local_best_response_knows_whom_it_plays(monkeypatch: pytest.MonkeyPatch
         return make_bot(spec, seed)
 
     monkeypatch.setattr("bots.learner.training.make_bot", make)
-    settings = ReportSettings(seeds=5, matches=10)
+    settings = LearnerStudySettings(seeds=5, matches=10)
     earned = experiments._play_match(settings, "limit", "lbr", Memory(Constants()))
     (lbr,) = played
     assert lbr.startswith("lbr?against=learner?memory=")
@@ -128,19 +136,19 @@ def test_local_best_response_knows_whom_it_plays(monkeypatch: pytest.MonkeyPatch
 
 def _stored(folder: Path, *rows: str) -> Path:
     folder.mkdir(exist_ok=True)
-    settings = json.dumps(asdict(ReportSettings(seeds=5)))
+    settings = json.dumps(asdict(LearnerStudySettings(seeds=5)))
     (folder / "experiments.jsonl").write_text("".join(f"{row}\n" for row in (settings, *rows)), "utf-8")
     return folder
 
 
 def test_what_a_folder_holds_is_checked(tmp_path: Path) -> None:
-    settings = ReportSettings(seeds=5)
+    settings = LearnerStudySettings(seeds=5)
     no_counter = '{"game": "limit", "seed": 1, "hands": {}, "mbb": {}, "cells": {}, "counter": null}'
     for row in ("[1]", '{"game": "limit"}', no_counter, '{"game": "limit", "rival": "calling", "won": [1]}', "{"):
         with pytest.raises(CheckpointError, match=r"experiments\.jsonl: it holds other things than these results"):
             play_all(settings, _stored(tmp_path, row))
     with pytest.raises(CheckpointError, match=r"made with seeds 5, not seeds 6: take another folder"):
-        play_all(ReportSettings(seeds=6), _stored(tmp_path))
+        play_all(LearnerStudySettings(seeds=6), _stored(tmp_path))
     first = json.dumps({"game": "limit", "seed": 1, "hands": {}, "mbb": {}, "cells": {}, "counter": 0.5})
     with pytest.raises(LearnerFileError, match=r"limit\.memory: it cannot be read"):
         play_all(settings, _stored(tmp_path, first))
@@ -151,4 +159,4 @@ def test_two_processes_do_not_write_one_folder(tmp_path: Path) -> None:
         contextlib.closing(FileLock(tmp_path / "experiments.jsonl.lock")),
         pytest.raises(CheckpointError, match="another process is writing it"),
     ):
-        play_all(ReportSettings(seeds=5), tmp_path)
+        play_all(LearnerStudySettings(seeds=5), tmp_path)

@@ -8,22 +8,26 @@ import pytest
 
 from bots.errors import CheckpointError
 from bots.studies import lp_mc
-from bots.studies.lp_mc import Won, lp_mc_report
+from bots.studies.lp_mc import MatchWinnings, lp_mc_report
 from bots.studies.report import Claims, Verdict
 
 
-def verdicts(won: dict[str, Won]) -> list[Verdict]:
+def verdicts(won: dict[str, MatchWinnings]) -> list[Verdict]:
     (claims,) = lp_mc._whole_bot(won).parts
     assert isinstance(claims, Claims)
     return [row.verdict for row in claims.rows]
 
 
 def test_verdicts_on_the_whole_bot_can_fail() -> None:
-    good = {"raising": Won(4000, 1.4, 0.1), "random": Won(4000, 0.85, 0.1), "calling": Won(4000, 0.7, 0.1)}
+    good = {
+        "raising": MatchWinnings(4000, 1.4, 0.1),
+        "random": MatchWinnings(4000, 0.85, 0.1),
+        "calling": MatchWinnings(4000, 0.7, 0.1),
+    }
     assert verdicts(good) == [Verdict.REPRODUCED] * 4
-    assert verdicts({**good, "raising": Won(4000, 2.5, 0.1)})[0] is Verdict.NOT_REPRODUCED
-    assert verdicts({**good, "calling": Won(4000, 0.7, 0.8)})[2:] == [Verdict.UNDECIDED, Verdict.UNDECIDED]
-    assert verdicts({**good, "random": Won(2, 0.85, 0.0)})[1::2] == [Verdict.UNDECIDED, Verdict.UNDECIDED]
+    assert verdicts({**good, "raising": MatchWinnings(4000, 2.5, 0.1)})[0] is Verdict.NOT_REPRODUCED
+    assert verdicts({**good, "calling": MatchWinnings(4000, 0.7, 0.8)})[2:] == [Verdict.UNDECIDED, Verdict.UNDECIDED]
+    assert verdicts({**good, "random": MatchWinnings(2, 0.85, 0.0)})[1::2] == [Verdict.UNDECIDED, Verdict.UNDECIDED]
 
 
 def test_a_damaged_folder_is_refused(tmp_path: Path) -> None:

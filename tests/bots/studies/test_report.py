@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
+from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict, sheet
 from logs.page.table import TableView
 
 LINE = Line(name="won", xs=(0.0, 1.0), ys=(2.0, -3.0), low=(1.0, -4.0), high=(3.0, -2.0))
@@ -93,3 +93,10 @@ def test_a_line_has_as_many_heights_as_places(words: dict[str, tuple[float, ...]
 def test_a_figure_that_chance_could_have_made_is_undecided(ours: float, room: float | None, verdict: Verdict) -> None:
     """A measurement that fits 0 or twice the printed figure as well has not reproduced it."""
     assert Verdict.within(10.0, ours, room) is verdict
+
+
+def test_a_line_and_a_table_of_plain_values() -> None:
+    assert Line.of("won", range(2), [2, -3], [1, 1]) == LINE
+    assert Line.of("won", (0, 1), (2, -3)) == Line(name="won", xs=(0.0, 1.0), ys=(2.0, -3.0))
+    view = sheet("More", ("", ("a", "explained")), ([text, "1"] for text in "xy"))
+    assert view == TableView("More", (("", ""), ("a", "explained")), (("x", "1"), ("y", "1")))

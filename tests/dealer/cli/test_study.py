@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bots.studies.kuhn_runs import Gathered, experiments
+from bots.studies.kuhn_runs import ExperimentResults, experiments
 from tests.bots.studies.test_kuhn import as_expected
 from tests.dealer.cli.conftest import Arena
 
 
 @pytest.fixture
-def found() -> Gathered:
+def found() -> ExperimentResults:
     return {one.name: [as_expected(one, seed) for seed in range(1, one.seeds(40) + 1)] for one in experiments()}
 
 
@@ -69,10 +69,12 @@ def test_a_study_of_lp_mc_plays_both_seats(arena_here: Arena, tmp_path: Path) ->
     assert ran.err == "arena: --hands 5: it must be even, as every deal is played in both seats\n"
 
 
-def test_a_study_of_kuhn(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Gathered) -> None:
+def test_a_study_of_kuhn(
+    arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: ExperimentResults
+) -> None:
     """With results as the runs would leave them."""
-    monkeypatch.setattr("bots.studies.kuhn_runs.gather", lambda *_, **__: None)
-    monkeypatch.setattr("bots.studies.kuhn_runs.gathered", lambda *_: found)
+    monkeypatch.setattr("bots.studies.kuhn_runs.run_experiments", lambda *_, **__: None)
+    monkeypatch.setattr("bots.studies.kuhn_runs.read_results", lambda *_: found)
     ran = arena_here("study", "kuhn", str(tmp_path / "claims"), "--out", str(tmp_path / "kuhn.html"))
     assert ran.code == 0
     assert "Kuhn poker against the models" in ran.out

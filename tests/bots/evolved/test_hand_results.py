@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bots.evolved.chromosome import Odds
+from bots.evolved.hand_results import HandResults, play_hands, preflop_play, ratio, total, winnings_of
 from bots.evolved.training import GENOME, DealSet, make_deals
-from bots.evolved.watching import Watched, preflop_play, ratio, total, watch, winnings_of
 from engine import Category, rank_hand
 from engine.cards import starting_hand
 from logs.tracker.hand_counts import HandCounts
@@ -26,8 +26,8 @@ def deals() -> DealSet:
 
 
 @pytest.fixture(scope="module")
-def watched(deals: DealSet) -> Watched:
-    return watch(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
+def watched(deals: DealSet) -> HandResults:
+    return play_hands(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def _statistics(slow: SlowPlay) -> BotStatistics:
     return next(bot for bot in statistics.bots if bot.name == "0")
 
 
-def test_each_hand_as_by_the_rule_book(watched: Watched, slow: SlowPlay) -> None:
+def test_each_hand_as_by_the_rule_book(watched: HandResults, slow: SlowPlay) -> None:
     flops = slow.flops
     assert len(watched.dollars) == len(flops)
     for number, record in enumerate(flops):
@@ -62,7 +62,7 @@ def _texts(actions: tuple[tuple[int, object], ...]) -> list[tuple[int, str]]:
     return [(position, "f" if action.kind.name == "FOLD" else "") for position, action in actions]  # type: ignore[attr-defined]
 
 
-def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: Watched, slow: SlowPlay) -> None:
+def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: HandResults, slow: SlowPlay) -> None:
     bot = _statistics(slow)
     preflop = preflop_play(deals)
     assert bot.vpip is not None
@@ -86,14 +86,14 @@ def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: Watched, sl
         assert (watched.category[watched.showdown] == final[hand.category]).sum() == hand.showdowns
 
 
-def test_winnings_without_a_log_are_the_same(deals: DealSet, watched: Watched, slow: SlowPlay) -> None:
+def test_winnings_without_a_log_are_the_same(deals: DealSet, watched: HandResults, slow: SlowPlay) -> None:
     won, used = winnings_of(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
     assert won.tolist() == pytest.approx(slow.won, abs=1e-6)
     assert won[0] == pytest.approx(watched.dollars.sum(), abs=1e-6)
     assert (used == watched.used).all()
 
 
-def test_intervals_take_deals_for_units(watched: Watched) -> None:
+def test_intervals_take_deals_for_units(watched: HandResults) -> None:
     """The winnings of 400 deals of two hands, which bring the same: the interval is that of 400 numbers, not of 800."""
     random = np.random.default_rng(3)
     by_deal = random.normal(1, 5, 400)
@@ -113,9 +113,9 @@ def test_intervals_take_deals_for_units(watched: Watched) -> None:
     assert total(watched, watched.dollars).half_width_95 is None, "of twelve deals nothing is said"
 
 
-def _watched(deal: np.ndarray) -> Watched:
+def _watched(deal: np.ndarray) -> HandResults:
     zeros, false = np.zeros(len(deal), np.int64), np.zeros(len(deal), bool)
-    return Watched(
+    return HandResults(
         *(int(deal[-1]) + 1, deal, zeros, zeros, zeros, zeros * 1.0, zeros, false, false, zeros, zeros),
         np.zeros(5040, bool),
     )

@@ -44,7 +44,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Watched:
+class HandResults:
     """The hands with a flop of some deals as player 0 played them, in the order played: deal, rotation of the pairs,
     rotation of the players.
 
@@ -81,7 +81,9 @@ class Watched:
         return self.last > 0
 
 
-def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Sequence[Odds], rake: bool) -> Watched:
+def play_hands(
+    deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Sequence[Odds], rake: bool
+) -> HandResults:
     """Play all hands of some deals, and watch player 0.
 
     Args:
@@ -100,7 +102,7 @@ def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Seq
     position = (_PLAYERS - turn) % _PLAYERS
     pair = (position + rotation) % _PLAYERS
     last = log[:, 1].astype(np.int64)
-    return Watched(
+    return HandResults(
         deals=len(deals.cards),
         deal=number,
         position=position,
@@ -130,15 +132,13 @@ def _at_table(player: Chromosomes, opponents: Chromosomes) -> Chromosomes:
 
 
 # ---- figures over deals
-
-
-def total(watched: Watched, values: NDArray[Any]) -> Estimate:
+def total(watched: HandResults, values: NDArray[Any]) -> Estimate:
     """The sum of a number of each hand."""
     by_deal = _by_deal(watched, values)
     return Estimate(float(values.sum()), _half_width(by_deal, watched.deals))
 
 
-def ratio(watched: Watched, values: NDArray[Any], chances: NDArray[Any]) -> Estimate | None:
+def ratio(watched: HandResults, values: NDArray[Any], chances: NDArray[Any]) -> Estimate | None:
     """The quotient of two sums over hands, such as a frequency; None without a chance.
 
     Its interval is that of a ratio of two sums over deals (Cochran 1977, "Sampling Techniques", chapter 6).
@@ -146,7 +146,7 @@ def ratio(watched: Watched, values: NDArray[Any], chances: NDArray[Any]) -> Esti
     return _ratio(_by_deal(watched, values), _by_deal(watched, chances))
 
 
-def _by_deal(watched: Watched, values: NDArray[Any]) -> NDArray[np.float64]:
+def _by_deal(watched: HandResults, values: NDArray[Any]) -> NDArray[np.float64]:
     return np.bincount(watched.deal, values, watched.deals).astype(np.float64, copy=False)
 
 
@@ -166,8 +166,6 @@ def _half_width(by_deal: NDArray[np.float64], deals: int) -> float | None:
 
 
 # ---- before the flop
-
-
 @dataclass(frozen=True, slots=True)
 class Preflop:
     """How the charts play before the flop, which all players of a table have in common.
