@@ -205,7 +205,9 @@ def _classes() -> dict[str, str]:
 def _lay_out(folder: Path, words: list[str], run: Path) -> None:
     """Put into a folder what a command names and does not make itself."""
     reads = len(words) > 1 and words[1] not in PLAYING
-    for word in words:
+    for before, word in zip(["", *words], words, strict=False):
+        if before == "--out" and not reads:
+            continue
         name, _, class_name = word.partition("=")[2 if "=" in word and not word.startswith("-") else 0].partition(":")
         for part in shlex.split(name) if " " in name else [name]:
             _lay_out_one(folder, part, class_name.partition("?")[0], run, reads)
