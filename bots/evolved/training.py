@@ -204,7 +204,7 @@ class TableEvaluator:
     rake: bool
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `bots.evolution.Evaluator`; the seeds are not needed, as nothing is drawn.
+        """See `.Evaluator`; the seeds are not needed, as nothing is drawn.
 
         Raises:
             EvolutionError: there are not nine opponents.

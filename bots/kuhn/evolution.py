@@ -254,7 +254,7 @@ class AgainstModel:
     pays_model: bool = False
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `bots.evolution.Evaluator`; there are no opponents but the model."""
+        """See `.Evaluator`; there are no opponents but the model."""
         payoffs, by_end = payoff_chances(self.game, self.seat, self.model)
         own = contributions(self.game, self.seat, chromosomes).reshape(len(by_end), -1)
         chances = own.T @ by_end
@@ -281,7 +281,7 @@ class AgainstRivals:
     is_exact: bool = False
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `bots.evolution.Evaluator`."""
+        """See `.Evaluator`."""
         own, other = _both(self.game, chromosomes, opponents)
         if self.is_exact:
             values = own.reshape(-1, len(chromosomes)).T @ _value_matrix(self.game, other)
@@ -310,7 +310,7 @@ class AgainstBoth:
     is_halving: bool = False
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `bots.evolution.Evaluator`."""
+        """See `.Evaluator`."""
         # Hands against the model are no part of those against rivals: their seeds are others.
         model_seeds = ~seeds
         if self.is_halving:

@@ -110,9 +110,9 @@ def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_killed_training_comes_to_the_same_strategy(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from bots.cfr.settings import TrainingSettings; "
+        "import sys; from pathlib import Path; from bots.cfr.settings import CfrSettings; "
         "from bots.cfr.training import *; "
-        "train(plan_training(TrainingSettings(game='leduc', losses=0.0)), Path(sys.argv[1]), "
+        "train(plan_training(CfrSettings(game='leduc', losses=0.0)), Path(sys.argv[1]), "
         "TrainingLimit(iterations=int(sys.argv[2])), save_every_s=0)"
     )
 
