@@ -75,7 +75,7 @@ def test_what_is_won_from_raising_is_shown_as_it_was_counted() -> None:
 
 def test_rivers_are_shown_as_they_were_measured() -> None:
     page = RIVERS.PAGE.read_text("utf-8")
-    costs, worth = RIVERS.read_rows(RIVERS.COSTS, RIVERS.Cost), RIVERS.read_rows(RIVERS.WORTH, RIVERS.LuckCorrection)
+    costs, worth = RIVERS.read_rows(RIVERS.COSTS, RIVERS.Cost), RIVERS.read_rows(RIVERS.WORTH, RIVERS.Worth)
     ranges = RIVERS.read_rows(RIVERS.RANGES, RIVERS.Guess)
     assert [(row.game, row.iterations) for row in costs] == [
         (game, count) for game in RIVERS.SHIPPED_FOR for count in RIVERS.ITERATIONS
