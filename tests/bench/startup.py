@@ -8,6 +8,7 @@ nothing. Processor time is the process's own, user and system, so it hardly matt
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import statistics
 import subprocess
@@ -96,7 +97,8 @@ def _first_word_ms(command: Sequence[str], listener: socket.socket | None) -> fl
             if os.name == "nt":
                 spent = psutil.Process(process.pid).cpu_times()
                 return float(spent.user + spent.system) * 1000
-            process.kill()
+            # `process.kill` would reap a program that has ended meanwhile, and its time with it.
+            os.kill(process.pid, signal.SIGKILL)
             _, process.returncode, usage = os.wait4(process.pid, 0)
             return (usage.ru_utime + usage.ru_stime) * 1000
         finally:
