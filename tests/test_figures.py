@@ -40,7 +40,8 @@ def test_what_the_first_command_prints(tmp_path: Path) -> None:
     result = play("limit", ["raising", "random"], hands=3000, seed=int(seed), in_process=True)
     assert f"\n{result.sentence}\n" in README
     for player in result.players:
-        row = f"{player.name} {player.mbb_per_game:+,.1f} {player.half_width_95:,.1f} {player.chips:+,.0f} 6,000 0"
+        rates = f"{player.mbb_per_game:+,.1f} {player.half_width_95:,.1f} {player.standard_error:,.1f}"
+        row = f"{player.name} {rates} {player.chips:+,.0f} 6,000 0"
         assert row in re.sub(" +", " ", README)
 
 
