@@ -114,8 +114,6 @@ class LinearProgram:
         program.a_matrix_.value_ = matrix.values
         self._solver = highspy.Highs()  # type: ignore[no-untyped-call]
         self._solver.silent()
-        # With several threads, which of equally good solutions is found depends on the machine's load.
-        self._solver.setOptionValue("parallel", "off")
         for kind in ("primal", "dual"):
             self._solver.setOptionValue(f"{kind}_feasibility_tolerance", _TOLERANCE)
         if self._solver.passModel(program) == highspy.HighsStatus.kError:

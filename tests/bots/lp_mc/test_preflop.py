@@ -209,7 +209,8 @@ def test_the_mistake_leads_to_what_was_printed() -> None:
 def test_what_the_mistake_wins_against_the_simple_players() -> None:
     """As printed, after 5,000,000 hands each, to within 0.0035 small bets."""
     won = {opponent: balance(form_of(), published().plans, opponent) / 2 for opponent in OPPONENTS}
-    assert won == pytest.approx({"raising": 0.0403, "random": 0.1290, "calling": -0.0505}, abs=5e-5)
+    # The small blind has several optima: those of HiGHS 1.15 and 1.16 win 0.1290 and 0.1287 from the random player.
+    assert won == pytest.approx({"raising": 0.0403, "random": 0.1290, "calling": -0.0505}, abs=5e-4)
     assert won == pytest.approx(BALANCES, abs=3.5e-3)
     assert published().value == pytest.approx(0.2924, abs=5e-5)
     assert expected_value(form_of(), published().plans) == pytest.approx(-0.2642, abs=5e-5)
