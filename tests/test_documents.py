@@ -35,3 +35,9 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 def test_the_navigation_of_the_site_leaves_no_page_out() -> None:
     listed = re.findall(r"^ +- .*: ([\w.-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+
+
+def test_no_merge_is_left_half_done() -> None:
+    marks = re.compile(r"^(<{7}|>{7}) |^={7}$", re.MULTILINE)
+    paths = [*DOCUMENTS, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("docs/**/*.md")]
+    assert not [path.name for path in paths if marks.search(path.read_text("utf-8"))]
