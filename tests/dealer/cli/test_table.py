@@ -381,7 +381,7 @@ def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
         second.type(b"r\n")
         second.prompt()
         second.type(b"\x04")
-        assert b"Go on with" in second.rest()
+        assert b"Resume with" in second.rest()
         assert second.end() == 0
     assert [record.hand_number for record in find([tmp_path / "run"]).hands()] == [0, 1]
     assert faults_of(tmp_path / "run") == [{}, {}]
