@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,8 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
-from dealer.doctor.situations import Situation
+from dealer.doctor.situations import HANDSHAKE, ExaminationSetup, Situation
 from dealer.run.gate import Case, Suite, junit_text
+from engine import Action, ActionKind
 from engine.text import count_of
 
 SCHEMA_VERSION: Final = 1
@@ -45,58 +46,6 @@ class Finding(BaseModel):
     advice: str = Field(description="what to do about it")
     output: tuple[str, ...] = Field(default=(), description="the last lines the bot wrote, if it ended too early")
 
-    @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        severity: Severity,
-        situation: str,
-        *,
-        line: bytes = b"",
-        about: SentState | None = None,
-        output: tuple[str, ...] = (),
-    ) -> Finding:
-        """One finding: a problem, and where it was found."""
-        return cls(
-            **problem._asdict(),
-            severity=severity,
-            situations=(situation,),
-            situation=situation,
-            hand=None if about is None else about.hand,
-            state="" if about is None else about.text.decode("latin-1"),
-            line=line[:_MOST_LINE_CHARACTERS].decode("latin-1"),
-            output=output,
-        )
-
-
-class Findings:
-    """Everything found so far, grouped by kind: a habit takes no more room than a single slip."""
-
-    def __init__(self) -> None:
-        self._found: dict[Kind, Finding] = {}
-
-    def __iter__(self) -> Iterator[Finding]:
-        """The groups, worst first; equals in the order in which they were first seen."""
-        order = list(Severity)
-        return iter(sorted(self._found.values(), key=lambda one: -order.index(one.severity)))
-
-    def add(self, finding: Finding) -> None:
-        """Add a finding."""
-        before = self._found.get(finding.kind, finding)
-        order = list(Severity)
-        shown = finding if order.index(finding.severity) > order.index(before.severity) else before
-        count = 1 if before is finding else before.count + 1
-        situations = tuple(dict.fromkeys((*before.situations, finding.situation)))
-        self._found[finding.kind] = shown.model_copy(update={"count": count, "situations": situations})
-
-    def has(self, kind: Kind) -> bool:
-        """Whether anything of this kind was found."""
-        return kind in self._found
-
-    def count(self, severity: Severity) -> int:
-        """Number of kinds of this severity that were found."""
-        return sum(severity is one.severity for one in self._found.values())
-
 
 class SituationState(enum.StrEnum):
     """How a situation went."""
@@ -121,9 +70,14 @@ class SituationReport(BaseModel):
     calls: int = 0
     raises: int = 0
 
+    def count(self, action: Action) -> None:
+        """Count an answer of the bot."""
+        self.folds += action.kind is ActionKind.FOLD
+        self.calls += action.kind is ActionKind.CALL
+        self.raises += action.kind is ActionKind.RAISE
+
     @property
     def answers(self) -> int:
-        """How often the bot acted."""
         return self.folds + self.calls + self.raises
 
 
@@ -148,14 +102,101 @@ class DoctorReport(BaseModel):
     sentence: str
 
 
-def sentence_of(findings: Findings, rows: list[SituationReport], game: str, *, is_interrupted: bool) -> str:
-    """The examination in a few words."""
-    counts = [(findings.count(severity), severity.value) for severity in reversed(Severity)]
-    found = [count_of(number, word) for number, word in counts if number]
-    hands, answers = sum(row.hands for row in rows), sum(row.answers for row in rows)
-    what = " and ".join(found) if found else "Nothing wrong"
+class Examination:
+    """One bot being examined: what was found and counted so far, and the current situation.
+
+    Findings are grouped by kind: a habit takes no more room than a single slip.
+    """
+
+    def __init__(self, setup: ExaminationSetup) -> None:
+        self.seed = setup.seed
+        self.situation = HANDSHAKE
+        self.row = SituationReport(name=HANDSHAKE.name)
+        self.rows = [SituationReport(name=situation.name) for situation in setup.situations]
+        self.slowest_s = 0.0
+        self.is_interrupted = False
+        self._found: dict[Kind, Finding] = {}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The groups, worst first; equals in the order in which they were first seen."""
+        return sorted(self._found.values(), key=lambda one: one.severity.rank, reverse=True)
+
+    def has(self, kind: Kind) -> bool:
+        return kind in self._found
+
+    def begin(self, situation: Situation) -> None:
+        """Enter a situation; what happens in one that was not asked for is not in the rows."""
+        self.situation = situation
+        rows = [row for row in self.rows if row.name == situation.name]
+        self.row = rows[0] if rows else SituationReport(name=situation.name)
+        self.row.result = SituationState.OK
+
+    def find(
+        self,
+        problem: Problem,
+        line: bytes = b"",
+        about: SentState | None = None,
+        *,
+        output: tuple[str, ...] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        """Add a finding, with the bot's line and the state that it belongs to, and the last lines that the bot wrote."""
+        situation, severity = self.situation, severity or problem.kind.severity
+        if situation.is_mild and severity is Severity.ERROR:
+            severity = Severity.WARNING
+        is_advised = situation.opening is None or about is None or about.hand == situation.first_hand
+        if situation.advice and is_advised:
+            problem = problem._replace(advice=f"{problem.advice} {situation.advice}")
+        # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
+        name = situation.name if about is None or not line else about.situation
+        finding = Finding(
+            **problem._asdict(),
+            severity=severity,
+            situations=(name,),
+            situation=name,
+            hand=None if about is None else about.hand,
+            state="" if about is None else about.text.decode("latin-1"),
+            line=line[:_MOST_LINE_CHARACTERS].decode("latin-1"),
+            output=output,
+        )
+        before = self._found.get(problem.kind)
+        if before is not None:
+            update = {
+                "count": before.count + 1,
+                "situations": tuple(dict.fromkeys((*before.situations, name))),
+            }
+            worse = finding if severity.rank > before.severity.rank else before
+            finding = worse.model_copy(update=update)
+        self._found[problem.kind] = finding
+
+    def report(self, *, bot: str, game: str) -> DoctorReport:
+        """The report on the examination of a bot in a game, both by their names."""
+        rows, found = self.rows, Counter(finding.severity for finding in self._found.values())
+        report = DoctorReport(
+            bot=bot,
+            game=game,
+            seed=self.seed,
+            result="faulty" if found[Severity.ERROR] else "interrupted" if self.is_interrupted else "sound",
+            errors=found[Severity.ERROR],
+            warnings=found[Severity.WARNING],
+            notes=found[Severity.NOTE],
+            situations=rows,
+            findings=self.findings,
+            hands=sum(row.hands for row in rows),
+            answers=sum(row.answers for row in rows),
+            slowest_answer_s=round(self.slowest_s, 6),
+            sentence="",
+        )
+        return report.model_copy(update={"sentence": _sentence_of(report, is_interrupted=self.is_interrupted)})
+
+
+def _sentence_of(report: DoctorReport, *, is_interrupted: bool) -> str:
+    counts = ((report.errors, "error"), (report.warnings, "warning"), (report.notes, "note"))
+    found = " and ".join([count_of(number, word) for number, word in counts if number]) or "Nothing wrong"
+    hands, answers, rows = report.hands, report.answers, report.situations
     played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}" if hands else "before the first hand"
-    sentence = f"{what} found {played} of {game}."
+    sentence = f"{found} found {played} of {report.game}."
     if is_interrupted:
         sentence += " It was interrupted."
     never = [word for word in ("folds", "calls", "raises") if not any(getattr(row, word) for row in rows)]
