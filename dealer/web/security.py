@@ -1,27 +1,25 @@
-"""What every request passes before a page sees it, and every answer on its way out.
+"""Security of the pages and the HTTP interface: checks on every request, headers on every answer, forms.
 
-The middleware finds out who asks (`Visitor`): the address, which a proxy may tell only if it is trusted, and the login
-that the browser's cookie stands for. It refuses hosts that are not ours, so that no other site can reach a page that
-listens to this machine only by giving itself our address; it refuses bodies that are too long or too slow. On every
-answer it puts what browsers must not do: run a script or load anything that does not come from here, show the page in a
-frame, guess types, tell other sites where a reader comes from.
+`SecurityMiddleware` identifies the visitor by the address and by the login of the browser's cookie. The address and
+the scheme are the client's: `ProxyHeadersMiddleware` has taken them from a trusted proxy's headers. A request for
+another host name is rejected, since another site could otherwise reach a loopback server under a name of its own;
+bodies that are too long or too slow are rejected. The headers of every answer forbid scripts and resources from other
+origins, frames, guessed types, and referrers to other sites.
 
-`read_form` reads a form within bounds, and only from our own pages: every form carries the key that follows from the
-browser's cookie, which no other site can know, and a browser that says where a request comes from (``Origin``) must
-say: from here. Forms are plain ones (``application/x-www-form-urlencoded``).
+`read_form` reads a form of bounded size that one of our own pages sent: it carries a key derived from the browser's
+cookie, and its ``Origin``, if present, is ours. Forms are ``application/x-www-form-urlencoded``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http.cookies import CookieError, SimpleCookie
-from typing import Final, TypeAlias
+from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -50,7 +48,6 @@ HEADERS: Final = {
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _MOST_COOKIE_LETTERS = 100
 _RETRY_S = 5
-_Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def cookie_name(request: Request, visitor: Visitor) -> str:
@@ -91,7 +88,7 @@ class SecurityMiddleware:
 
         Args:
             app: whose requests these are.
-            settings: with the bounds, the names and the proxies.
+            settings: with the bounds and the names.
             on_error: makes the answer where something is wrong.
             sessions: of those who have logged in; None where the only visitor is the owner of everything.
             is_loopback: whether only this machine is listened to.
@@ -101,7 +98,6 @@ class SecurityMiddleware:
         self._on_error = on_error
         self._sessions = sessions
         self._names = settings.names or (_LOOPBACK if is_loopback else ())
-        self._proxies = [ipaddress.ip_network(text, strict=False) for text in settings.proxies]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -202,42 +198,16 @@ class SecurityMiddleware:
         return next_piece
 
     def _visitor(self, request: Request) -> Visitor:
-        peer = request.client.host if request.client else ""
-        is_secure = request.scope.get("scheme") == "https"
-        address = peer
-        if self._is_trusted(peer):
-            address = self._forwarded(request.headers.getlist("x-forwarded-for")) or peer
-            is_secure = is_secure or request.headers.get("x-forwarded-proto") == "https"
-        if self._sessions is None:
-            found = Visitor(address, is_owner=True, is_secure=is_secure)
-        else:
-            found = Visitor(address, is_secure=is_secure)
+        found = Visitor(
+            request.client.host if request.client else "",
+            is_owner=self._sessions is None,
+            is_secure=request.url.scheme == "https",
+        )
         cookie = _cookie_of(request, cookie_name(request, found))
         if not cookie:
             return found
         user = None if self._sessions is None else self._sessions.find(cookie)
         return replace(found, cookie=cookie, user=user)
-
-    def _is_trusted(self, text: str) -> bool:
-        address = _address_of(text)
-        return address is not None and any(address in network for network in self._proxies)
-
-    def _forwarded(self, headers: Sequence[str]) -> str:
-        """The nearest address that no trusted proxy has; what stands before it anybody may have written."""
-        for part in reversed(",".join(headers).split(",")):
-            address = _address_of(part.strip())
-            if address is None:
-                return ""
-            if not self._is_trusted(str(address)):
-                return str(address)
-        return ""
-
-
-def _address_of(text: str) -> _Address | None:
-    try:
-        return ipaddress.ip_address(text)
-    except ValueError:
-        return None
 
 
 def _host_of(text: str) -> str:

@@ -26,6 +26,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from dealer.errors import StoreError, WebError
 from dealer.server.server import ServerParts
@@ -130,7 +131,9 @@ def make_app(
         exception_handlers=error_handlers(site),
     )
     on_error = partial(error_answer, site)
-    return SecurityMiddleware(app, settings or WebSettings(), on_error, sessions=site.sessions, is_loopback=is_loopback)
+    settings = settings or WebSettings()
+    secured = SecurityMiddleware(app, settings, on_error, sessions=site.sessions, is_loopback=is_loopback)
+    return ProxyHeadersMiddleware(secured, list(settings.proxies))  # type: ignore[arg-type,return-value]
 
 
 def error_handlers(site: Site) -> dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]]:

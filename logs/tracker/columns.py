@@ -27,7 +27,7 @@ from engine.hand import hand_values
 from engine.kernels.cards import rank_sevens
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.parts import LogPart
-from logs.acpc_log.reader import opened_part
+from logs.acpc_log.reader import MOST_CHARACTERS, opened_part
 from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import NUMBER, Score, StateLines, is_same_score, parse_score
 from logs.errors import LogError, UncleanLogError
@@ -42,7 +42,6 @@ from protocol import FormatError
 
 _HANDS: Final = 1 << 13
 """Of each log that are counted at a time."""
-_MOST_CHARACTERS: Final = 1 << 14
 _MOST_WAYS: Final = 1 << 15
 """Ways to bet that are remembered."""
 _MOST_TABLES: Final = 1 << 8
@@ -121,24 +120,23 @@ class _Known:
         return number
 
     def values(
-        self, ways: NDArray[np.int64], cards: NDArray[np.uint8], ranks: NDArray[np.uint16]
+        self, ways: NDArray[np.int64], at: NDArray[np.intp], cards: NDArray[np.uint8], ranks: NDArray[np.uint16]
     ) -> NDArray[np.float64]:
-        """What each position wins by the rules, in chips."""
-        used, at = np.unique(ways, return_inverse=True)
-        come = [self.ways[way] for way in used.tolist()]
-        values = np.array([way.values for way in come])[at]
-        in_pot = np.array([_mask(way.facts.showdown, self.game) for way in come])[at]
+        """What each position wins by the rules, in chips; hand `i` was bet in the way `ways[at[i]]`."""
+        used = [self.ways[way] for way in ways.tolist()]
+        values = np.array([way.values for way in used])[at]
+        in_pot = np.array([_mask(way.facts.showdown, self.game) for way in used])[at]
         shown = np.flatnonzero(in_pot.any(axis=1))
         compared = np.where(in_pot[shown], ranks[shown], 0)
         # How many positions each one beats is all that the values of a showdown depend on.
         orders = (compared[:, :, None] > compared[:, None, :]).sum(axis=2) @ self._weights
-        keys = ways[shown] * (self.game.num_players + 1) ** self.game.num_players + orders
+        keys = ways[at[shown]] * (self.game.num_players + 1) ** self.game.num_players + orders
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         of_keys: list[tuple[float, ...]] = []
         for key, hand in zip(distinct.tolist(), shown[first].tolist(), strict=True):
             found = self.showdowns.get(key)
             if found is None:
-                betting = self.ways[ways[hand]].betting
+                betting = used[at[hand]].betting
                 found = self.showdowns[key] = tuple(hand_values(betting, _deal(cards[hand], betting)))
             of_keys.append(found)
         if of_keys:
@@ -164,7 +162,7 @@ def _lines(file: TextIO) -> Iterator[str]:
     rest = ""
     while piece := file.read(1 << 18):
         *lines, rest = (rest + piece).split("\n")
-        if len(rest) > _MOST_CHARACTERS:
+        if max(map(len, lines), default=0) >= MOST_CHARACTERS or len(rest) >= MOST_CHARACTERS:
             raise UncleanLogError
         yield from lines
     if rest:
@@ -236,6 +234,7 @@ class _Log:
         if numbers != tuple(map(str, range(first, first + len(lines)))):
             raise UncleanLogError
         self._next = first + len(lines)
+        self._read(lines[-1])  # no hand number is higher
         if not self._seating.names:
             self._seat(lines)
         tables = self._tables(lines, names, known)
@@ -309,7 +308,7 @@ class _Log:
         for position in range(players):
             seven = [2 * position, 2 * position + 1, *range(2 * players, 2 * players + 5)]
             ranks[full, position] = rank_sevens(cards[full][:, seven])
-        return _Hands(numbers, ways, tables, cards, ranks, known.values(ways, cards, ranks))
+        return _Hands(numbers, ways, tables, cards, ranks, known.values(used, at, cards, ranks))
 
     def _check_score(self) -> None:
         if self._score is not None:
@@ -356,7 +355,7 @@ def count_columns(
         counts: what counts the hands; of no use after an error.
 
     Yields:
-        now and then, and after the last hand: chips of each player in each log.
+        at least once, and after the last hand: chips of each player in each log.
 
     Raises:
         UncleanLogError: there is something unusual in a log, or it cannot be read.
@@ -380,6 +379,8 @@ def count_columns(
                 _Counting(counts, known, hands).count()
                 known.forget()
                 yield [log.net for log in logs]
+            if not counts.hands:
+                raise UncleanLogError
     except (LogError, FormatError, ValueError, OSError):
         raise UncleanLogError from None
 

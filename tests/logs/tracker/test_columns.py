@@ -55,6 +55,7 @@ def counted(paths: list[Path], in_columns: bool, monkeypatch: pytest.MonkeyPatch
     return statistics_of(counts).model_dump(), counts.big_pots(), problems
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", MATCHES)
 @pytest.mark.parametrize("hands_at_a_time", [64, 1 << 13])
 def test_the_counts_are_those_of_single_hands(
@@ -145,6 +146,7 @@ FAULTS: dict[str, Callable[[list[str]], list[str]]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("files", [1, 3])
 def test_faults_are_counted_and_reported_as_hand_by_hand(
@@ -185,6 +187,7 @@ def test_all_in_hands_of_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ("STATE:5:", "# a comment\n# name/game/hands/seed m holdem.limit.2p.reverse_blinds.game 9 9\nSTATE:5:"),
         ("SCORE:", "STATE:"),
         ("STATE:5:", "\0STATE:5:"),
+        ("STATE:5:", "# " + "x" * (1 << 14) + "\nSTATE:5:"),
     ],
 )
 def test_what_is_not_clean(old: str, new: str, tmp_path: Path) -> None:
@@ -194,6 +197,31 @@ def test_what_is_not_clean(old: str, new: str, tmp_path: Path) -> None:
     path.write_text(text.replace(old, new, 1) if old in text else text.replace("Bob|Ann\nSTATE:6", "Bob|Bob\nSTATE:6"))
     with pytest.raises(UncleanLogError):
         list(count_columns([str(path)], (), None, HandCounts()))
+
+
+def test_hand_numbers_that_are_too_high(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (record,) = random_hands("limit", 1)
+    seats = record.seats, record.seats[::-1]
+    records = [replace(record, hand_number=(1 << 32) - 30 + at, seats=seats[at % 2]) for at in range(60)]
+    paths = write(tmp_path / "run", [records], "limit")
+    with pytest.raises(UncleanLogError):
+        list(count_columns([str(path) for path in paths], (), None, HandCounts()))
+    statistics, _, problems = counted(paths, True, monkeypatch)
+    assert close(statistics, counted(paths, False, monkeypatch)[0])
+    assert len(problems) >= 30
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_logs_without_hands(processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "match.log"
+    header = "".join(log_lines([], "holdem.limit.2p.reverse_blinds.game", score=False))
+    path.write_text(header + "# nothing was played\n" * 1000)
+    with pytest.raises(UncleanLogError):
+        list(count_columns([str(path)], (), None, HandCounts()))
+    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0)
+    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(many_files, "_PART_BYTES", 10_000)
+    assert not count_hands(find([path]), processes=processes).hands
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
