@@ -2,7 +2,7 @@
 
 `judge_version` reads the first line, `Judge` every other, `judge_action` what follows the echoed state and its colon.
 The judgement of record is the reference dealer's, as `protocol.DealerSession` has it: whether a line is a reply to the
-present state at all, and to which action it amounts. This module finds the first wrong byte and the name of the mistake.
+present state at all, and to which action it amounts. This module finds the first wrong byte and names the mistake.
 
 One rule decides the severity: what the reference dealer refuses, ignores, waits for or plays as something else is an
 error; what it understands although the protocol does not allow it is a warning, because other dealers may not.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass, field
-from os.path import commonprefix
 from typing import Final, NamedTuple
 
 from engine import CALL, Action, ActionKind, BettingState, Game, IllegalAction, Rule, raise_to
@@ -176,7 +175,8 @@ def split_end(line: bytes) -> tuple[bytes, bytes]:
 
 def first_difference(one: bytes, other: bytes) -> int:
     """Index of the first byte in which two texts differ; the shorter length if one begins with the other."""
-    return len(commonprefix((one, other)))
+    pairs = zip(one, other, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def describe_legal(betting: BettingState) -> str:
@@ -232,9 +232,8 @@ def _judge_end(line: bytes) -> list[Problem]:
     if end == b"\n":
         wrong = "the line ends with LF alone; the reference dealer takes it, the protocol asks for CR LF"
         return [Problem(Kind.LINE_END, len(line), wrong, r'End every line with "\r\n".', r"\r\n")]
-    wrong = (
-        f"the line {'ends with CR alone' if end else 'has no end'}; a dealer waits for LF until the bot's time is up"
-    )
+    ends = "ends with CR alone" if end else "has no end"
+    wrong = f"the line {ends}; a dealer waits for LF until the bot's time is up"
     advice = r'End every line with "\r\n", and flush it where your language buffers what it sends.'
     return [Problem(Kind.LINE_UNFINISHED, len(line) + 1, wrong, advice, r"\r\n")]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -141,7 +141,7 @@ class Examination:
         output: tuple[str, ...] = (),
         severity: Severity | None = None,
     ) -> None:
-        """Add a finding, with the bot's line and the state that it belongs to, and the last lines that the bot wrote."""
+        """Add a finding, with the bot's line, the state that it belongs to and the last lines that the bot wrote."""
         situation, severity = self.situation, severity or problem.kind.severity
         if situation.is_mild and severity is Severity.ERROR:
             severity = Severity.WARNING
@@ -162,49 +162,44 @@ class Examination:
         )
         before = self._found.get(problem.kind)
         if before is not None:
-            update = {
-                "count": before.count + 1,
-                "situations": tuple(dict.fromkeys((*before.situations, name))),
-            }
+            names = tuple(dict.fromkeys((*before.situations, name)))
             worse = finding if severity.rank > before.severity.rank else before
-            finding = worse.model_copy(update=update)
+            finding = worse.model_copy(update={"count": before.count + 1, "situations": names})
         self._found[problem.kind] = finding
 
     def report(self, *, bot: str, game: str) -> DoctorReport:
         """The report on the examination of a bot in a game, both by their names."""
-        rows, found = self.rows, Counter(finding.severity for finding in self._found.values())
-        report = DoctorReport(
+        rows, severities = self.rows, Counter(finding.severity.value for finding in self._found.values())
+        hands, answers = sum(row.hands for row in rows), sum(row.answers for row in rows)
+        return DoctorReport(
             bot=bot,
             game=game,
             seed=self.seed,
-            result="faulty" if found[Severity.ERROR] else "interrupted" if self.is_interrupted else "sound",
-            errors=found[Severity.ERROR],
-            warnings=found[Severity.WARNING],
-            notes=found[Severity.NOTE],
+            result="faulty" if severities["error"] else "interrupted" if self.is_interrupted else "sound",
+            errors=severities["error"],
+            warnings=severities["warning"],
+            notes=severities["note"],
             situations=rows,
             findings=self.findings,
-            hands=sum(row.hands for row in rows),
-            answers=sum(row.answers for row in rows),
+            hands=hands,
+            answers=answers,
             slowest_answer_s=round(self.slowest_s, 6),
-            sentence="",
+            sentence=self._sentence(game, hands, answers, severities),
         )
-        return report.model_copy(update={"sentence": _sentence_of(report, is_interrupted=self.is_interrupted)})
 
-
-def _sentence_of(report: DoctorReport, *, is_interrupted: bool) -> str:
-    counts = ((report.errors, "error"), (report.warnings, "warning"), (report.notes, "note"))
-    found = " and ".join([count_of(number, word) for number, word in counts if number]) or "Nothing wrong"
-    hands, answers, rows = report.hands, report.answers, report.situations
-    played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}" if hands else "before the first hand"
-    sentence = f"{found} found {played} of {report.game}."
-    if is_interrupted:
-        sentence += " It was interrupted."
-    never = [word for word in ("folds", "calls", "raises") if not any(getattr(row, word) for row in rows)]
-    if answers and never:
-        sentence += f" It never {' and never '.join(never)}, so that could not be checked."
-    for reason, number in Counter(row.reason for row in rows if row.result is SituationState.NOT_TRIED).items():
-        sentence += f" {count_of(number, 'situation')} not tried: {reason}."
-    return sentence
+    def _sentence(self, game: str, hands: int, answers: int, severities: Mapping[str, int]) -> str:
+        found = [count_of(severities[one], one) for one in ("error", "warning", "note") if severities[one]]
+        played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}" if hands else "before the first hand"
+        sentence = f"{' and '.join(found) or 'Nothing wrong'} found {played} of {game}."
+        if self.is_interrupted:
+            sentence += " It was interrupted."
+        never = [word for word in ("folds", "calls", "raises") if not any(getattr(row, word) for row in self.rows)]
+        if answers and never:
+            sentence += f" It never {' and never '.join(never)}, so that could not be checked."
+        reasons = Counter(row.reason for row in self.rows if row.result is SituationState.NOT_TRIED)
+        for reason, number in reasons.items():
+            sentence += f" {count_of(number, 'situation')} not tried: {reason}."
+        return sentence
 
 
 def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:

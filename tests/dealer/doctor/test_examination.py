@@ -185,7 +185,8 @@ def test_progress_is_told() -> None:
     setup = ExaminationSetup(LIMIT, [find_situation("bets"), find_situation("end-of-match"), find_situation("cut-off")])
     host = LocalHost(Peer, LIMIT)
     examinations.examine(setup, host, events.append)
-    assert [event.name for event in events if isinstance(event, Situation)] == [
+    names = [event.name for event in events if isinstance(event, Situation)]
+    assert names == [
         "handshake",
         "bets",
         "end-of-match",
