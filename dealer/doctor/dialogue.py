@@ -170,22 +170,20 @@ class BotHost:
         self.can_start = player.kind is not PlayerKind.TCP
         self._player, self._setup, self._game_name, self._address = player, setup, game_name, address
         self._on_event = on_event
-        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._exit = contextlib.ExitStack()
         self._loop = new_event_loop()
         self._listener: Listener | None = None
         self._arrived: deque[tuple[socket.socket, bytes]] = deque()
-        self._strays = 0
-        self._connections: list[Connection] = []
+        self._strays = self._starts = 0
 
     def __enter__(self) -> BotHost:
+        self._folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._close_listener()
         self._loop.close()
-        for connection in self._connections:
-            connection.close()
-        self._folder.cleanup()
+        self._exit.close()
 
     def receive_bot(self) -> Connection | Absence:
         """Start the bot if it is ours to start, and wait for it.
@@ -195,32 +193,23 @@ class BotHost:
             ListenError: the address cannot be listened on.
         """
         listener = self._listener = self._listener or self._open_listener()
-        process: BotProcess | None = None
+        if not self.can_start:
+            self._on_event(Waiting(listener.hosts[0], listener.port))
+            return self._await_bot(None)
         try:
-            if self.can_start:
-                process = BotProcess(
-                    self._player,
-                    host=listener.hosts[0],
-                    port=listener.port,
-                    game=self._game_name,
-                    seed=self._setup.seed,
-                    output_path=Path(self._folder.name) / f"bot{len(self._connections)}.out",
-                )
-            else:
-                self._on_event(Waiting(listener.hosts[0], listener.port))
-            found = self._await_bot(process)
-        except BaseException:
-            if process is not None:
-                process.stop()
-            raise
+            self._starts += 1
+            process = BotProcess(
+                self._player,
+                host=listener.hosts[0],
+                port=listener.port,
+                game=self._game_name,
+                seed=self._setup.seed,
+                output_path=self._folder / f"bot{self._starts}.out",
+            )
+            self._exit.callback(process.stop)
+            return self._await_bot(process)
         finally:
-            if self.can_start:
-                self._close_listener()
-        if isinstance(found, Connection):
-            self._connections.append(found)
-        elif process is not None:
-            process.stop()
-        return found
+            self._close_listener()
 
     def _open_listener(self) -> Listener:
         # Nobody else is given the port of a bot that we start: it is the first to connect.
@@ -249,6 +238,7 @@ class BotHost:
             self._loop.run_until_complete(asyncio.sleep(0 if has_ended else _POLL_S / 10))
             if self._arrived:
                 sock, said = self._arrived.popleft()
+                self._exit.callback(sock.close)
                 return Connection(sock, process, said)
             waited_s = time.monotonic() - start_s
             if has_ended or waited_s > (math.inf if limit_s is None else limit_s):
@@ -450,19 +440,16 @@ class Dialogue:
             self._on_event(Line(False, comment))
             self._wire.send(comment)
         self._on_event(Line(False, line))
+        pieces, pause_s = [line], _PIECE_PAUSE_S
         if delivery is Delivery.BYTEWISE and state.role is Role.ASKS:
-            self._send_pieces(state, [line[at : at + 1] for at in range(len(line))], _PIECE_PAUSE_S)
+            pieces = [line[at : at + 1] for at in range(len(line))]
         elif delivery is Delivery.BYTEWISE:
             cut = 1 + number % (len(line) - 1)
-            self._send_pieces(state, [line[:cut], line[cut:]], _PIECE_PAUSE_S)
+            pieces = [line[:cut], line[cut:]]
+        elif delivery is Delivery.WAITING and number == 0:
+            self._wire.pause(wait_s)
         elif delivery is Delivery.WAITING and number == 1:
-            self._send_pieces(state, [line[: len(line) // 2], line[len(line) // 2 :]], wait_s)
-        else:
-            if delivery is Delivery.WAITING and number == 0:
-                self._wire.pause(wait_s)
-            self._wire.send(line)
-
-    def _send_pieces(self, state: SentState, pieces: list[bytes], pause_s: float) -> None:
+            pieces, pause_s = [line[: len(line) // 2], line[len(line) // 2 :]], wait_s
         for piece in pieces[:-1]:
             self._wire.send(piece)
             self._wire.pause(pause_s)

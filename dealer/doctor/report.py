@@ -147,7 +147,7 @@ class Examination:
             severity = Severity.WARNING
         is_advised = situation.opening is None or about is None or about.hand == situation.first_hand
         if situation.advice and is_advised:
-            problem = problem._replace(advice=f"{problem.advice} {situation.advice}")
+            problem = problem._replace(advice=f"{problem.advice} In this situation {situation.advice}.")
         # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
         name = situation.name if about is None or not line else about.situation
         finding = Finding(
@@ -203,24 +203,19 @@ class Examination:
 
 
 def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
-    """The report for a build server: a case for each situation.
-
-    Args:
-        report: the result.
-        is_strict: whether warnings count as failures.
-    """
+    """The report for a build server: a case for each situation; warnings are failures if it is strict."""
     counted = {Severity.ERROR, Severity.WARNING} if is_strict else {Severity.ERROR}
-    told = [one for one in report.findings if one.severity in counted]
+    failures = [one for one in report.findings if one.severity in counted]
     cases = []
     for row in report.situations:
-        found = [f"{one.kind}: {one.wrong} {one.advice}" for one in told if row.name in one.situations]
+        found = [f"{one.kind}: {one.wrong} {one.advice}" for one in failures if row.name in one.situations]
         skipped = row.reason if row.result in (SituationState.NOT_TRIED, SituationState.NOT_IN_GAME) else ""
         if row.result is SituationState.INTERRUPTED:
             skipped = row.result.value
         cases.append(Case(row.name, "\n".join(found), skipped))
     # So is what was found outside the situations asked for, such as in the handshake.
     names = {row.name for row in report.situations}
-    stray = [f"{one.kind}: {one.wrong}" for one in told if not names & set(one.situations)]
+    stray = [f"{one.kind}: {one.wrong}" for one in failures if not names & set(one.situations)]
     cases += [Case("connection", "\n".join(stray))] if stray else []
     return junit_text([Suite(f"doctor: {report.bot}, {report.game}", cases, output=report.sentence)])
 
@@ -234,7 +229,7 @@ _MOST_NAMES: Final = 4
 
 
 def situations_table(report: DoctorReport) -> tuple[Sequence[str], Sequence[Sequence[str | Text]]]:
-    """Names of columns and rows: the situations, and what came of each."""
+    """Names of columns, and the rows."""
     rows: list[Sequence[str | Text]] = []
     for row in report.situations:
         counts = [str(count) if row.hands else "" for count in (row.hands, row.folds, row.calls, row.raises)]
@@ -272,7 +267,7 @@ def finding_view(finding: Finding, width: int) -> RenderableType:
     if line:
         grid.add_row("bot sent", _unwrapped(marked.line))
         grid.add_row("", Text(marked.mark, style="bold", no_wrap=True, overflow="ignore"))
-    grid.add_row("wrong", Text(_sentence(finding.wrong)))
+    grid.add_row("wrong", Text(f"{finding.wrong[:1].upper()}{finding.wrong[1:]}."))
     grid.add_row("expected", Text(finding.expected))
     grid.add_row("to do", Text(finding.advice))
     if finding.output:
@@ -284,12 +279,8 @@ def _unwrapped(text: str) -> Text:
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "."
-
-
 def list_table(situations: Sequence[Situation]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """Names of columns and rows: all situations, and what happens in each."""
+    """Names of columns, and the rows."""
     rows = [[one.name, one.what, "yes" if one.needs_connection else ""] for one in situations]
     return ("situation", "what happens", "own connection"), rows
 
