@@ -52,7 +52,7 @@ COMMANDS = {
     "train": "Train players: the learner against any field, cfr against itself.",
     "evolve": "Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",
     "study": "Report on the works that players come from: printed figures beside ours.",
-    "bench": "Measure the speed of the dealer, of the server, or of a bot.",
+    "bench": "Measure the speed of the dealer or of a bot.",
 }
 """Every command and the first sentence of its help."""
 

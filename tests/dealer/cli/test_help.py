@@ -57,7 +57,6 @@ COMMANDS = (
     "bench",
     "bench bot",
     "bench dealer",
-    "bench server",
 )
 
 
