@@ -47,7 +47,7 @@ _GROUPS = {
         "doctor": "Play scripted situations with a bot and report its faults: which byte of which line is wrong, and "
         "what to do.",
         "join": "Connect a bot to a server, where it plays against the server's bots and those of others.",
-        "bench": "Measure the speed of the dealer, of the server, or of a bot.",
+        "bench": "Measure the speed of the dealer or of a bot.",
         "warmup": "Compile the kernels of bots and commands once and keep them on disk, so that they start quickly.",
     },
     "Serve": {

@@ -59,7 +59,6 @@ COMMANDS = (
     "bench",
     "bench bot",
     "bench dealer",
-    "bench server",
 )
 
 

@@ -73,8 +73,6 @@ UNMEASURABLE = [
         "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is none",
     ),
     (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
-    (("server", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
-    (("server", "--bots", "7"), "--bots 7: two bots play a match, so their number must be even"),
 ]
 
 
@@ -83,24 +81,6 @@ def test_what_cannot_be_measured_is_one_sentence(arena_here: Arena, arguments: t
     ran = arena_here("bench", *arguments)
     assert ran.code == 2
     assert ran.sentence == words
-
-
-@pytest.mark.slow
-def test_a_server_with_joined_bots(arena_here: Arena) -> None:
-    options = ("--bots", "4", "--seconds", "0.5", "--rounds", "1", "--game", "kuhn")
-    ran = arena_here("bench", "server", *options, "--json")
-    assert ran.code == 0
-    rows = json.loads(ran.out)
-    rates = [row for row in rows if row["unit"] == "hands/s"]
-    assert [row["who"] for row in rates] == ["arena serve", "arena play"]
-    assert {row["group"] for row in rates} == {"4 bots in 2 matches of kuhn.limit.2p"}
-    assert rates[1]["ratio"] == pytest.approx(rates[0]["rate_median"] / rates[1]["rate_median"])
-    assert [row["who"].partition(",")[0] for row in rows if row["unit"] == "kB"] == [
-        "a bot that waits",
-        "a bot that plays",
-    ]
-    for row in rows:
-        assert row["rate_low"] <= row["rate_median"] <= row["rate_high"]
 
 
 def test_decisions_of_a_bot(arena_here: Arena) -> None:
