@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import chain, permutations
 from statistics import fmean, variance
@@ -10,7 +9,7 @@ from typing import Final
 
 from bots.kuhn.evolution import SelectionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
-from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of
+from bots.kuhn.runs import KuhnResult, answers_chance, best_answer, expected_value, exploitability_of
 from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ExperimentResults
 from bots.studies.kuhn_sections import (
     RUN_SPREAD,
@@ -137,14 +136,9 @@ def _with_card(game: KuhnGame, second: Genes, card: int, first: Genes) -> float:
     for other in range(len(CARDS)):
         if other != card:
             for _, answers, chips, is_showdown in game.lines():
-                chance = _chance(first, answers[0], card) * _chance(second, answers[1], other)
+                chance = answers_chance(first, answers[0], card) * answers_chance(second, answers[1], other)
                 total += chance * (-chips if is_showdown and card < other else chips)
     return total / (len(CARDS) - 1)
-
-
-def _chance(genes: Genes, answers: Sequence[tuple[int, bool]], card: int) -> float:
-    chances = (genes[len(CARDS) * row + card] if yes else 1 - genes[len(CARDS) * row + card] for row, yes in answers)
-    return math.prod(chances)
 
 
 def _king_behind_a_check(bluffer: Genes) -> float:
