@@ -15,7 +15,7 @@ MOST_COPIES: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CfrSettings:
-    """What a training is made of: two with the same settings go the same way."""
+    """The settings of a training, which decide it: two with the same settings are the same."""
 
     game: str = field(default="limit", metadata={"decides": "a game of two players: limit, nolimit, leduc or kuhn"})
     buckets: str = field(
@@ -54,11 +54,7 @@ class CfrSettings:
 
     @property
     def bucket_counts(self) -> tuple[int, int, int]:
-        """On flop, turn and river.
-
-        Raises:
-            SolvingError: they cannot be read, or there cannot be so many.
-        """
+        """On flop, turn and river; a `SolvingError` if they cannot be read or are out of range."""
         words = self.buckets.split("/")
         if len(words) not in (1, 3) or not all(word.isascii() and word.isdigit() for word in words):
             raise SolvingError(f"buckets are one number, or three such as 200/200/100, not {self.buckets!r}")

@@ -135,7 +135,10 @@ def local_refusal(game: Game) -> str | None:
     """Why local best response does not play a game; None where it does."""
     if is_holdem(game) and game.num_players == 2:
         return None
-    return "local best response is for hold'em of two players, such as the games limit and nolimit; this game is none"
+    return (
+        "local best response is for hold'em of two players, such as the games limit and nolimit; this game is not one "
+        "of them"
+    )
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 The ACPC's game format has limit games, whose bets have one size, and no-limit games, which allow every size between two
 bounds. So the classic game is ``kuhn``, and the one with a raise is ``kuhn-depth``, limit Kuhn with two raises in place
-of one. Bets of 1, 2 and 10 and nothing between cannot be expressed: they would be a part of a no-limit game, and an opponent
-could bet 5. These two games have no bots.
+of one. Bets of 1, 2 and 10 and nothing between cannot be expressed: they would be a part of a no-limit game, and an
+opponent could bet 5. These two games have no bots.
 
 The cards of the format are queen, king and ace; they are J, Q and K here.
 """
@@ -70,7 +70,8 @@ class KuhnBot(Bot):
     def refusal(cls, game: Game) -> str | None:
         if variant_of(game) is not None:
             return None
-        return f"{cls.model_name} plays Kuhn poker, the games {' and '.join(WIRE_NAMES.values())}; this game is none"
+        names = " and ".join(WIRE_NAMES.values())
+        return f"{cls.model_name} plays Kuhn poker, the games {names}; this game is not one of them"
 
     def act(self, view: View) -> Action:
         return drawn_action(self.policy(view), uniform(draw(self._seed, view)))

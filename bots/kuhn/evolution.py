@@ -1,8 +1,8 @@
 """The evolution of strategies for Kuhn poker and three larger games: settings, and fitness by hands played or exact.
 
-The defaults are those of the thesis. The chance of an end, given the cards, is the product of what both seats contribute, as in
-a sequence form. So payoffs and their chances are products of matrices for whole populations, and one drawn number
-decides a hand.
+The defaults are those of the thesis. The chance of an end, given the cards, is the product of what both seats
+contribute, as in a sequence form. So payoffs and their chances are products of matrices for whole populations, and one
+drawn number decides a hand.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ The game has a row for each question, and one more for each further size of the 
 ``C10``). A strategy answers each row with the probability of yes for each card: these are its genes, row by row. Both
 seats have the same rows, and each comes to every row at one point of its game at most.
 
-Models, the players that the thesis plays against. Shy checks and calls with a king; Safe bets its king as well; Rational
-plays a queen as often one way as the other; Bluffer bets and raises with weak cards, too. Folder and Caller are
-extremes that the thesis has in the classic game only: Folder never puts in a chip. Caller bets and calls whatever it
-holds; in the larger games, where they are ours, it bets the most and never raises.
+Models, the players that the thesis plays against. Shy checks and calls with a king; Safe bets its king as well;
+Rational plays a queen as often one way as the other; Bluffer bets and raises with weak cards, too. Folder and Caller
+are extremes that the thesis has in the classic game only: Folder never puts in a chip. Caller bets and calls whatever
+it holds; in the larger games, where they are ours, it bets the most and never raises.
 
 Equilibria of the classic game are those of Kuhn (1950), "A simplified two-person poker".
 """
@@ -80,7 +80,7 @@ class KuhnGame:
 
     Attributes:
         tens_as_twos: with sizes and without a raise: whether the second player answers a bet of 10, as it answers one
-            of 2, by the row C2. No rule says so; what the thesis prints of that game can only have come about like this.
+            of 2, by the row C2. There is no such rule, but what the thesis prints of that game requires it.
 
     Raises:
         EvolutionError: `tens_as_twos` in another game.
@@ -124,7 +124,7 @@ class KuhnGame:
         return tuple(f"{row} {card}" for row in self.rows for card in CARDS)
 
     def require_genes(self, genes: Sequence[float]) -> Genes:
-        """The genes, after a check that the game has as many and that each is a probability; else an `EvolutionError`."""
+        """The genes, checked: another number of them, or one that is not a probability, is an `EvolutionError`."""
         names = self.gene_names
         if len(genes) != len(names):
             raise EvolutionError(
