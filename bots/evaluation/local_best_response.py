@@ -326,8 +326,7 @@ class RangeOfPolicy:
             raise PolicyError(f"{self._name}: {error}") from error
         if found is None:
             raise PolicyError(
-                f"{self._name} does not tell what it would do in {view.match_state.format()}: its range cannot be "
-                "followed"
+                f"{self._name} has no policy in {view.match_state.format()}: its range cannot be followed"
             )
         return found
 

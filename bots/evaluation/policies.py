@@ -426,7 +426,7 @@ def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
     told = policy_at(policy, view)
     if told is None:
         state = view.match_state.format()
-        raise LeaksRefused(f"{name} does not tell its policy in {state}, so that nothing can be compared")
+        raise LeaksRefused(f"{name} has no policy in {state}, so that nothing can be compared")
     action = drawn_action(told, uniform(draw(seed, view)))
     return RAISE if view.game.is_limit and action.kind == ActionKind.RAISE else action
 

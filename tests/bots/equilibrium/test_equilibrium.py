@@ -14,13 +14,12 @@ from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.engine_games import rank_game, small_game
 from bots.solving.equilibria import LinearProgram
-from bots.solving.exact import plan_of_bot
 from bots.solving.sequence_form import expected_value, exploitability, sequence_form
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from engine.errors import TableError
 from logs.estimation import RunningMean
 from protocol import find_game, shipped_games
-from tests.bots.playing import ViewOf
+from tests.bots.playing import ViewOf, plan_of_bot
 
 VALUES = {"kuhn": -1 / 18, "kuhn-depth": -1 / 18, "leduc": -0.08560642407800047}
 PLAYED = [find_game(name)[0] for name in GAMES]

@@ -14,12 +14,11 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.engine_games import small_game
-from bots.solving.exact import plan_of_bot
 from bots.solving.sequence_form import best_response, expected_values, sequence_form
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from logs.estimation import RunningMean
 from protocol import find_game, shipped_games
-from tests.bots.playing import ViewOf
+from tests.bots.playing import ViewOf, plan_of_bot
 
 KUHN_GAMES = [find_game(name)[0] for name in WIRE_NAMES.values()]
 
