@@ -6,7 +6,7 @@ Source: chapters 3.3 and 5.1 of the thesis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ from bots.evolution.breeding import (
 )
 from bots.evolution.evolution import Challengers, Evolution, StopRule
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
+from bots.sdk.bot import option
 from engine import rank_hand
 from engine.splitmix import MASK_64, mixed
 
@@ -142,20 +143,16 @@ _BOUNDS: Final = (
 class EvolvedSettings:
     """The settings of one run; the defaults are those of the thesis for a trainer."""
 
-    population: int = field(default=100, metadata={"decides": "individuals of a generation"})
-    deals: int = field(default=200, metadata={"decides": "deals, each played 100 times"})
-    trials: int = field(default=1000, metadata={"decides": "simulations behind the weight of a hand"})
-    tournament: int = field(default=3, metadata={"decides": "participants in the tournament that selects a parent"})
-    points: int = field(
-        default=2520, metadata={"decides": "genes that two children exchange, where their number is fixed"}
-    )
-    mutated: int = field(default=504, metadata={"decides": "genes that a mutation changes"})
-    variance: float = field(
-        default=0.1, metadata={"decides": "part of the range by which a mutation changes a threshold"}
-    )
-    odds: Odds = field(default=Odds.REWARD, metadata={"decides": "what the weight of a hand is multiplied with"})
-    rake: bool = field(default=True, metadata={"decides": "a part of each pot that saw a flop is taken as rake"})
-    seed: int = field(default=1, metadata={"decides": "of deals, first population and operators"})
+    population: int = option(100, "individuals of a generation")
+    deals: int = option(200, "deals, each played 100 times")
+    trials: int = option(1000, "simulations behind the weight of a hand")
+    tournament: int = option(3, "participants in the tournament that selects a parent")
+    points: int = option(2520, "genes that two children exchange, where their number is fixed")
+    mutated: int = option(504, "genes that a mutation changes")
+    variance: float = option(0.1, "part of the range by which a mutation changes a threshold")
+    odds: Odds = option(Odds.REWARD, "what the weight of a hand is multiplied with")
+    rake: bool = option(True, "a part of each pot that saw a flop is taken as rake")
+    seed: int = option(1, "of deals, first population and operators")
 
     def __post_init__(self) -> None:
         for name, least, most in _BOUNDS:

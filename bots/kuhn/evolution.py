@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from typing import Any, Final, NamedTuple
@@ -38,6 +38,7 @@ from bots.evolution.breeding import (
 )
 from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
+from bots.sdk.bot import option
 
 _LISTED_FLOOR: Final = -1.0
 """The listing of the thesis begins a tournament with a best fitness of this, which a participant has to exceed."""
@@ -79,36 +80,30 @@ class Fitness(enum.Enum):
 class KuhnSettings:
     """The settings of one run; the defaults are those of the thesis."""
 
-    game: Variant = field(default=Variant.CLASSIC, metadata={"decides": "which game"})
+    game: Variant = option(Variant.CLASSIC, "which game")
     opposition: OppositionKind = OppositionKind.MODEL
     model: Genes = ()
     """The strategy that a population, or with mixed opponents its first players, play against."""
-    seat: int = field(default=1, metadata={"decides": "seat of those who evolve against a model: 1 acts first"})
-    population: int = field(default=1010, metadata={"decides": "individuals of a generation, on each side"})
-    games: int = field(default=1010, metadata={"decides": "hands of an individual against a model"})
-    fitness: Fitness = field(
-        default=Fitness.SAMPLED, metadata={"decides": "fitness is the mean of hands played, or the exact value"}
-    )
-    selection: SelectionKind = field(default=SelectionKind.TOURNAMENT, metadata={"decides": "how parents are drawn"})
-    tournament: int = field(default=2, metadata={"decides": "participants of a tournament"})
-    offset: float = field(default=2.0, metadata={"decides": "what a roulette wheel adds to every fitness"})
-    crossover: CrossoverKind = field(
-        default=CrossoverKind.UNIFORM, metadata={"decides": "what a pair of children exchanges"}
-    )
-    crossover_rate: float = field(default=0.7, metadata={"decides": "chance that a pair exchanges anything"})
-    share: float = field(default=0.5, metadata={"decides": "chance of each gene to be exchanged, uniform crossover"})
-    mutation_rate: float = field(default=0.01, metadata={"decides": "chance that a child gets a new value in a gene"})
-    mutated: int = field(default=1, metadata={"decides": "genes that a mutation changes"})
-    elite: int = field(default=0, metadata={"decides": "best individuals that live on unchanged"})
-    unique: bool = field(default=True, metadata={"decides": "a child equal to another is dropped"})
-    start: Start = field(default=Start.UNIFORM, metadata={"decides": "values spread evenly, or all drawn"})
-    alleles: int = field(default=101, metadata={"decides": "values of a gene in a uniform start"})
-    hall: int = field(default=100, metadata={"decides": "places in each hall of fame"})
-    tens_as_twos: bool = field(
-        default=False, metadata={"decides": "in breadth, the second seat answers a bet of 10 by its genes for 2"}
-    )
-    as_published: bool = field(default=False, metadata={"decides": "make the mistakes of the thesis's listing"})
-    seed: int = field(default=1, metadata={"decides": "of everything that is drawn"})
+    seat: int = option(1, "seat of those who evolve against a model: 1 acts first")
+    population: int = option(1010, "individuals of a generation, on each side")
+    games: int = option(1010, "hands of an individual against a model")
+    fitness: Fitness = option(Fitness.SAMPLED, "fitness is the mean of hands played, or the exact value")
+    selection: SelectionKind = option(SelectionKind.TOURNAMENT, "how parents are drawn")
+    tournament: int = option(2, "participants of a tournament")
+    offset: float = option(2.0, "what a roulette wheel adds to every fitness")
+    crossover: CrossoverKind = option(CrossoverKind.UNIFORM, "what a pair of children exchanges")
+    crossover_rate: float = option(0.7, "chance that a pair exchanges anything")
+    share: float = option(0.5, "chance of each gene to be exchanged, uniform crossover")
+    mutation_rate: float = option(0.01, "chance that a child gets a new value in a gene")
+    mutated: int = option(1, "genes that a mutation changes")
+    elite: int = option(0, "best individuals that live on unchanged")
+    unique: bool = option(True, "a child equal to another is dropped")
+    start: Start = option(Start.UNIFORM, "values spread evenly, or all drawn")
+    alleles: int = option(101, "values of a gene in a uniform start")
+    hall: int = option(100, "places in each hall of fame")
+    tens_as_twos: bool = option(False, "in breadth, the second seat answers a bet of 10 by its genes for 2")
+    as_published: bool = option(False, "make the mistakes of the thesis's listing")
+    seed: int = option(1, "of everything that is drawn")
 
     def __post_init__(self) -> None:
         for name in ("games", "hall"):

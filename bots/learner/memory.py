@@ -35,7 +35,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -43,6 +43,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from bots.artifact import Artifact, FileKind, artifact_bytes, read_artifact, write_file
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation
+from bots.sdk.bot import option
 from engine import Game
 from engine.errors import quoted
 from logs.whole_file import FileLock
@@ -77,13 +78,11 @@ RANGES: Final[Mapping[str, Range]] = {
 
 
 def _interval(default: float, quantity: str) -> float:
-    value: float = field(default=default, metadata={"decides": f"how much {quantity} one level holds"})
-    return value
+    return option(default, f"how much {quantity} one level holds")
 
 
 def _levels(default: int, quantities: str) -> int:
-    value: int = field(default=default, metadata={"decides": f"how many levels {quantities} have"})
-    return value
+    return option(default, f"how many levels {quantities} have")
 
 
 @dataclass(frozen=True, slots=True)

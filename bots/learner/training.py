@@ -38,6 +38,7 @@ from bots.learner.memory import (
     shipped_memory,
     write_memory,
 )
+from bots.sdk.bot import option
 from bots.sdk.registry import make_bot, parse_spec
 from bots.sdk.selfplay import self_play
 from engine import Game, deals
@@ -314,11 +315,11 @@ class LearnerSettings:
     opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
     unseen: tuple[str, ...] = ("raising", "random", "mfs?k=4", "rh?k=64")
     constants: Constants = _DEFAULT
-    explore: float = field(default=0.1, metadata={"decides": "which part of its decisions is drawn while it learns"})
-    trials: int = field(default=DEFAULT_TRIALS, metadata={"decides": "showdowns drawn for its chance against several"})
-    block: int = field(default=2000, metadata={"decides": "hands of a block, after which it is tested and saved"})
-    test: int = field(default=2000, metadata={"decides": "hands of frozen play against each field after each block"})
-    seed: int = field(default=1, metadata={"decides": "of the cards and of all draws"})
+    explore: float = option(0.1, "which part of its decisions is drawn while it learns")
+    trials: int = option(DEFAULT_TRIALS, "showdowns drawn for its chance against several")
+    block: int = option(2000, "hands of a block, after which it is tested and saved")
+    test: int = option(2000, "hands of frozen play against each field after each block")
+    seed: int = option(1, "of the cards and of all draws")
 
     def __post_init__(self) -> None:
         if not 0 <= self.explore <= 1:

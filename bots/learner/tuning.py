@@ -12,7 +12,7 @@ search is run again from its start, finds the measurements it asks for, and cont
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +26,7 @@ from bots.evolution.breeding import Breeding, Evaluation, GeneRange, Genome, New
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.training import DealBatch, PlaySettings, Trainee, frozen_play, line_ups, unseen_deals
+from bots.sdk.bot import option
 from bots.workers import Workers
 from protocol import find_game
 
@@ -39,16 +40,16 @@ class TuningSettings:
 
     game: str = "limit"
     opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
-    hands: int = field(default=20_000, metadata={"decides": "hands that each learner trains for"})
-    test: int = field(default=10_000, metadata={"decides": "hands of frozen play that are its fitness"})
-    explore: float = field(default=0.1, metadata={"decides": "which part of its decisions is drawn while it learns"})
-    trials: int = field(default=1000, metadata={"decides": "showdowns drawn for its chance against several"})
-    population: int = field(default=20, metadata={"decides": "individuals of a generation"})
-    generations: int = field(default=30, metadata={"decides": "generations bred after the first"})
-    tournament: int = field(default=2, metadata={"decides": "participants in the tournament that selects a parent"})
-    crossover: float = field(default=0.7, metadata={"decides": "chance that a pair of children exchanges constants"})
-    mutation: float = field(default=0.1, metadata={"decides": "chance that one constant of a child is drawn again"})
-    seed: int = field(default=1, metadata={"decides": "of deals and of the search"})
+    hands: int = option(20_000, "hands that each learner trains for")
+    test: int = option(10_000, "hands of frozen play that are its fitness")
+    explore: float = option(0.1, "which part of its decisions is drawn while it learns")
+    trials: int = option(1000, "showdowns drawn for its chance against several")
+    population: int = option(20, "individuals of a generation")
+    generations: int = option(30, "generations bred after the first")
+    tournament: int = option(2, "participants in the tournament that selects a parent")
+    crossover: float = option(0.7, "chance that a pair of children exchanges constants")
+    mutation: float = option(0.1, "chance that one constant of a child is drawn again")
+    seed: int = option(1, "of deals and of the search")
 
     def __post_init__(self) -> None:
         for name in ("hands", "test", "trials", "generations"):

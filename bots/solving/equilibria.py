@@ -151,7 +151,7 @@ class LinearProgram:
         return self._plan(self._player, self._run(on_step))
 
     def _run(self, on_step: Step | None) -> NDArray[np.float64]:
-        """Let the solver run in another thread than this one, which stays free to be interrupted; returns the variables."""
+        """The variables; the solver runs in a thread, so that this one can be interrupted."""
         import highspy
 
         solver = self._solver

@@ -293,7 +293,7 @@ def sequence_form(game: PublicGame) -> SequenceForm:
             counts[node.player] += len(node.actions)
         elif (choice.actions, choice.parent) != (node.actions, parent):
             raise SolvingError(
-                f"player {node.player} cannot distinguish two decisions {quoted(node.name)}, but it has come to them by "
+                f"player {node.player} cannot distinguish two decisions {quoted(node.name)}, but has come to them by "
                 "different actions of its own, or has different actions there"
             )
         return choice

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from math import sqrt
@@ -36,6 +36,7 @@ from bots.learner.training import (
     unseen_deals,
 )
 from bots.learner.tuning import MeasuredConstants, TuningSettings
+from bots.sdk.bot import option
 from bots.sdk.registry import builtin_names, make_bot
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, sheet, student_point
 from bots.workers import Workers
@@ -72,12 +73,12 @@ _MIXED_TEN: Final = (
 class LearnerStudySettings:
     """How much is played for the report."""
 
-    hands: int = field(default=20_000, metadata={"decides": "hands of each training"})
-    test: int = field(default=5_000, metadata={"decides": "hands of each test, frozen, on deals never learnt from"})
-    seeds: int = field(default=20, metadata={"decides": "trainings of each experiment"})
-    matches: int = field(default=1_000, metadata={"decides": "hands of each match against a built-in bot"})
-    trials: int = field(default=200, metadata={"decides": "showdowns drawn for chances against several"})
-    seed: int = field(default=1, metadata={"decides": "the first of the seeds"})
+    hands: int = option(20_000, "hands of each training")
+    test: int = option(5_000, "hands of each test, frozen, on deals never learnt from")
+    seeds: int = option(20, "trainings of each experiment")
+    matches: int = option(1_000, "hands of each match against a built-in bot")
+    trials: int = option(200, "showdowns drawn for chances against several")
+    seed: int = option(1, "the first of the seeds")
 
     def __post_init__(self) -> None:
         least = {"hands": 1 << _STAGES, "test": 2, "seeds": 5, "matches": 2, "trials": 1}
