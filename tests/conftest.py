@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import tempfile
+from itertools import groupby
 from pathlib import Path
 from zlib import crc32
 
@@ -46,6 +47,10 @@ settings.load_profile("unhurried")
 gc.set_threshold(10_000, 10, 50)
 
 
+_SAMPLED = 3
+"""Of a `sampled` test, one case in so many is quick."""
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """One more worker than there are cores, since many tests wait for programs that they start."""
     return (os.cpu_count() or 1) + 1
@@ -56,8 +61,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shard", default="1/1", metavar="PART/PARTS", help="run one of several parts of the tests")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests of other parts; the parameters of a test stay together, as they share what is compiled."""
+    """Make most cases of `sampled` tests slow ones, and leave out the tests of other parts.
+
+    The cases of a test stay in one part, as they share what is compiled.
+    """
+    for _, cases in groupby((item for item in items if item.get_closest_marker("sampled")), _test_of):
+        for at, case in enumerate(cases):
+            if at % _SAMPLED:
+                case.add_marker(pytest.mark.slow)
     part, _, parts = config.getoption("--shard").partition("/")
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise pytest.UsageError(f"--shard: must be a part and the number of parts, such as 2/4, not {part}/{parts}")
@@ -71,6 +84,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def part_of(test: str, parts: int) -> int:
     """The part, from 1, that a test belongs to."""
     return 1 + crc32(test.partition("[")[0].encode()) % parts
+
+
+def _test_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
 
 
 def pytest_collection_finish() -> None:

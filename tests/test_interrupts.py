@@ -61,6 +61,7 @@ finally:
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("script", "arguments", "least"),
     [

@@ -52,6 +52,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("match", CASES)
 def test_both_ways_of_a_reply_play_the_recorded_match(match: dict[str, Any], taken: list[bytes]) -> None:
     files = recording(match)

@@ -82,6 +82,7 @@ def test_the_recording_is_whole(match: dict[str, Any]) -> None:
         assert [sha256(r) for r in script_of(match, files).received] == wires
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("match", BY_SIZE, ids=_id)
 def test_the_match_is_reproduced(match: dict[str, Any], tmp_path: Path) -> None:
     files = recording(match)

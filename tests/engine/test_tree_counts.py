@@ -62,6 +62,7 @@ COUNTS = {
 """Decision points and ends of each game."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("game", "decisions", "ends"), COUNTS.values(), ids=COUNTS)
 def test_every_betting_sequence(game: Game, decisions: int, ends: int) -> None:
     found = {

@@ -43,6 +43,7 @@ def _open(path: Path) -> HandIndex:
     return open_hands(file)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", ["kuhn3", "leduc", "limit", "nolimit", "nolimit6"])
 @pytest.mark.parametrize("count", [1, 2, 64, 65, 200])
 def test_each_hand_is_the_one_that_reading_all_gives(tmp_path: Path, game: str, count: int) -> None:

@@ -227,6 +227,7 @@ def assert_counts(hand: HandRecord, **options: Any) -> None:
         assert abs(won[seat] - Decimal(value) * chip_value) <= Decimal("0.0101") * len(hand.seats)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", HOLDEM)
 def test_random_hands_of_every_shipped_game(name: str) -> None:
     for hand in random_hands(name, 150, seed=2, with_notes=True):

@@ -106,6 +106,7 @@ def test_a_hand_that_goes_on_holds_the_cards_it_is_given_and_no_other() -> None:
     assert live_views(betting_start(game), ("Ann", "Bob"), ((), ()), ())[-1].acting is not None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "game", ["kuhn", "kuhn3", "leduc", "leduc-nolimit", "limit", "nolimit", "limit3", "nolimit6", "limit10"]
 )

@@ -143,6 +143,7 @@ def slow_chance(policy: Mapping[Action, float], made: list[Action], state: Betti
     return chance * policy.get(low, 0.0) + (1 - chance) * policy.get(high, 0.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("path", "betting"),
     [

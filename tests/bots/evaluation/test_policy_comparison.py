@@ -65,7 +65,7 @@ def test_a_leak_is_found_first() -> None:
     assert found.leaks[0].choices[0][:2] == ("fold", "call")
 
 
-@pytest.mark.parametrize("game", ["limit", "nolimit", "limit3"])
+@pytest.mark.parametrize("game", ["limit", pytest.param("nolimit", marks=pytest.mark.slow), "limit3"])
 def test_who_plays_the_policy_has_no_leaks(game: str) -> None:
     bots = [make_bot(f"random?seed={seed}") for seed in range(3 if game == "limit3" else 2)]
     found = leaks_against_policy(played(*bots, hands=30, game=game), "A", make_bot("random?seed=99"), "random")

@@ -134,6 +134,7 @@ def play_walk(name: str, hands: int, casts: int) -> int:
     return play_random_casts(name, bots, (MfsBot, RhBot), hands=hands, casts=casts)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
 def test_never_illegal(name: str) -> None:
     assert play_walk(name, hands=50, casts=20) > 25

@@ -71,6 +71,7 @@ def test_it_is_frozen_and_documented(view_of: ViewOf) -> None:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
 def test_in_random_games_it_agrees_with_the_view(name: str) -> None:
     game = find_game(name)[1]

@@ -75,6 +75,7 @@ def test_a_call_that_takes_the_last_chips() -> None:
     assert choices.raises is None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
 def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
     game = find_game(name)[1]

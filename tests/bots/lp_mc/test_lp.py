@@ -53,6 +53,7 @@ def test_the_policy_is_that_of_the_table(view_of: ViewOf, kind: type[LpBot | LpM
         assert view.comments == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("which", ["equilibrium", "published"])
 @pytest.mark.parametrize("name", HANDS)
 def test_actions_are_drawn_by_the_policy(view_of: ViewOf, which: str, name: str) -> None:

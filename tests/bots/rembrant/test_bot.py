@@ -169,6 +169,7 @@ BOTS: list[BotMaker] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", HOLDEM)
 def test_never_illegal(name: str) -> None:
     assert play_random_casts(name, BOTS, RembrantBot, hands=400, casts=20) > 300

@@ -87,6 +87,7 @@ def random_hand(rng: random.Random, cards: int) -> list[int]:
     return rng.sample(deck, cards)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("board_cards", "hands"),
     [(3, 5000), (4, 3000), (5, 1500), *(pytest.param(cards, 30_000, marks=pytest.mark.slow) for cards in (3, 4, 5))],

@@ -62,6 +62,7 @@ class Watched(Bot):
         return self.bot.act(view)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("game", "player", "opponent"), CASES)
 def test_all_at_once(game: str, player: str, opponent: str) -> None:
     watched = Watched(make_bot(player, seed=1))

@@ -159,6 +159,7 @@ def assert_plays_its_policy(player: Watched, told: str) -> None:
     assert player.worst() <= player.allowed()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("game", "player", "told"), [case for case in CASES if "lp-mc" not in case[1]])
 def test_bots_play_their_policies(game: str, player: str, told: str) -> None:
     found = watched(game_of(game), make_bot(player), hands=40)

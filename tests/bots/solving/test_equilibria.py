@@ -66,6 +66,7 @@ def test_regret_matching_comes_to_the_same(kuhn: SequenceForm, leduc: SequenceFo
         assert expected_value(form, plans) == pytest.approx(value, abs=most)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["kuhn", "kuhn3", "leduc"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_regret_matching_converges_as_known(name: str, algorithm: str, request: pytest.FixtureRequest) -> None:

@@ -77,6 +77,7 @@ def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Pa
     assert again.code == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("opponent", ["rational", "coevolution", "mixed", "hall-of-fame"])
 def test_it_goes_on_where_it_stopped(arena_here: Arena, tmp_path: Path, opponent: str) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"

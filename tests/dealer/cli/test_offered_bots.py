@@ -12,6 +12,7 @@ from protocol import find_game, shipped_games
 from tests.dealer.cli.conftest import Arena
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", shipped_games())
 def test_offered_bots_play(arena: Arena, tmp_path: Path, name: str) -> None:
     game = find_game(name)[1]

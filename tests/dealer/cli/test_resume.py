@@ -137,6 +137,7 @@ def test_a_killed_training_resumed_has_learnt_the_same(tmp_path: Path, arena: Ar
     assert (tmp_path / "own.memory").read_bytes() == (tmp_path / "undisturbed.memory").read_bytes()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow) if how == LONG else how for how in RUNS])
 def test_a_killed_run_resumed_is_the_run_that_nobody_disturbed(tmp_path: Path, arena: Arena, how: str) -> None:
     assert _survives(tmp_path, arena, how, random.Random(how), 2)
@@ -323,6 +324,7 @@ MORE = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", MORE)
 def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, arena: Arena, how: str) -> None:
     words = MORE[how]

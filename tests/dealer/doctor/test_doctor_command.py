@@ -150,6 +150,7 @@ OVER_TCP = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", OVER_TCP)
 def test_a_broken_program_is_found_out(doctor: Doctor, name: str) -> None:
     fault = FAULTS[name]

@@ -45,6 +45,7 @@ class BuiltIn:
         """Waits."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_broken_bot_is_found_out(name: str) -> None:
     fault = FAULTS[name]
@@ -83,6 +84,7 @@ def game_of(name: str) -> Game:
     return parse_game_definition(FIRST_ROUND_BOARD) if name == "board at once" else game(name)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*GAMES, "board at once"])
 @pytest.mark.parametrize("spec", SPECS)
 def test_nothing_is_found_in_the_built_in_bots(spec: str, name: str) -> None:

@@ -101,6 +101,7 @@ CASTS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "specs"), CASTS, ids=[f"{name} {'-'.join(specs[:3])}" for name, specs in CASTS])
 @pytest.mark.parametrize("options", [{}, {"fixed_seats": True, "first_hand": 5}], ids=["", "fixed"])
 def test_the_log_is_that_of_a_match_over_bytes(

@@ -221,6 +221,7 @@ def test_only_the_player_to_act_is_written_to_at_once() -> None:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
 def test_a_match_is_the_same_whether_its_lines_are_watched_or_not(name: str) -> None:
     setup = setup_of(game(name), 30, 5)
@@ -231,6 +232,7 @@ def test_a_match_is_the_same_whether_its_lines_are_watched_or_not(name: str) -> 
     assert [action[:2] for action in watched.seen.actions] == [action[:2] for action in unwatched.seen.actions]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
 def test_chips_are_conserved_and_cards_are_those_of_the_generator(name: str, seed: int) -> None:

@@ -196,6 +196,7 @@ def test_under_end_every_failure_ends_the_match(name: str, way: str) -> None:
         _check_conserved(board)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", GAMES)
 def test_a_player_who_forfeits_checks_or_folds_and_the_others_play_on(name: str, way: str) -> None:

@@ -118,6 +118,7 @@ def test_a_match_leaves_its_files(tmp_path: Path) -> None:
     assert run.overhead_ns > 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("game", "players"),
     [

@@ -96,6 +96,7 @@ CUPS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cup", CUPS)
 def test_it_is_the_tournament_of_one_machine(tmp_path: Path, cup: str) -> None:
     machines = Machines()

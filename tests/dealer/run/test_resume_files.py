@@ -90,6 +90,7 @@ def _cuts(name: str, data: bytes, count: int) -> list[int]:
     return random.Random(1).sample(range(len(data)), count)
 
 
+@pytest.mark.sampled
 @few_cuts
 @pytest.mark.parametrize("name", GAMES)
 def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
@@ -98,6 +99,7 @@ def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str, c
         _goes_on(plan, log, tlog, log[:cut], tlog)
 
 
+@pytest.mark.sampled
 @few_cuts
 @pytest.mark.parametrize("name", GAMES)
 def test_cut_at_any_byte_of_its_transaction_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:

@@ -374,6 +374,7 @@ def persons(made: House) -> dict[str, Person]:
 # ---- what is decided
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [*KINDS, "table", "slumbot"])
 def test_seeds_and_cards_are_for_nobody_who_could_use_them(tmp_path: Path, kind: str) -> None:
     with house(tmp_path / "data", [kind]) as made:
@@ -542,6 +543,7 @@ def check(made: House, pattern: re.Pattern[str], text: str, person: Person, wher
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [*KINDS, "table", "slumbot"])
 def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str) -> None:
     async def walk(made: House) -> dict[str, set[str]]:
@@ -632,6 +634,7 @@ def test_every_command_of_the_text_port_is_in_the_table() -> None:
         assert type(session.next_event()).__name__ == name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [*KINDS, "table"])
 def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> None:
     async def talk_to(made: House) -> dict[str, set[str]]:

@@ -153,6 +153,7 @@ def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
     play(talk)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "changes",
     [
@@ -225,6 +226,7 @@ def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
     play(talk)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("is_cancelled", "stop"),
     # With a rule that looks at the scores, all seatings are played side by side; without, the second is never begun.

@@ -54,7 +54,7 @@ class Visit:
 
     def another(self) -> httpx2.AsyncClient:
         """Another browser."""
-        return httpx2.AsyncClient(base_url=self.address, timeout=PATIENCE_S)
+        return httpx2.AsyncClient(base_url=self.address, timeout=PATIENCE_S, verify=False)
 
     async def form_key(self, path: str = "/login") -> str:
         """The key in the first form of a page."""
@@ -81,7 +81,7 @@ def visit(
     async def play() -> None:
         async with running(settings, folder, guesses, web) as house:
             assert house.started.page is not None
-            async with httpx2.AsyncClient(base_url=house.started.page, timeout=PATIENCE_S) as browser:
+            async with httpx2.AsyncClient(base_url=house.started.page, timeout=PATIENCE_S, verify=False) as browser:
                 await talk(Visit(house, browser, house.started.token or ""))
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:

@@ -264,6 +264,7 @@ def test_a_bucket_fills_at_its_rate() -> None:
     assert limit.wait_s("a") == 0, "what was not used for longest is forgotten"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("wish", "told"),
     [

@@ -68,6 +68,7 @@ def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
     play(tmp_path, talk)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("sent", "words"),
     [

@@ -122,6 +122,7 @@ def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> None:
     play(tmp_path, talk)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("sent", "status", "words"),
     [
@@ -149,6 +150,7 @@ def test_an_entry_that_is_not_possible_is_answered_by_what_is(
     play(tmp_path, talk)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("asked", "words"),
     [

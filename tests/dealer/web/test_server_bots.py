@@ -168,6 +168,7 @@ async def by_slumbot(one: Visit) -> None:
 WAYS_IN = (by_text_port, by_interface, by_pages, by_ladder, by_table, by_slumbot)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way_in", WAYS_IN, ids=lambda way_in: way_in.__name__[3:])
 def test_a_bot_has_the_limits_that_are_set_by_every_way_in(
     folder: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Visit], Awaitable[None]]

@@ -117,6 +117,7 @@ def test_a_transcript_that_is_not_there(tmp_path: Path) -> None:
         list(read_log(tmp_path / "x.log", transcript=tmp_path / "y.err"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sample.recorded_cases())
 def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
     """Their files, wild ones too, with times put where they were masked."""

@@ -46,6 +46,7 @@ def assert_replayed(hands: list[HandRecord]) -> None:
         assert replay(hand) == pytest.approx(wanted, abs=1e-5, rel=0), format_phh(hand)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", HOLDEM)
 def test_random_hands_of_every_shipped_game(name: str) -> None:
     assert_replayed(random_hands(name, 30, seed=3))
@@ -66,6 +67,7 @@ def test_many_random_hands_of_every_shipped_game(name: str, fold: float) -> None
     assert_replayed(random_hands(name, 100, seed=7, fold=fold))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases("holdem"))
 def test_the_recorded_matches(name: str) -> None:
     hands = list(recorded_hands(name))
@@ -91,6 +93,7 @@ def test_the_logs_of_2012(name: str) -> None:
     assert_replayed(list(read_log(log_of_2012(name).splitlines(keepends=True), strict=True))[::10])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases("sidepots"))
 def test_side_pots(name: str) -> None:
     """Stacks of 101, 350 and 777: every hand that PokerKit accepts comes out, and it refuses only raises."""

@@ -62,6 +62,7 @@ def test_every_shipped_game_comes_back(name: str, fixed_seats: bool, tmp_path: P
         assert hand == kept(record)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases("holdem", "sidepots"))
 def test_the_recorded_matches_come_back(name: str) -> None:
 

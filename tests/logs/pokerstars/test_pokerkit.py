@@ -66,6 +66,7 @@ def is_of_a_card_room(hand: HandRecord) -> bool:
     return True
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NO_LIMIT)
 def test_random_hands(name: str) -> None:
     assert_read(random_hands(name, 25, seed=3))
@@ -99,6 +100,7 @@ def test_short_stacks_and_side_pots(seeds: range) -> None:
     assert assert_odd_games_read(seeds) > len(seeds)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", recorded_cases("holdem.nolimit", "sidepots"))
 def test_recorded_matches(name: str) -> None:
     hands = list(recorded_hands(name))[:20]

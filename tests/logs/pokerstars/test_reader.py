@@ -73,6 +73,7 @@ def assert_round_trip(hands: Iterable[HandRecord], options: ExportOptions = Expo
         assert other.values == pytest.approx(hand.values, abs=1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", HOLDEM)
 def test_random_hands_of_every_game_come_back(name: str) -> None:
     assert_round_trip(random_hands(name, 60, seed=3))

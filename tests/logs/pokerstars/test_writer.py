@@ -51,6 +51,7 @@ def assert_same_results(hand: HandRecord, text: CheckedHand, chip_value: Decimal
 # ---- every game
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fold", [0.0, 0.15, 0.4])
 @pytest.mark.parametrize("name", sample.HOLDEM)
 def test_random_hands_of_every_shipped_game(name: str, fold: float) -> None:

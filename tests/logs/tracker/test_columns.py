@@ -55,6 +55,7 @@ def counted(paths: list[Path], in_columns: bool, monkeypatch: pytest.MonkeyPatch
     return statistics_of(counts).model_dump(), counts.big_pots(), problems
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", MATCHES)
 @pytest.mark.parametrize("hands_at_a_time", [64, 1 << 13])
 def test_the_counts_are_those_of_single_hands(
@@ -145,6 +146,7 @@ FAULTS: dict[str, Callable[[list[str]], list[str]]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("files", [1, 3])
 def test_faults_are_counted_and_reported_as_hand_by_hand(

@@ -346,6 +346,7 @@ def test_other_games_lack_what_makes_no_sense(game: str) -> None:
 # ---- against the slow way
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", HOLDEM + TOYS)
 @pytest.mark.parametrize("fixed_seats", [False, True], ids=["moving", "fixed"])
 def test_counts_are_those_of_the_slow_way(game: str, fixed_seats: bool) -> None:
@@ -482,6 +483,7 @@ def without_curves(statistics: Statistics) -> dict[str, object]:
     return statistics.model_dump(exclude={"bots": {"__all__": {"curve"}}})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit3", "kuhn3", "leduc-nolimit"])
 @pytest.mark.parametrize("hands", [120, pytest.param(400, marks=pytest.mark.slow)])
 def test_joined_counts_are_those_of_the_whole(game: str, hands: int) -> None:

@@ -81,6 +81,7 @@ def statistics_for(game: str, hands: int) -> Statistics:
     return statistics_of(HandCounts().add_all(random_hands(game, hands, with_notes=True)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", ALL_GAMES)
 @pytest.mark.parametrize("hands", [1, 120])
 def test_every_row_has_every_column_and_no_number_is_none(game: str, hands: int) -> None:

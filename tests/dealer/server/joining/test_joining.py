@@ -248,6 +248,7 @@ class Wire:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("budget", [61, 211, 400])
 def test_a_seat_goes_on_at_the_very_byte_when_its_connection_breaks(house_folder: Path, budget: int) -> None:
     async def talk(house: House) -> None:
