@@ -495,10 +495,10 @@ def _heading(section: str) -> str:
 def reference_page() -> str:
     """The page of the documentation with all settings, in Markdown."""
     lines = [
-        "# Settings of a server",
+        "# Server settings",
         "",
         "All settings of a configuration file of `arena serve`, as `arena serve --init` writes them;",
-        "[Run a server](serve.md) explains them. This page is made by `python docs/serve/settings.py`.",
+        "[Operation](operate.md) explains them. `python docs/serve/settings.py` writes this page.",
     ]
     for name, section in _SECTIONS.items():
         lines += ["", f"## {f'`{_heading(name)}`' if name else 'The server'}", "", str(section.__doc__), ""]
