@@ -1,4 +1,4 @@
-"""The reference pages, generated while the site is built: commands, fields of a result, public names of the packages."""
+"""The reference pages, generated while the site is built: commands, fields of a result, public names."""
 
 from __future__ import annotations
 

@@ -51,10 +51,10 @@ class PlayerResult(_Frozen):
         description="half the 95 % interval of mbb_per_game, over duplicates; null if there are too few"
     )
     half_width_of_best_95: float | None = Field(
-        None, description="half the interval of a claim about the player with the best result: wider with three or more players"
+        None, description="half the interval of a claim about the winner, wider with three or more players"
     )
     standard_error: float | None = Field(
-        None, description="of mbb_per_game: standard_deviation / sqrt(duplicates); null for fewer than two deals, and in training"
+        None, description="of mbb_per_game, from standard_deviation; null for fewer than two deals, and in training"
     )
     corrected_mbb_per_game: float | None = Field(
         None, description="mbb_per_game without the luck of the cards; null if not computed"
@@ -108,8 +108,10 @@ class DealerReport(_Frozen):
 class ContestResult(_Frozen):
     """Some players, one game, the same cards in every seating: the result of ``arena play``."""
 
-    schema_version: int = Field(SCHEMA_VERSION, description="increases when a field changes its meaning or is removed")
-    kind: Literal["contest"] = Field("contest", description="kind of the result")
+    schema_version: int = Field(
+        default=SCHEMA_VERSION, description="increases when a field changes its meaning or is removed"
+    )
+    kind: Literal["contest"] = Field(default="contest", description="kind of the result")
     game: str = Field(description="full name of the game")
     seed: int | str = Field(description="of the cards; of secret cards the fingerprint of their key")
     seating: Seating = Field(description="the seats as given, their rotations, or their permutations")
@@ -258,8 +260,10 @@ class GameStandings(_Frozen):
 class TournamentResult(_Frozen):
     """Several contests: the result of ``arena tournament``."""
 
-    schema_version: int = Field(SCHEMA_VERSION, description="increases when a field changes its meaning or is removed")
-    kind: Literal["tournament"] = Field("tournament", description="kind of the result")
+    schema_version: int = Field(
+        default=SCHEMA_VERSION, description="increases when a field changes its meaning or is removed"
+    )
+    kind: Literal["tournament"] = Field(default="tournament", description="kind of the result")
     format: Format = Field(description="who meets whom")
     outcome: Outcome = Field(description="as of a contest")
     reason: str = Field(description="why it ended, in words")
