@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -94,6 +95,13 @@ def test_nobody_hears_a_task_of_this_machine() -> None:
     assert is_wanted()
     with local_workers(1) as workers:
         assert workers.submit(count_up, 3, on_progress=print).result(PATIENCE_S) == 3
+
+
+def test_no_process_is_left_after_an_error() -> None:
+    """While one is left, its executor's thread may close a pipe that the end of the interpreter writes to."""
+    with pytest.raises(ValueError, match="task 3 cannot be done"), local_workers(2) as workers:
+        workers.map(fail, [3])
+    assert not multiprocessing.active_children()
 
 
 def test_no_workers() -> None:
