@@ -83,8 +83,8 @@ def _accounts(found: Leaks, other: str) -> str:
     if not found.is_of_many:
         return (
             f"Both played the same cards in {count_of(found.deals, 'deal')}, and diverged in {found.parted:,} of them. "
-            f"The difference between the winnings of {found.player} and {other} in a deal is assigned to the decision in "
-            "which they diverged."
+            f"The difference between the winnings of {found.player} and {other} in a deal is assigned to the decision "
+            "in which they diverged."
         )
     return (
         f"All played the same cards in {count_of(found.deals, 'deal')}. In {found.parted:,} of them {found.player} "
