@@ -263,7 +263,7 @@ def finding_view(finding: Finding, width: int) -> RenderableType:
     state, line = finding.state.encode("latin-1"), finding.line.encode("latin-1")
     marked = mark_byte(line, finding.byte, room, state)
     if state:
-        grid.add_row("dealer said", _unwrapped(marked.state))
+        grid.add_row("dealer sent", _unwrapped(marked.state))
     if line:
         grid.add_row("bot sent", _unwrapped(marked.line))
         grid.add_row("", Text(marked.mark, style="bold", no_wrap=True, overflow="ignore"))

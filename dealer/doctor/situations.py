@@ -141,7 +141,7 @@ class Situation:
             opening, to those in its hand.
         needs_connection: whether it cannot follow another situation in the same match.
         first_hand: number of the first hand of its connection.
-        opening: the betting of the first state of the connection, given a game; None if nobody has acted.
+        opening: the betting of the first state of the connection, given a game; None if no player has acted.
         breaks_off: whether the dealer closes in the middle of a hand, after an answer of the bot.
         missing_in: why it does not occur in a game; empty if it does.
         is_mild: whether findings count as warnings at most.
@@ -169,7 +169,7 @@ class ExaminationSetup:
         start_timeout_s: time for the version line; None waits forever.
         timeout_s: time for one answer, and for the bot to end after the dealer has closed.
         wait_s: length of the long waits.
-        comes_again: whether a client that somebody else starts reconnects as often as needed.
+        comes_again: whether a client that connects by itself reconnects as often as needed.
     """
 
     game: Game
@@ -210,7 +210,7 @@ def _why_no_side_pot(game: Game) -> str:
     return _why_no_all_in(game)
 
 
-def _nobody_acts(game: Game) -> str:
+def _why_no_action(game: Game) -> str:
     return "the blinds put everybody all-in" if betting_start(game).finished else ""
 
 
@@ -227,7 +227,7 @@ def middle_of_a_hand(game: Game) -> BettingState:
 
 
 def middle_of_a_long_hand(game: Game) -> BettingState:
-    """The longest betting of the game that leaves somebody to act: minimum raises up to the last round."""
+    """The longest betting of the game that leaves a player to act: minimum raises up to the last round."""
     betting = longest = betting_start(game)
     while not betting.finished:
         longest = betting
@@ -260,7 +260,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "all-in",
-        "an opponent goes all-in, in an early and in a late round; nobody is left to act",
+        "an opponent goes all-in, in an early and in a late round; no player is left to act",
         _all_in_in_every_round,
         missing_in=_why_no_all_in,
     ),
@@ -308,7 +308,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "resumed-match",
         "the first hand is not number 0, and the numbers are large",
         lambda game: [HandPlan(bet_once)] * _FEW,
-        advice="the match goes on from a later hand: take the hand number from the states",
+        advice="the match resumes at a later hand: take the hand number from the states",
         first_hand=_RESUMED_AT,
         needs_connection=True,
     ),
@@ -316,10 +316,10 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "resumed-hand",
         "the first state is in the middle of a hand, with a bet to answer",
         _few(call, 2),
-        advice="the match goes on in the middle of a hand: take all that happened from the state",
+        advice="the match resumes in the middle of a hand: take all that happened from the state",
         first_hand=41,
         opening=middle_of_a_hand,
-        missing_in=_nobody_acts,
+        missing_in=_why_no_action,
         needs_connection=True,
     ),
     Situation(
@@ -330,7 +330,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "have",
         first_hand=7,
         opening=middle_of_a_long_hand,
-        missing_in=_nobody_acts,
+        missing_in=_why_no_action,
         needs_connection=True,
     ),
     Situation(
