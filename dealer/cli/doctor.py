@@ -37,8 +37,6 @@ _MOST_SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
-    """The options of the doctor."""
-
     game: Annotated[str, _examination("--game", "-g", help="A game (see 'arena games') or a .game file.")] = "limit"
     only: Annotated[
         list[str] | None,

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import enum
+import itertools
 import math
 import random
 import socket
@@ -40,7 +41,7 @@ from dealer.doctor.judge import (
     judge_version,
 )
 from dealer.doctor.report import Examination
-from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, HandPlan, Situation, Turn
+from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, Policy, Situation, Turn
 from dealer.errors import ConversationError
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
@@ -269,8 +270,6 @@ _STRONG_AMONG: Final = 20
 
 
 class Ending(enum.Enum):
-    """Why a conversation broke off."""
-
     SILENT = "silent"
     CLOSED = "closed"
     FLOOD = "flood"
@@ -291,11 +290,7 @@ class Inbox:
         self._lines = self._bytes = 0
 
     def next_line(self, deadline_s: float) -> bytes | None:
-        """The next line with its end; what is left when the bot closes counts as a line. None when time is up.
-
-        Raises:
-            ConversationError: the bot has closed and all its lines were returned, or it floods.
-        """
+        """The next line with its end; what is left when the bot closes counts as a line. None when time is up."""
         while True:
             line = self._reader.pop()
             if line is not None:
@@ -345,7 +340,10 @@ class Inbox:
 
 
 class Dialogue:
-    """A conversation with one bot over one connection, entered in an `Examination`."""
+    """A conversation with one bot over one connection, entered in an `Examination`.
+
+    Its methods raise `ConversationError` when the bot is silent for too long, floods, or has closed.
+    """
 
     def __init__(self, wire: Connection, setup: ExaminationSetup, examination: Examination, on_event: OnEvent) -> None:
         self.judge = Judge(setup.game)
@@ -362,11 +360,7 @@ class Dialogue:
     # ---- the hands
 
     def play(self, situations: Sequence[Situation]) -> None:
-        """Play all hands: opponents as the situations require, the bot as it likes, all by the rules.
-
-        Raises:
-            ConversationError: the conversation cannot continue.
-        """
+        """Play all hands: opponents as the situations require, the bot as it likes, all by the rules."""
         game, first = self._setup.game, situations[0] if situations else HANDSHAKE
         cards, number = deals(game, self._setup.seed), first.first_hand
         opening = None if first.opening is None else first.opening(game)
@@ -374,22 +368,23 @@ class Dialogue:
         position = 0 if opening is None or opening.finished else opening.acting_position
         for situation in situations:
             self.begin(situation)
-            for plan in situation.plans(game):
+            for policy in situation.policies(game):
                 self._examination.row.hands += 1
-                lines = HandLines(game, _deal_for(plan, cards, position), number)
-                if not self._play_hand(plan, lines, number, position, opening or betting_start(game)):
+                deal = _strong_deal(cards, position) if situation.has_strong_cards else next(cards)
+                lines = HandLines(game, deal, number)
+                if not self._play_hand(policy, lines, number, position, opening or betting_start(game)):
                     return
                 number, position, opening = number + 1, (position - 1) % game.num_players, None
             self._flush()
 
-    def _play_hand(self, plan: HandPlan, lines: HandLines, number: int, position: int, betting: BettingState) -> bool:
+    def _play_hand(self, policy: Policy, lines: HandLines, number: int, position: int, betting: BettingState) -> bool:
         situation = self._examination.situation
         chance = random.Random(f"{self._setup.seed}/{situation.name}/{number}")
         while not betting.finished:
             asks = betting.acting_position == position
             line = lines.line(position, node_of(betting)).rstrip()
             state = self._send(line, number, betting, asks=asks)
-            betting = betting.after(self.ask(state) if asks else plan.policy(Turn(betting, position, chance)))
+            betting = betting.after(self.ask(state) if asks else policy(Turn(betting, position, chance)))
             if asks and situation.breaks_off and not betting.finished:
                 return False
         self._send(lines.line(position, node_of(betting)).rstrip(), number, betting, asks=False)
@@ -398,7 +393,6 @@ class Dialogue:
     # ---- what the dealer sends
 
     def begin(self, situation: Situation) -> None:
-        """Enter a situation."""
         self._flush()
         self._examination.begin(situation)
         self._on_event(situation)
@@ -466,11 +460,7 @@ class Dialogue:
     # ---- what the bot sends
 
     def greet(self) -> None:
-        """Wait for the version line and judge it.
-
-        Raises:
-            ConversationError: none arrived.
-        """
+        """Wait for the version line and judge it."""
         limit_s = self._setup.start_timeout_s
         line = self._inbox.next_line(self._wire.now_s() + (math.inf if limit_s is None else limit_s))
         received = self._inbox.take_rest() if line is None else line
@@ -488,11 +478,7 @@ class Dialogue:
     def ask(self, state: SentState) -> Action:
         """Wait for the answer to a state just sent, and judge every line that arrives until then.
 
-        Returns:
-            what a dealer plays for it; if a dealer would pass over the line, what the bot meant.
-
-        Raises:
-            ConversationError: no answer arrived in time, or none can arrive any more.
+        Returns what a dealer plays for it; if a dealer would pass over the line, what the bot meant.
         """
         self._flush()
         self.judge.asked = state
@@ -574,18 +560,14 @@ class Dialogue:
             self._examination.find(problem, line, state)
 
 
-def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:
-    deal = next(cards)
-    if not plan.is_strong:
-        return deal
-    candidates = [deal, *(next(cards) for _ in range(_STRONG_AMONG - 1))]
+def _strong_deal(cards: Iterator[Deal], position: int) -> Deal:
+    candidates = list(itertools.islice(cards, _STRONG_AMONG))
     ranks = [
         (rank_hand(hole), which, place)
         for which, one in enumerate(candidates)
         for place, hole in enumerate(one.hole_cards)
     ]
     _, which, place = max(ranks)
-    deal = candidates[which]
-    holes = list(deal.hole_cards)
+    holes = list(candidates[which].hole_cards)
     holes[position], holes[place] = holes[place], holes[position]
-    return deal._replace(hole_cards=tuple(holes))
+    return candidates[which]._replace(hole_cards=tuple(holes))

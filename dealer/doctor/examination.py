@@ -127,7 +127,7 @@ class _Examiner:
         if not last.needs_connection:
             last = END_OF_MATCH
             dialogue.begin(END_OF_MATCH)
-        breaks_off = last is not END_OF_MATCH and (last.breaks_off or not last.plans(self._setup.game))
+        breaks_off = last is not END_OF_MATCH and (last.breaks_off or not last.policies(self._setup.game))
         connection.hang_up()
         if self.examination.has(Kind.LINGERS) and last is not END_OF_MATCH and not breaks_off:
             # Already reported; checking again would cost the whole timeout again.

@@ -123,7 +123,6 @@ class SentState:
     """A state that the dealer has sent, without its line end.
 
     Attributes:
-        situation: its name.
         asks: whether the bot is to act.
         is_given_up: whether the dealer continued without a proper reply; a late one is no fault then.
     """

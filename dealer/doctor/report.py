@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Group, RenderableType
@@ -23,7 +23,6 @@ from engine import Action, ActionKind
 from engine.text import count_of
 
 SCHEMA_VERSION: Final = 1
-Result: TypeAlias = Literal["sound", "faulty", "interrupted"]
 _MOST_LINE_CHARACTERS: Final = 8192
 
 
@@ -48,8 +47,6 @@ class Finding(BaseModel):
 
 
 class SituationState(enum.StrEnum):
-    """How a situation went."""
-
     OK = "ok"
     INTERRUPTED = "interrupted"
     FAULTS = "faults"
@@ -71,7 +68,6 @@ class SituationReport(BaseModel):
     raises: int = 0
 
     def count(self, action: Action) -> None:
-        """Count an answer of the bot."""
         self.folds += action.kind is ActionKind.FOLD
         self.calls += action.kind is ActionKind.CALL
         self.raises += action.kind is ActionKind.RAISE
@@ -90,7 +86,9 @@ class DoctorReport(BaseModel):
     bot: str
     game: str
     seed: int
-    result: Result = Field(description="sound: nothing worse than a warning; faulty: an error was found")
+    result: Literal["sound", "faulty", "interrupted"] = Field(
+        description="sound: nothing worse than a warning; faulty: an error was found"
+    )
     errors: int
     warnings: int
     notes: int
@@ -325,7 +323,6 @@ def _cut(data: bytes, start: int, width: int) -> str:
 
 
 def printable(data: bytes) -> str:
-    """Bytes as text; those that cannot be printed are written as in C."""
     return "".join([_show(value) for value in data])
 
 

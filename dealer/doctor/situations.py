@@ -125,16 +125,9 @@ class Delivery(enum.Enum):
         return self in (Delivery.STRADDLED, Delivery.BYTEWISE, Delivery.WAITING)
 
 
-class HandPlan(NamedTuple):
-    """One hand: how the opponents play, and whether the bot gets strong cards."""
-
-    policy: Policy
-    is_strong: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """One situation: its name on the command line, what happens, and the hands to play in a game.
+    """One situation: its name on the command line, what happens, and the opponents' policy in each hand of a game.
 
     Attributes:
         advice: what is special about the situation and to be done about it: added to every finding; where there is an
@@ -144,12 +137,13 @@ class Situation:
         opening: the betting of the first state of the connection, given a game; None if no player has acted.
         breaks_off: whether the dealer closes in the middle of a hand, after an answer of the bot.
         missing_in: why it does not occur in a game; empty if it does.
+        has_strong_cards: whether the bot gets good hole cards.
         is_mild: whether findings count as warnings at most.
     """
 
     name: str
     what: str
-    plans: Callable[[Game], Sequence[HandPlan]] = lambda game: []
+    policies: Callable[[Game], Sequence[Policy]] = lambda game: []
     delivery: Delivery = Delivery.PLAIN
     advice: str = ""
     needs_connection: bool = False
@@ -157,6 +151,7 @@ class Situation:
     opening: Callable[[Game], BettingState] | None = None
     breaks_off: bool = False
     missing_in: Callable[[Game], str] = lambda game: ""
+    has_strong_cards: bool = False
     is_mild: bool = False
 
 
@@ -181,17 +176,17 @@ class ExaminationSetup:
     comes_again: bool = False
 
 
-def _every_position(policy: Policy, *, is_strong: bool = False) -> Callable[[Game], Sequence[HandPlan]]:
-    return lambda game: [HandPlan(policy, is_strong)] * game.num_players
+def _every_position(policy: Policy) -> Callable[[Game], Sequence[Policy]]:
+    return lambda game: [policy] * game.num_players
 
 
-def _few(policy: Policy, most: int = _FEW) -> Callable[[Game], Sequence[HandPlan]]:
-    return lambda game: [HandPlan(policy)] * min(game.num_players, most)
+def _few(policy: Policy, most: int = _FEW) -> Callable[[Game], Sequence[Policy]]:
+    return lambda game: [policy] * min(game.num_players, most)
 
 
-def _all_in_in_every_round(game: Game) -> Sequence[HandPlan]:
+def _all_in_in_every_round(game: Game) -> Sequence[Policy]:
     rounds = sorted({0, min(1, game.num_rounds - 1), game.num_rounds - 1})
-    return [HandPlan(shove_in_round(round_), is_strong=True) for round_ in rounds for _ in range(2)]
+    return [shove_in_round(round_) for round_ in rounds for _ in range(2)]
 
 
 def _why_no_all_in(game: Game) -> str:
@@ -263,18 +258,16 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "an opponent goes all-in, in an early and in a late round; no player is left to act",
         _all_in_in_every_round,
         missing_in=_why_no_all_in,
+        has_strong_cards=True,
     ),
     Situation(
         "side-pots",
         "the shortest stack is all-in and is skipped while the others bet on",
-        _every_position(_short_stack_all_in, is_strong=True),
+        _every_position(_short_stack_all_in),
         missing_in=_why_no_side_pot,
+        has_strong_cards=True,
     ),
-    Situation(
-        "mixed",
-        "opponents draw among all legal actions and sizes",
-        lambda game: [HandPlan(draw)] * max(6, min(game.num_players, 2 * _FEW)),
-    ),
+    Situation("mixed", "opponents draw among all legal actions and sizes", lambda game: [draw] * 6),
     Situation(
         "joined",
         "several states in one segment, also the last of a hand and the first of the next",
@@ -307,7 +300,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
     Situation(
         "resumed-match",
         "the first hand is not number 0, and the numbers are large",
-        lambda game: [HandPlan(bet_once)] * _FEW,
+        lambda game: [bet_once] * _FEW,
         advice="the match resumes at a later hand: take the hand number from the states",
         first_hand=_RESUMED_AT,
         needs_connection=True,
@@ -355,11 +348,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
 
 
 def find_situation(name: str) -> Situation:
-    """The situation of this name.
-
-    Raises:
-        ValueError: there is none; the sentence lists what there is.
-    """
+    """The situation of this name; raises `ValueError`, with the names, if there is none."""
     for situation in SITUATIONS:
         if situation.name == name:
             return situation
