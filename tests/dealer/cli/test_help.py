@@ -27,6 +27,8 @@ COMMANDS = (
     "table",
     "tournament",
     "resume",
+    "runs",
+    "show",
     "gate",
     "crosstable",
     "export",

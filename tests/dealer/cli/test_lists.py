@@ -12,12 +12,15 @@ from protocol.game_definition import SHORT_NAMES
 from tests.dealer.cli.conftest import Arena
 
 
-def test_bots_are_listed_with_their_options(arena: Arena) -> None:
-    ran = arena("bots", COLUMNS="160")
+def test_bots_are_listed_with_their_games(arena: Arena) -> None:
+    ran = arena("bots")
     assert (ran.code, ran.err) == (0, "")
-    for name in builtin_names():
-        assert f" {name} " in ran.out
-    assert "fold=0.06 (number)" in ran.out
+    lines = {line.split()[0]: line for line in ran.out.splitlines()[3:] if line}
+    assert lines.keys() == set(builtin_names())
+    assert lines["mfs"].split(maxsplit=2)[:2] == ["mfs", "hold'em"]
+    assert lines["lp"].split()[:2] == ["lp", "limit"]
+    assert lines["calling"].split()[:2] == ["calling", "all"]
+    assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
 
 
 def test_one_bot_is_explained(arena: Arena) -> None:
@@ -25,7 +28,7 @@ def test_one_bot_is_explained(arena: Arena) -> None:
     assert (ran.code, ran.err) == (0, "")
     for word in ("four_straight", "fold", "no bet is paid", "bet_pot_danger"):
         assert word in ran.out
-    assert arena("bots", "calling").out == "calling: calls every bet and never makes one (built in)\n"
+    assert arena("bots", "calling").out == "calling: calls every bet, never bets. Games: all.\n"
     unknown = arena("bots", "shark")
     assert (unknown.code, unknown.out) == (2, "")
     assert unknown.sentence.startswith("'shark': there is no bot 'shark'; there are: calling,")
@@ -35,7 +38,7 @@ def test_games_are_listed_with_both_names(arena: Arena) -> None:
     ran = arena("games", COLUMNS="160")
     assert (ran.code, ran.err) == (0, "")
     for name in (*shipped_games(), *SHORT_NAMES):
-        assert f" {name} " in ran.out
+        assert f" {name} " in ran.out.replace("\n", " \n")
 
 
 def test_every_listed_game_can_be_played(arena_here: Arena) -> None:
@@ -67,7 +70,8 @@ UNMEASURABLE = [
     (
         ("bot", "mfs", "--game", "kuhn"),
         "the chance to win is counted for hold'em only: limit or no-limit, two hole cards from a deck of 52, a board "
-        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is none",
+        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is not one of "
+        "them",
     ),
     (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
 ]
