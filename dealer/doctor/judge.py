@@ -108,7 +108,7 @@ class Problem(NamedTuple):
         byte: the first wrong byte of the line, counted from 1; one past the last if something is missing; 0 without a
             line.
         wrong, advice: in sentences.
-        expected: what should stand there or should have been done; if empty, the answer to the open question.
+        expected: what should be there or should have been done; if empty, the answer to the open question.
     """
 
     kind: Kind
@@ -247,8 +247,8 @@ _PART_ADVICE: Final = (
 )
 _ECHO: Final = "Keep the line you received, cut CR and LF off its end, and send it back byte for byte before ':'."
 _FRAMING: Final = (
-    "TCP delivers bytes, not lines: collect what you receive until LF, take that as one line, and keep what stands "
-    "after it for the next."
+    "TCP delivers bytes, not lines: collect what you receive until LF, take that as one line, and keep what "
+    "follows it for the next."
 )
 _NO_REPLIES: Final = (Kind.LINE_TOO_LONG, Kind.NUL_BYTE, Kind.EMPTY_LINE, Kind.JUNK)
 
@@ -369,12 +369,12 @@ def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
     wanted = asked.text + b":"
     at = first_difference(body, wanted)
     part = min(asked.text[:at].count(b":"), _FIELDS - 1)
-    found = f"{chr(body[at])!a} stands" if at < len(body) else "the line ends"
-    differs = f"{found} where {chr(wanted[at])!a} should"
+    found = f"{chr(body[at])!a} in place of" if at < len(body) else "the line ends before"
+    differs = f"in {_PART_NAMES[part]}, {found} {chr(wanted[at])!a}"
     advice = _ECHO + _PART_ADVICE[part]
     if is_read:
-        wrong = f"the echo differs from the state in {_PART_NAMES[part]}, {differs}; the "
-        wrong += "reference dealer takes it for the same state, others compare bytes"
+        wrong = f"the echo differs from the state {differs}; the reference dealer takes it for the same state, "
+        wrong += "others compare bytes"
         problem = Problem(Kind.ECHO_REWRITTEN, at + 1, wrong, advice)
         scanned = scan_match_state(body.decode("latin-1"), game)
         assert scanned is not None
@@ -385,8 +385,7 @@ def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
         return Verdict(Outcome.ANSWER, (problem, *problems), action=action)
     attempt = _attempted_action(body, asked.betting)
     if body.strip(b" \t")[:5].upper() == b"MATCH" and _judge_cut(body, asked) is None:
-        wrong = f"the echo is not the state: {_PART_NAMES[part]} differs, {differs}; "
-        wrong += "a dealer ignores the line and keeps waiting"
+        wrong = f"the echo is not the state: it differs {differs}; a dealer ignores the line and keeps waiting"
         return Verdict(Outcome.ATTEMPT, (Problem(Kind.ECHO_CHANGED, at + 1, wrong, advice),), action=attempt)
     stray = _judge_stray(body, asked)
     if stray.kind is Kind.ECHO_CUT:

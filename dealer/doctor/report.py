@@ -41,7 +41,7 @@ class Finding(BaseModel):
     line: str = Field(description="the bot's line as received, one character per byte; empty without one")
     byte: int = Field(description="the first wrong byte of the line, from 1; 0 without a line")
     wrong: str = Field(description="what is wrong")
-    expected: str = Field(description="what should stand there or should have been done")
+    expected: str = Field(description="what should be there or should have been done")
     advice: str = Field(description="what to do about it")
     output: tuple[str, ...] = Field(default=(), description="the last lines the bot wrote, if it ended too early")
 

@@ -206,7 +206,7 @@ def _why_no_side_pot(game: Game) -> str:
 
 
 def _why_no_action(game: Game) -> str:
-    return "the blinds put everybody all-in" if betting_start(game).finished else ""
+    return "the blinds put every player all-in" if betting_start(game).finished else ""
 
 
 def middle_of_a_hand(game: Game) -> BettingState:

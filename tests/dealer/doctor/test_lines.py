@@ -141,11 +141,11 @@ def test_what_was_meant_is_played_where_the_echo_is_wrong() -> None:
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        (b"MATCHSTATX:1:7:r300c/c:|9hQd/8dAsJc:c\r\n", "the header differs, 'X' stands where 'E' should"),
-        (b"MATCHSTATE:1:7:r300c/c:9hQd|/8dAsJc:c\r\n", "the cards differs, '9' stands where '|' should"),
+        (b"MATCHSTATX:1:7:r300c/c:|9hQd/8dAsJc:c\r\n", "it differs in the header, 'X' in place of 'E'"),
+        (b"MATCHSTATE:1:7:r300c/c:9hQd|/8dAsJc:c\r\n", "it differs in the cards, '9' in place of '|'"),
         (b"MATCHSTATE:1:7:r300c/c\r\n", "only the first 22 came back"),
         (b"MATCHSTATE\r\n", "only the first 10 came back"),
-        (b"MATCHSTATE:1:8:\r\n", "the hand number differs, '8' stands where '7' should"),
+        (b"MATCHSTATE:1:8:\r\n", "it differs in the hand number, '8' in place of '7'"),
     ],
 )
 def test_the_part_that_differs_is_named(line: bytes, part: str) -> None:
