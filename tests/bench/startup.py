@@ -1,7 +1,8 @@
 """Start-up: processor time from the start of a process to its first word, compared with a bare interpreter.
 
 A bot connects to an open port; its first word is its version. `acpc-dealer` prints its ports, ``arena --help`` the list
-of commands. The bare interpreter imports asyncio with its selector loop, as a dealer has to, and does nothing. Processor time is the process's own, user and system, so it hardly matters how busy the machine is.
+of commands. The bare interpreter imports asyncio with its selector loop, as a dealer has to, and does nothing.
+Processor time is the process's own, user and system, so it hardly matters how busy the machine is.
 """
 
 from __future__ import annotations
