@@ -219,7 +219,6 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
 
 
 _STYLES: Final = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
-_ESCAPES: Final = {0: r"\0", 9: r"\t", 10: r"\n", 13: r"\r", 92: r"\\"}
 _LABEL_WIDTH: Final = 12
 _LEAST_WIDTH: Final = 20
 _DOTS: Final = "..."
@@ -327,6 +326,4 @@ def printable(data: bytes) -> str:
 
 
 def _show(value: int) -> str:
-    if value in _ESCAPES:
-        return _ESCAPES[value]
-    return chr(value) if 32 <= value < 127 else f"\\x{value:02x}"
+    return chr(value).encode("unicode_escape").decode() if value else r"\0"
