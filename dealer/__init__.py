@@ -9,9 +9,9 @@
     for player in result.players:
         print(player.name, player.chips, player.faults)
 
-`play`, `tournament` and `resume` have twins for code that runs in an event loop: `play_async` and so on. The guide "Use
-it from Python" (docs/use-from-python.md) shows more. A name is loaded when it is first used: importing this package, as
-every process of the dealer does, loads nothing else.
+`play`, `tournament` and `resume` have twins for code that runs in an event loop: `play_async` and so on. The guide
+docs/use-from-python.md shows more. A name is loaded when it is first used: importing this package, as every process of
+the dealer does, loads nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The examples of the guide "Use it from Python" run as they stand."""
+"""The examples of the guide "From Python" run as they stand."""
 
 from __future__ import annotations
 
