@@ -234,7 +234,7 @@ def test_a_declared_bot_is_found_by_name() -> None:
 @pytest.mark.usefixtures("installed")
 def test_declared_bots_are_listed_with_their_origin() -> None:
     described = {bot.name: bot for bot in describe_all()}
-    assert described["random"].origin == "built in"
+    assert described["random"].origin == ""
     assert described["shark"].origin == "shark-bots 1.2"
     assert described["shark"].summary == "Raises, whatever happens."
     assert [option.name for option in described["shark"].options] == ["depth", "mood", "seed", "fast", "odd"]
