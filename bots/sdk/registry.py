@@ -308,10 +308,8 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
     if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
         if any(entry.place.startswith(f"{place}:") for entry in _ENTRIES.values()):
             home = os.path.abspath(found).removesuffix(os.path.join(os.sep, *place.split(".")) + ".py")
-            raise SpecError(
-                spec,
-                f"acpc-arena runs from {home}, and this folder is another checkout; to use this one: pip install -e {folder}",
-            )
+            problem = f"acpc-arena runs from {home}, and this folder is another checkout"
+            raise SpecError(spec, f"{problem}; to use this one: pip install -e {folder}")
         raise SpecError(spec, f"the module {place!r} is {found} here; name the file: {meant}.py:Class")
     return module
 

@@ -157,7 +157,8 @@ def test_built_in_bots_of_another_checkout_are_refused_with_the_installation_tha
     with pytest.raises(SpecError) as caught:
         make_bot("calling", directory=str(folder))
     assert str(caught.value) == (
-        f"'calling': acpc-arena runs from {home}, and this folder is another checkout; to use this one: pip install -e {folder}"
+        f"'calling': acpc-arena runs from {home}, and this folder is another checkout; "
+        f"to use this one: pip install -e {folder}"
     )
 
 
@@ -246,7 +247,7 @@ def test_a_declared_bot_is_found_by_name() -> None:
 @pytest.mark.usefixtures("installed")
 def test_declared_bots_are_listed_with_their_origin() -> None:
     described = {bot.name: bot for bot in describe_all()}
-    assert described["random"].origin == "built in"
+    assert described["random"].origin == ""
     assert described["shark"].origin == "shark-bots 1.2"
     assert described["shark"].summary == "Raises, whatever happens."
     assert [option.name for option in described["shark"].options] == ["depth", "mood", "seed", "fast", "odd"]
