@@ -77,7 +77,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
     sys.path[:] = path
     for name in set(sys.modules) - modules:
-        del sys.modules[name]
+        # Packages that bots import, such as numpy, cannot be loaded twice.
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]
 
 
 def given(bot: object) -> tuple[object, ...]:
