@@ -200,7 +200,13 @@ def write_file(path: Path, text: str) -> None:
         abort(f"cannot write {path}: {error.strerror}")
 
 
-_FORMER_NAMES: Final = {"--hands": "--deals", "--version": "--bot-version"}
+_FORMER_NAMES: Final = {
+    "--hands": "--deals",
+    "--version": "--bot-version",
+    "--at-once": "--parallel",
+    "--jobs": "--contests",
+    "--cards": "--card-seed",
+}
 """Former names of options; a command that has only the new one takes the old one, too."""
 
 

@@ -21,7 +21,7 @@ def reopen_table(folder: Path) -> Run[ContestResult]:
     """The run in a folder, which has to be one of this command."""
     run: Run[Any] = reopen(folder)
     if not run.is_table:
-        abort(f"{folder} is no match at a table; 'arena resume {folder}' goes on with it")
+        abort(f"{folder} is not a match at a table; 'arena resume {folder}' resumes it")
     return run
 
 
@@ -62,7 +62,7 @@ def play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetur
 def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:
     if run.finished is not None:
         terminal.sentence(run.finished.sentence)
-        terminal.sentence(f"{run.folder} has finished; 'arena resume {run.folder} -n HANDS' asks for more hands.")
+        terminal.sentence(f"{run.folder} has finished; 'arena resume {run.folder} -n DEALS' asks for more.")
         raise typer.Exit
 
 

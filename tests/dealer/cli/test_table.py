@@ -82,7 +82,7 @@ def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
     result = result_of(tmp_path / "run")
     assert (result["outcome"], result["hands_played"]) == ("finished", 3)
     assert faults_of(tmp_path / "run") == [{}, {}]
-    assert sit("resume", "run").out.endswith("run has finished; 'arena resume run -n HANDS' asks for more hands.\n")
+    assert sit("resume", "run").out.endswith("run has finished; 'arena resume run -n DEALS' asks for more.\n")
 
 
 @pytest.mark.parametrize("last", ["q", "zz"])
@@ -212,7 +212,7 @@ def test_a_play_is_no_table(arena_here: Arena, tmp_path: Path) -> None:
     play("kuhn", ["random", "calling"], hands=1, in_process=True, out=tmp_path / "run")
     ran = arena_here("table", "--resume", "run")
     assert ran.code == 2
-    assert "is no match at a table" in ran.err
+    assert "is not a match at a table" in ran.err
 
 
 def test_a_table_is_resumed_in_a_terminal(sit: Sitting) -> None:
