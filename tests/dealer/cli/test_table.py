@@ -198,7 +198,7 @@ def test_one_bot_takes_all_other_seats(sit: Sitting, tmp_path: Path) -> None:
         (["--name", "a b"], r"--name: 'a b' cannot be a name: a name has at most 64"),
         (["--name", ""], r"--name: '' cannot be a name"),
         (["--resume", "nothing"], r"nothing holds no run"),
-        (["kuhn", "--resume", "nothing"], r"--resume goes on with a match as it was"),
+        (["kuhn", "--resume", "nothing"], r"--resume continues a match as it was"),
     ],
 )
 def test_what_cannot_be_played_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
