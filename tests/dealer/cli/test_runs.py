@@ -77,6 +77,14 @@ def test_former_names_of_options(arena_here: Arena, words: list[str]) -> None:
     assert "--hands" not in arena_here("play", "--help").out
 
 
+@pytest.mark.parametrize(
+    ("former", "name"), [("--at-once", "--parallel"), ("--jobs", "--contests"), ("--cards", "--card-seed")]
+)
+def test_former_names_of_the_options_of_join(arena: Arena, former: str, name: str) -> None:
+    ran = arena("join", "127.0.0.1:1", "calling", former, "0")
+    assert (ran.code, ran.sentence) == (2, f"{name}: must be at least 1, not 0")
+
+
 def test_former_names_of_settings(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "old.toml").write_text('game = "kuhn"\nbots = ["calling", "raising"]\nhands = 8\nin_process = true')
     assert json.loads(arena_here("play", "--config", "old.toml", "--json").out)["hands_asked"] == 8
