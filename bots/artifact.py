@@ -53,8 +53,6 @@ class FileKind(NamedTuple):
 
 
 class Artifact(NamedTuple):
-    """A file that was read."""
-
     kind: FileKind
     path: str
     header: Mapping[str, Any]
@@ -261,12 +259,10 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Let others write the file."""
         self._file.close()
         self._lock.close()
 
     def add(self, row: object) -> None:
-        """Keep a result that JSON can hold."""
         self._file.write(json.dumps(row) + "\n")
         self.rows.append(row)
 

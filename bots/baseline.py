@@ -82,7 +82,6 @@ class HandRandom:
     __slots__ = ("_counter", "_seed")
 
     def __init__(self, seed: int | None) -> None:
-        """Start at hand 0; without a seed, draw one."""
         self._seed = mixed(int.from_bytes(os.urandom(8)) if seed is None else seed & MASK_64)
         self._counter = 0
         self.begin_hand(0)

@@ -145,7 +145,6 @@ class Scene:
 
     @cached_property
     def values(self) -> tuple[float, ...] | None:
-        """Net chips of the hand by position; None as long as it is not over."""
         return self.view.values if self.finished else None
 
     @cached_property
@@ -405,7 +404,6 @@ def _name_of(scene: Scene) -> str:
 
 
 def _said(scene: Scene, action: Action) -> str:
-    """An action of the person in words."""
     after = replace(scene, betting=scene.betting.after(action))
     so_far = hand_events(after.betting, after.all_hole_cards, after.board, None)
     words = in_words([one for one in so_far if isinstance(one, Acted) and one.position == scene.position][-1], after)
@@ -419,8 +417,6 @@ _RECEIVE_BYTES: Final = 1 << 16
 
 
 class HumanSeat:
-    """One person's side of one match."""
-
     def __init__(
         self,
         game: Game,
@@ -508,7 +504,6 @@ class HumanSeat:
         return replace(scene, score=self.score)
 
     def _count(self, values: Sequence[float]) -> None:
-        """Add a finished hand to the score."""
         self._hands += 1
         for seat, value in enumerate(values):
             self._chips[seat] += value
@@ -516,10 +511,7 @@ class HumanSeat:
 
 
 class SeatConnection:
-    """A seat with its socket; a context manager."""
-
     def __init__(self, seat: HumanSeat, host: str, port: int, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
-        """Connect; a `ConnectError` if no program listens there for so long."""
         self._seat = seat
         self._socket = connect(host, port, connect_timeout_s)
         self._send(seat.open())

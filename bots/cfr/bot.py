@@ -71,7 +71,6 @@ class CfrBot(Bot):
     def __init__(
         self, *, strategy: FilePath = "", rivers: int | None = None, explain: bool = False, seed: int | None = None
     ) -> None:
-        """Set the options of `option_help`; a bad value, or a file that is not a strategy, is a `ValueError`."""
         if rivers is not None and not 0 <= rivers <= _MOST_RIVER_ITERATIONS:
             raise ValueError(f"a river is solved by 0 to {_MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
         self._path = strategy
@@ -88,7 +87,6 @@ class CfrBot(Bot):
                 raise ValueError(str(error)) from error
 
     def refusal(self, game: Game) -> str | None:
-        """All games but that of the strategy are refused; without one, all for which none ships."""
         if self._path:
             if self._file(self._path).game == game:
                 return None
@@ -126,11 +124,9 @@ class CfrBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities that `act` draws from."""
         return self._decide(view).policy
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        """The probabilities of each action for every holding of hold'em; None in other games."""
         strategy = self._for(view.game)
         if not is_dealt_as_holdem(view.game):
             return None

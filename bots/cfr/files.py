@@ -118,7 +118,6 @@ class StrategyFile:
         return np.concatenate([self.chances(node).ravel() for node in np.flatnonzero(self.nodes).tolist()])
 
     def chances_of(self, node: int, bucket: int) -> list[float]:
-        """The probabilities of a decision in one bucket."""
         start, end = int(self.offsets[node]), int(self.offsets[node + 1])
         known = self.probabilities[start + bucket : end : self.buckets[self.rounds[node]]].tolist()
         chances = (*known, max(self._whole - sum(known), 0))

@@ -66,7 +66,6 @@ _FLOP, _TURN, _RIVER = 3, 4, 5
 
 
 def bucket_of(strategy: StrategyFile, hole: Sequence[int], board: Sequence[int]) -> int:
-    """The bucket of a hand of hold'em, on none, three, four or five cards."""
     if not board:
         return starting_hand(hole)
     if len(board) == _FLOP:
@@ -385,7 +384,6 @@ class PlayedPolicy(NamedTuple):
 
 
 def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn) -> PlayedPolicy:
-    """What a strategy plays."""
     shown = strategy.game.board_cards_by_round
 
     def decide(place: TreePosition, state: BettingState) -> Mapping[Action, Chances]:

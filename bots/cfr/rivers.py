@@ -318,7 +318,6 @@ class River:
         return int(self.tree.children[node, self.tree.actions[node].index(action)])
 
     def policy(self, node: int) -> dict[Action, Chances]:
-        """The policy at a decision, by holding."""
         first = self._arrays.rows[node]
         chances = self.solution.chances[first : first + len(self.tree.actions[node])].astype(np.float64)
         return dict(zip(self.tree.actions[node], chances / chances.sum(axis=0), strict=True))
@@ -362,8 +361,6 @@ class River:
 
 
 class Rivers:
-    """The rivers of a strategy; the last few are remembered."""
-
     def __init__(self, strategy: StrategyFile, iterations: int) -> None:
         self._strategy, self._iterations = strategy, iterations
         game = strategy.game

@@ -69,7 +69,6 @@ def checkpoint_bytes(size: int) -> int:
 
 
 def save_checkpoint(path: Path, found: Checkpoint) -> None:
-    """Write a checkpoint whole, in place of an earlier one."""
     of_arrays, contents = as_arrays(
         {"regrets": found.regrets.astype(_NUMBERS), "averages": found.averages.astype(_NUMBERS)}
     )
@@ -132,7 +131,6 @@ class TrainingPlan(NamedTuple):
 
     @property
     def memory_bytes(self) -> int:
-        """About what the training needs at once."""
         vectors = size_of(self.arrays) * (8 + 8 + 8 + (4 if self.is_drawn else 8) * (self.settings.boards + 2))
         return vectors * self.settings.copies + (memory_bytes() if self.is_drawn else 0)
 
@@ -148,7 +146,6 @@ class TrainingPlan(NamedTuple):
 
     @property
     def strategy_bytes(self) -> int:
-        """About how large the strategy file is."""
         nodes = (2 if self.tree.game.is_limit else 6) * len(self.tree.kinds)
         return size_of(self.arrays) - self.information_sets + nodes + 1_310_000 * self.is_drawn
 

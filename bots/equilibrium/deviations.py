@@ -101,7 +101,6 @@ class Deviations:
 
 
 def is_solved(game: Game) -> bool:
-    """Whether an equilibrium of a game is known here."""
     return any(find_game(name)[1] == game for name in GAMES)
 
 

@@ -303,7 +303,6 @@ class RangeOfPolicy:
         return found
 
     def drawn(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], number: float) -> Action:
-        """The action of the policy with a holding, by a number drawn from 0 up to 1."""
         return drawn_action(self.at(betting, board).with_holding(self.holdings.number(hole)), number)
 
     # ---- the range
@@ -401,7 +400,6 @@ class LbrBot(Bot):
     }
 
     def __init__(self, *, against: str = "calling", actions: str = "", explain: bool = False) -> None:
-        """Set the options of `option_help`; unreadable actions are a `ValueError`."""
         if actions and not any(_is_readable(actions, is_limit) for is_limit in (True, False)):
             ActionSets(actions, is_limit=False)
         self._against, self._actions, self._explains = against.replace(";", ","), actions, explain
@@ -432,7 +430,6 @@ class LbrBot(Bot):
             self._opponent.forget()
 
     def match_finished(self) -> None:
-        """End the program that was asked, if there is one."""
         if isinstance(self._policy, AskedPolicy):
             self._policy.close()
         self._opponent = self._policy = None
@@ -449,7 +446,6 @@ class LbrBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """Probability 1 for the one action."""
         return {self._choose(view): 1.0}
 
     def _choose(self, view: View) -> Action:

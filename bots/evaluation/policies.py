@@ -167,8 +167,6 @@ def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
 
 
 class FilePolicy:
-    """A policy from a file of probabilities."""
-
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
         """Read the file; a `PolicyError` names the line that cannot be read."""
         self._known: dict[str, Mapping[Action, float] | None] = {}
@@ -393,7 +391,6 @@ def _whole(record: HandRecord) -> Deal:
 
 
 def view_at(state: BettingState, deal: Deal, hand_number: int) -> View:
-    """What the player in turn sees."""
     at, game = state.acting_position, state.game
     holes = tuple([hole if seat == at else () for seat, hole in enumerate(deal.hole_cards)])
     return View(state, at, hand_number, holes, deal.board[: game.board_cards_by_round[state.round]])

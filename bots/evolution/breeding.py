@@ -27,8 +27,6 @@ Seeds: TypeAlias = NDArray[np.uint64]
 
 
 class GeneRange(NamedTuple):
-    """The values a gene may take, from `low` to a higher `high`."""
-
     low: float
     high: float
     is_whole: bool = False
@@ -369,8 +367,6 @@ def _require_count(count: int) -> None:
 
 
 class Mutation(Protocol):
-    """Changes chromosomes."""
-
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:

@@ -45,8 +45,6 @@ class Opposition(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The opponents never change."""
-
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
         return opponents
 
@@ -111,8 +109,6 @@ class _Purpose(enum.IntEnum):
 
 
 class StopReason(enum.Enum):
-    """Why an evolution ended."""
-
     GENERATIONS = "all generations were bred"
     PATIENCE = "no better opponent was found"
     OPPONENTS = "all opponents were found"

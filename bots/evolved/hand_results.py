@@ -122,7 +122,6 @@ def _at_table(player: Chromosomes, opponents: Chromosomes) -> Chromosomes:
 
 # ---- figures over deals
 def total(watched: HandResults, values: NDArray[Any]) -> Estimate:
-    """The sum of a number of each hand."""
     by_deal = _by_deal(watched, values)
     return Estimate(float(values.sum()), _half_width(by_deal, watched.deals))
 

@@ -81,15 +81,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """All checks of a run, and the number of deals of each."""
-
     deals: int
     checks: tuple[Check, ...] = ()
 
 
 class Checker:
-    """Checks a run as it goes on, and keeps the file."""
-
     def __init__(
         self, folder: Path, name: str, settings: EvolvedSettings, asked: CheckSettings, over: Map | None = None
     ) -> None:
@@ -138,7 +134,6 @@ class Checker:
 
 
 def read_checks(folder: Path, name: str) -> Checks | None:
-    """The checks of a run; None where it has none."""
     path = _path(folder, name)
     try:
         data: Any = json.loads(path.read_bytes())
@@ -190,8 +185,6 @@ class EvolutionProgress:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run; `path` is that of its chromosome."""
-
     name: str
     path: Path
     reason: StopReason

@@ -24,7 +24,6 @@ WIRE_NAMES: Final[Mapping[Variant, str]] = {Variant.CLASSIC: "kuhn", Variant.DEP
 
 
 def variant_of(game: Game) -> Variant | None:
-    """Which of the four games a game is; None for any other."""
     for variant, name in WIRE_NAMES.items():
         if game == find_game(name)[1]:
             return variant
@@ -36,7 +35,6 @@ def card_of(view: View) -> int:
 
 
 def policy_of_genes(variant: Variant, genes: Genes, view: View) -> Mapping[Action, float]:
-    """The probability of each action , in a state of a game that a dealer deals."""
     rows, card = KuhnGame(variant).rows, card_of(view)
 
     def yes(row: str) -> float:

@@ -179,7 +179,6 @@ class KuhnResult:
     rival_average: Genes
 
     def as_data(self) -> dict[str, Any]:
-        """As values of JSON, rounded."""
         return {
             name: [round(one, _DIGITS) for one in value] if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -266,7 +265,6 @@ def _value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
 
 
 def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
-    """A whole run, in memory."""
     evolution, trace = kuhn_evolution(settings), _Trace()
     run_generations(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
     return result_of(settings, evolution, trace)

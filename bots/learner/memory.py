@@ -260,8 +260,6 @@ class Memory:
 
 
 class Matrix:
-    """A memory that learns."""
-
     def __init__(self, start: Memory) -> None:
         self.constants = start.constants
         self.hands = start.hands
@@ -387,7 +385,6 @@ class MemoryFile:
         write_memory(self.path, memory)
 
     def close(self) -> None:
-        """Release the file; a second call does nothing."""
         self._lock.close()
 
 

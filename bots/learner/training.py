@@ -91,7 +91,6 @@ class _MemoryArrays:
         self.known = self.known._replace(cell=cell, results=results)
 
     def memory(self, hands: int, training: str) -> Memory:
-        """The learner's memory as a value."""
         counts = level_counts(self._constants)
         cells = []
         for row in np.flatnonzero(self.known.cell[: self.known.used[0]] < self.grid.cells).tolist():
@@ -179,8 +178,6 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
 
 
 class Trainee:
-    """A learner in training."""
-
     def __init__(self, game: Game, memory: Memory, style: PlaySettings) -> None:
         self.game, self.style = game, style
         self._constants, self._training = memory.constants, memory.training
@@ -462,7 +459,6 @@ def _record(settings: LearnerSettings, blocks: Sequence[Block]) -> str:
 
 
 def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[Block, ...]:
-    """The blocks that a memory has been trained for."""
     if not memory.hands:
         return ()
     record = json.loads(memory.training) if memory.training else {}

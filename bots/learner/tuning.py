@@ -74,14 +74,11 @@ class TuningSettings:
 
     @property
     def budget(self) -> int:
-        """How many learners the search measures."""
         return self.population + self.generations * (self.population - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredConstants:
-    """A set of constants and what it won, in mbb per hand."""
-
     constants: Constants
     mbb: float
 

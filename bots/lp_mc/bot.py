@@ -72,12 +72,10 @@ class McBot(Bot):
         load()
 
     def hand_finished(self, view: View) -> None:
-        """Observe what the opponent did last."""
         self._model.observe(view.betting, view.position, view.hand_number)
         self._model.end_hand()
 
     def act(self, view: View) -> Action:
-        """Simulate, and play the best action."""
         self.require_game(view.game)
         self._model.observe(view.betting, view.position, view.hand_number)
         values = simulate(view, self._model, self._options, draw(self._seed, view))
@@ -138,8 +136,6 @@ def preflop_refusal(game: Game) -> str | None:
 
 
 class _Preflop:
-    """Draws actions before the flop by a strategy."""
-
     def __init__(self, which: str) -> None:
         if which not in (EQUILIBRIUM, PUBLISHED):
             raise ValueError(f"preflop must be {EQUILIBRIUM} or {PUBLISHED}, not {which}")
@@ -202,14 +198,12 @@ class LpBot(Bot):
         return preflop_refusal(game)
 
     def act(self, view: View) -> Action:
-        """Draw by the equilibrium before the flop; call after it."""
         self.require_game(view.game)
         if view.round:
             return CALL
         return self._preflop.act(view, uniform(draw(self._seed, view)), explains=self._explains)
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The equilibrium's probabilities before the flop; a call after it."""
         self.require_game(view.game)
         return {CALL: 1.0} if view.round else self._preflop.policy(view)
 
@@ -266,7 +260,6 @@ class LpMcBot(McBot):
         return preflop_refusal(game)
 
     def act(self, view: View) -> Action:
-        """Draw by the equilibrium before the flop; simulate after it."""
         if view.round:
             return super().act(view)
         self.require_game(view.game)

@@ -154,7 +154,6 @@ def without_free_folds(form: SequenceForm, plan: Plan) -> Plan:
 
 
 def simple_plan(form: SequenceForm, player: int, opponent: str) -> Plan:
-    """The plan of one of `OPPONENTS`."""
     fold, call, raise_ = OPPONENTS[opponent]
 
     def chances(choice: Choice) -> Chances:
@@ -338,7 +337,6 @@ def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
 
 
 def main() -> None:
-    """Solve and write the shipped file of strategies."""
     form = preflop_form(PreflopRules())
     tables = [strategy_table(form, solver(form).plans) for solver in (solve, solve_as_published)]
     data = write(*tables)

@@ -102,7 +102,6 @@ class Chances(NamedTuple):
     raise_from: float
 
     def choose(self, aggression: float) -> ActionKind:
-        """What it does."""
         if aggression < self.call_from:
             return ActionKind.FOLD
         return ActionKind.CALL if aggression < self.raise_from else ActionKind.RAISE

@@ -64,7 +64,6 @@ def preflop_strategy(*, as_published: bool = False) -> PreflopStrategy:
 
 
 def write(equilibrium: PreflopStrategy, published: PreflopStrategy) -> bytes:
-    """The bytes of the file."""
     return _MAGIC + _ONE.pack(*equilibrium.numbers) + _ONE.pack(*published.numbers)
 
 

@@ -86,7 +86,6 @@ class RembrantBot(Bot):
     }
 
     def __init__(self, style: Style = _DEFAULTS, *, explain: bool = False, seed: int | None = None) -> None:
-        """Set what the paper leaves open."""
         self._style = style
         self._explains = explain
         self._seed = random.getrandbits(64) if seed is None else seed
@@ -101,7 +100,6 @@ class RembrantBot(Bot):
         )
 
     def act(self, view: View) -> Action:
-        """Play the rule."""
         decision = self._decide(view)
         move = decision.moves[self._draw(view, decision.chance)]
         action = action_of(move, view, decision.danger, self._style)

@@ -415,7 +415,6 @@ _STRAIGHTS: Final = tuple([0b11111 << low for low in range(10)])
 
 
 def read_danger(board: tuple[Card, ...]) -> Danger:
-    """The threats of a board of three to five cards."""
     suits = [suit_of(card) for card in board]
     bits = 0
     for card in board:
@@ -590,7 +589,6 @@ class Rule(NamedTuple):
 
 
 def preflop_rule(hand: str, opponent: Opponent) -> Rule:
-    """The rule for a hand such as ``AKs`` before the flop."""
     return _PREFLOP[hand, opponent]
 
 
@@ -600,7 +598,6 @@ def group_of(hand: str) -> int:
 
 
 def postflop_rule(kind: HandKind, street: str, opponent: Opponent) -> Rule:
-    """The rule for a kind of hand on ``flop``, ``turn`` or ``river``."""
     return _POSTFLOP[kind, street, opponent]
 
 

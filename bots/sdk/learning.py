@@ -91,7 +91,6 @@ class Journal:
             raise
 
     def write(self, hand_number: int, learnt: str) -> None:
-        """Add a hand, with what was learnt from it on one line."""
         try:
             self._file.write(f"{hand_number} {learnt}\n")
         except OSError as error:

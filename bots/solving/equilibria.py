@@ -65,8 +65,6 @@ class Equilibrium(NamedTuple):
 
 
 class LinearProgram:
-    """The program of one player, ready to be solved or written down."""
-
     def __init__(self, form: SequenceForm, payoffs: Entries | None = None, *, player: int = 0) -> None:
         """Set it up.
 

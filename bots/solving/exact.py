@@ -147,7 +147,6 @@ class ExactExploitability:
         return 1000 * self.exploitability / self.big_blind
 
     def as_data(self, game: str, bot: str) -> dict[str, Any]:
-        """As JSON has it, with the names of the game and of the policy."""
         return {
             "game": game,
             "bot": bot,
@@ -240,5 +239,4 @@ def _can_be(taken: set[Card], holdings: Sequence[Sequence[frozenset[Card]]]) -> 
 
 
 def _possible(actions: list[str], chances: list[float]) -> tuple[tuple[str, float], ...]:
-    """The actions that have a probability."""
     return tuple((action, chance) for action, chance in zip(actions, chances, strict=True) if chance > 0)

@@ -405,7 +405,6 @@ _MOST_CHAMPIONS: Final = 12
 
 
 def fitness_chart(run: FinishedRun) -> LineChart:
-    """Gains in each generation: of the best individual, of the best opponent, of all on average."""
     history = run.state.history
     xs = [generation.number for generation in history]
     scale = 1000 / (100 * run.settings.deals)
@@ -422,7 +421,6 @@ def fitness_chart(run: FinishedRun) -> LineChart:
 
 
 def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
-    """How many generations it took until each new trainer was found."""
     lines = []
     for run in runs:
         found = run.state.champion_generations
@@ -599,7 +597,6 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
 
 
 def about_settings(runs: FinishedRuns) -> str:
-    """The settings of a player and its trainers in one line."""
     player, trainer = runs.player.settings, runs.trainers[0].settings
     generations = [run.state.history[-1].number for run in runs.trainers]
     span = f"{min(generations):,}" + (f" to {max(generations):,}" if len(set(generations)) > 1 else "")

@@ -60,7 +60,6 @@ class Experiment:
 
 @cache
 def experiments() -> tuple[Experiment, ...]:
-    """All of them, in the order of the report."""
     return tuple(_experiments())
 
 
@@ -182,7 +181,6 @@ def _run_missing(
 
 
 def read_results(folder: Path, experiments: Sequence[Experiment], seeds: int) -> ExperimentResults:
-    """What the folder holds of these experiments, up to so many seeds."""
     found = {}
     for experiment in experiments:
         results = _read(folder, experiment)

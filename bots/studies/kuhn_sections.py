@@ -355,7 +355,6 @@ def settled_from(means: Sequence[float], value: float) -> int | None:
 
 
 def rival_sections(found: ExperimentResults) -> Iterator[Section]:
-    """Sections of co-evolution, the mixed approach, and the larger games."""
     yield _coevolution(found["coevolution-classic"])
     yield _tests_of_the_fittest()
     yield _mixed(found["mixed-classic"])

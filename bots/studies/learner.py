@@ -71,8 +71,6 @@ _MIXED_TEN: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerStudySettings:
-    """How much is played for the report."""
-
     hands: int = option(20_000, "hands of each training")
     test: int = option(5_000, "hands of each test, frozen, on deals never learnt from")
     seeds: int = option(20, "trainings of each experiment")
@@ -322,7 +320,6 @@ _OVER_SEEDS = (
 
 
 def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) -> Report:
-    """The report."""
     won = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).low > 0]
     lost = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).high < 0]
     return Report(
@@ -467,12 +464,10 @@ class SeedMean(NamedTuple):
 
     @property
     def low(self) -> float:
-        """The lower end."""
         return self.mean - self.half_width
 
     @property
     def high(self) -> float:
-        """The upper end."""
         return self.mean + self.half_width
 
     @property

@@ -213,8 +213,6 @@ Part: TypeAlias = TableView | Claims | LineChart | BarChart
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: sentences, then tables, then charts."""
-
     title: str
     sentences: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -240,7 +238,6 @@ class Report:
 
 
 def format_report(report: Report) -> str:
-    """The page as HTML."""
     return _template().render(data=report)
 
 
@@ -260,7 +257,6 @@ def legend(chart: LineChart | BarChart) -> tuple[tuple[str, str], ...]:
 
 
 def chart_svg(chart: LineChart | BarChart) -> str:
-    """A chart as an ``<svg>`` element."""
     if isinstance(chart, LineChart):
         label = f"{chart.title}: {chart.y_label} over {chart.x_label}"
         return drawn(lambda axes: _lines(axes, chart), label)
