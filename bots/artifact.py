@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONGEST_LINE: Final = 1 << 26
+_MOST_LETTERS: Final = 40
 _TRAILER_BYTES: Final = 65
 """The checksum's digits and the end of their line."""
 
@@ -213,6 +214,38 @@ def locked_run(folder: Path, name: str) -> Iterator[None]:
         yield
 
 
+def require_same_settings(
+    path: str | os.PathLike[str],
+    wanted: Mapping[str, Any],
+    found: Mapping[str, Any],
+    *,
+    error: type[BotFileError] = CheckpointError,
+    remedy: str = "take another folder",
+) -> None:
+    """Raise an error that names the differing values, unless a file was made with the wanted settings."""
+    theirs, ours = _settings(found), _settings(wanted)
+    if names := [name for name, value in ours.items() if theirs.get(name) != value]:
+        made, asked = (", ".join(f"{name} {_in_words(of.get(name))}" for name in names) for of in (theirs, ours))
+        problem = f"it was made with {made}, not {asked}: {remedy}, or the same settings to resume"
+        raise error(os.fspath(path), problem)
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON has them; those of a group by their own names."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _settings(value) if isinstance(value, dict) else {name: value}
+    return found
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_in_words, value))
+    if isinstance(value, str) and "\n" in value:
+        return quoted(value, _MOST_LETTERS)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 class Journal:
     """The results in a file, which no other process writes meanwhile.
 
@@ -279,10 +312,7 @@ class Journal:
             raise self.damaged() from error
         if not isinstance(first, dict):
             raise self.damaged()
-        if differing := [name for name, value in about.items() if first.get(name) != value]:
-            theirs = ", ".join(f"{name} {first.get(name)}" for name in differing)
-            ours = ", ".join(f"{name} {about[name]}" for name in differing)
-            raise CheckpointError(str(self.path), f"it was made with {theirs}, not {ours}: take another folder")
+        require_same_settings(self.path, about, first)
         return rows
 
     def damaged(self) -> CheckpointError:

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import FileKind, as_arrays, locked_run, read_artifact, write_artifact
+from bots.artifact import FileKind, as_arrays, locked_run, read_artifact, require_same_settings, write_artifact
 from bots.cfr.abstraction import CardAbstraction, card_abstraction, memory_bytes
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards, TreeArrays
 from bots.cfr.files import write_strategy
@@ -225,8 +225,8 @@ def train(
     with locked_run(folder, "cfr"), _threads(threads) as pool:
         path = folder / CHECKPOINT
         begun = load_checkpoint(path) if path.exists() else None
-        if begun is not None and begun.settings != asdict(plan.settings):
-            raise CheckpointError(str(path), _difference(begun.settings, asdict(plan.settings)))
+        if begun is not None:
+            require_same_settings(path, asdict(plan.settings), begun.settings)
         abstraction, boards = _boards(plan, threads, prepare)
         session = _Session(plan, boards, path, begun, workers)
         session.iterate(extent, save_every_s, check_boards, pool, show)
@@ -407,8 +407,3 @@ def _is_check(iteration: int) -> bool:
     """Whether an iteration is the first check, or a power of 4 times it."""
     times, left = divmod(iteration, _FIRST_CHECK)
     return not left and times.bit_count() == 1 and times.bit_length() % 2 == 1
-
-
-def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    others = [f"{name} {known.get(name)}" for name, value in asked.items() if known.get(name) != value]
-    return f"it is of a training with {', '.join(others) or 'other settings'}: give the same, or another folder"

@@ -12,7 +12,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -524,21 +524,3 @@ class Pace:
             self._first, self._began_s = generation.number, time.monotonic()
             return None
         return (time.monotonic() - self._began_s) / (generation.number - self._first)
-
-
-def require_same_settings(path: str | Path, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Raise a `CheckpointError` that names the differing values, unless a file was made with the wanted settings."""
-    names = [name for name, value in wanted.items() if found.get(name) != value]
-    if names:
-        raise CheckpointError(
-            str(path),
-            f"it was made with {_in_words(names, found)}, not {_in_words(names, wanted)}: "
-            "take another folder, or the same settings to resume",
-        )
-
-
-def _in_words(names: list[str], settings: Mapping[str, Any]) -> str:
-    def text(value: Any) -> str:
-        return " ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)
-
-    return ", ".join(f"{name} {text(settings.get(name))}" for name in names)

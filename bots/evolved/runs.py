@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bots.artifact import locked_run, write_file
+from bots.artifact import locked_run, require_same_settings, write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Chromosomes, Map
 from bots.evolution.evolution import (
@@ -32,7 +32,6 @@ from bots.evolution.evolution import (
     StopReason,
     StopRule,
     load_checkpoint,
-    require_same_settings,
     saving,
 )
 from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome

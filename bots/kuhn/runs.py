@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import locked_run, write_file
+from bots.artifact import locked_run, require_same_settings, write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
@@ -32,7 +32,6 @@ from bots.evolution.evolution import (
     Pace,
     StopRule,
     load_checkpoint,
-    require_same_settings,
     saving,
 )
 from bots.kuhn.evolution import AgainstRivals, KuhnSettings, OppositionKind, kuhn_evolution

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.artifact import require_same_settings
 from bots.errors import EvolutionError, LearnerFileError, SpecError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
@@ -465,10 +466,7 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
     if not isinstance(record, dict) or record.get("program") != _PROGRAM:
         raise LearnerFileError(str(path), f"{_PROGRAM} did not make it, and cannot resume it: take another file")
     found, about = record.get("settings", {}), _about(settings)
-    if differing := [name for name, value in about.items() if found.get(name) != value]:
-        theirs = ", ".join(f"{name} {_words(found.get(name))}" for name in differing)
-        ours = ", ".join(f"{name} {_words(about[name])}" for name in differing)
-        raise LearnerFileError(str(path), f"it was trained with {theirs}, not {ours}: take another file")
+    require_same_settings(path, about, found, error=LearnerFileError, remedy="take another file")
     try:
         blocks = [
             Block(hands, cells, Winnings(*learning), Winnings(*of_field), Winnings(*of_unseen))
@@ -477,7 +475,3 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
     except (KeyError, TypeError, ValueError) as error:
         raise LearnerFileError(str(path), "its record of training is damaged") from error
     return tuple(blocks)
-
-
-def _words(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
