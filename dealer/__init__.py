@@ -2,16 +2,16 @@
 
     from dealer import play
 
-    result = play("limit", ["raising", "random"], hands=200, seed=1, in_process=True)
+    result = play("limit", ["raising", "random"], deals=200, seed=1, in_process=True)
     print(result.sentence)
     print(result.rate())  # raising over random +1,315 ± 1,046 mbb/g
     print(result.rate("random").low)
     for player in result.players:
         print(player.name, player.chips, player.faults)
 
-`play`, `tournament` and `resume` have twins for code that runs in an event loop: `play_async` and so on. The guide "Use
-it from Python" (docs/use-from-python.md) shows more. A name is loaded when it is first used: importing this package, as
-every process of the dealer does, loads nothing else.
+`play`, `tournament` and `resume` have twins for code that runs in an event loop: `play_async` and so on. The guide
+docs/use-from-python.md shows more. A name is loaded when it is first used: importing this package, as every process of
+the dealer does, loads nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The reference pages, generated while the site is built: commands, options, and the public names of the packages."""
+"""The reference pages, generated while the site is built: commands, fields of a result, public names."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer")
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages: an event of MkDocs."""
     files.append(File.generated(config, "reference/command-line.md", content=command_line()))
+    files.append(File.generated(config, "reference/result.md", content=result_fields()))
     for package in PACKAGES:
         files.append(File.generated(config, f"reference/{package}.md", content=f"# {package}\n\n::: {package}\n"))
     return files
@@ -26,6 +27,25 @@ def command_line() -> str:
     from dealer.cli.app import application
 
     return "# Command line\n\n" + "\n".join(_sections(get_command(application(COMMANDS)), "arena"))
+
+
+def result_fields() -> str:
+    """A table per model of `result.json`."""
+    from pydantic import BaseModel
+
+    from dealer.run import results
+    from logs.variance import estimates
+
+    lines = ["# result.json", "", "The fields of `result.json`, which every run writes and `--json` prints."]
+    for module in (results, estimates):
+        for model in vars(module).values():
+            if not isinstance(model, type) or not issubclass(model, BaseModel) or model.__module__ != module.__name__:
+                continue
+            if not model.model_fields:
+                continue
+            lines += ["", f"## {model.__name__}", "", str(model.__doc__), "", "| field | meaning |", "| --- | --- |"]
+            lines += [f"| `{name}` | {field.description or ''} |" for name, field in model.model_fields.items()]
+    return "\n".join(lines) + "\n"
 
 
 def _sections(command: Any, name: str) -> list[str]:

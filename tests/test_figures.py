@@ -23,7 +23,7 @@ def _columns(row: str) -> list[str]:
 )
 def test_disk_space(tmp_path: Path, game: str) -> None:
     """Bytes of 1,000 hands between `random` and `calling` with `--no-duplicate --seed 1`."""
-    text = (ROOT / "docs" / "running-matches.md").read_text("utf-8")
+    text = (ROOT / "docs" / "files.md").read_text("utf-8")
     (row,) = re.findall(rf"^\| `{game}`.*$", text, re.MULTILINE)
     bots = ["random", "calling"] * (3 if game == "nolimit6" else 1)
     play(game, bots, hands=1000, seed=1, seating="single", in_process=True, out=str(tmp_path / "run"))

@@ -49,7 +49,6 @@ WORDY += (
     "bots.cfr.walk",
     "bots.kuhn.kernel",
     "bots.learner.kernel",
-    "dealer.bench",
     "dealer.cli.export",
 )
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
@@ -308,14 +307,14 @@ def test_what_a_package_offers_exists_and_is_listed_in_order(package: str) -> No
     assert set(offered) <= bound
 
 
-def test_the_rooms_are_those_that_contributing_lists() -> None:
+def test_the_modules_are_those_that_contributing_lists() -> None:
     listed: dict[str, list[str]] = {}
     rooms: list[str] = []
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    for line in text.partition("### Rooms")[2].partition("```text\n")[2].partition("```")[0].splitlines():
+    for line in text.partition("### Modules")[2].partition("```text\n")[2].partition("```")[0].splitlines():
         name, *words = line.split()
         if line.startswith(" "):
-            assert words, f"CONTRIBUTING.md does not say what {name} is"
+            assert words, f"CONTRIBUTING.md does not describe {name}"
             rooms.append(name)
         else:
             rooms = listed[name.removesuffix("/")] = []

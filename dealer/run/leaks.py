@@ -37,11 +37,11 @@ def sentences_of(found: Leaks) -> tuple[str, ...]:
     elif found.wider:
         wide = found.wider[0]
         first = (
-            f"{found.player} loses ({wide.dimension}: {wide.name}, {_rate(wide)} chips per hundred hands), but by "
-            "which decision is nothing that these hands can show."
+            f"{found.player} loses ({wide.dimension}: {wide.name}, {_rate(wide)} chips per hundred hands), but the "
+            "decision cannot be determined from these hands."
         )
     else:
-        first = f"A leak of {found.player} is nothing that these hands can show."
+        first = f"Whether {found.player} has a leak cannot be determined from these hands."
     said = [first, _accounts(found, other), *_intervals(found)]
     if found.unpaired:
         said.append(f"{count_of(found.unpaired, 'hand')} without the other seatings of the deal did not count.")
@@ -59,12 +59,12 @@ def sentences_beside(found: Leaks, policy: str) -> tuple[str, ...]:
             f"{chips:+,.1f}."
         )
     else:
-        first = f"A departure from {policy} that costs {found.player} anything is nothing that these hands can show."
+        first = f"Whether departing from {policy} costs {found.player} anything cannot be determined from these hands."
     return (
         first,
         f"For each decision in {count_of(found.deals, 'hand')} an action was drawn from {policy}. In {found.parted:,} "
-        f"it was another one: both were played out, with the cards of all as they were and {policy} in every seat. "
-        f"What {found.player} earned by its own beyond the other stands to the account of the decision.",
+        f"it differed from the player's: both were played out, with the same cards and {policy} in every seat. "
+        f"The difference in winnings is assigned to the decision.",
         *_intervals(found),
     )
 
@@ -82,14 +82,14 @@ def _accounts(found: Leaks, other: str) -> str:
     """What is counted, as sentences."""
     if not found.is_of_many:
         return (
-            f"Both played the same cards in {count_of(found.deals, 'deal')}, and parted in {found.parted:,} of them. "
-            f"What {found.player} made of a deal beyond {other} stands to the account of the decision in which they "
-            "parted."
+            f"Both played the same cards in {count_of(found.deals, 'deal')}, and diverged in {found.parted:,} of them. "
+            f"The difference between the winnings of {found.player} and {other} in a deal is assigned to the decision "
+            "in which they diverged."
         )
     return (
-        f"All played the same cards in {count_of(found.deals, 'deal')}. In {found.parted:,} of them {found.player} did "
-        "what another player, in its seat and after the same betting, did not. What it made of the cards beyond that "
-        "player, at the mean over the others, stands to the account of this decision."
+        f"All played the same cards in {count_of(found.deals, 'deal')}. In {found.parted:,} of them {found.player} "
+        "chose another action than a player in its seat after the same betting. The difference in winnings, averaged "
+        "over the other players, is assigned to this decision."
     )
 
 

@@ -1,4 +1,4 @@
-"""Results as values: what the library returns and ``result.json`` holds. `docs/results.md` describes the fields.
+"""Results as values: the library's return values and the content of ``result.json``, whose documentation is generated.
 
 `SCHEMA_VERSION` increases when a field changes its meaning or disappears; new fields do not change it. Rates taken from
 a result (`ContestResult.rate`, `CrosstableCell.rate`) name the player they belong to and its opponent.
@@ -43,7 +43,7 @@ class _Frozen(BaseModel):
 class PlayerResult(_Frozen):
     """One player of a contest, over all its seats."""
 
-    name: str
+    name: str = Field(description="in logs and tables")
     player: str = Field(description="as given: a built-in bot, a command or tcp")
     chips: float = Field(description="net chips over the hands counted")
     mbb_per_game: float | None = Field(description="thousandths of a big blind per hand, against the whole table")
@@ -51,13 +51,13 @@ class PlayerResult(_Frozen):
         description="half the 95 % interval of mbb_per_game, over duplicates; null if there are too few"
     )
     half_width_of_best_95: float | None = Field(
-        None, description="the same for a claim about whichever player came out best: wider with three or more players"
+        None, description="half the interval of a claim about the winner, wider with three or more players"
     )
     standard_error: float | None = Field(
-        None, description="of mbb_per_game, as the scores show it; null for fewer than two deals, and in training"
+        None, description="of mbb_per_game, from standard_deviation; null for fewer than two deals, and in training"
     )
     corrected_mbb_per_game: float | None = Field(
-        None, description="mbb_per_game without the luck of the cards; null where it was not counted"
+        None, description="mbb_per_game without the luck of the cards; null if not computed"
     )
     corrected_half_width_95: float | None = Field(
         None, description="half the interval of corrected_mbb_per_game, of the same kind"
@@ -66,7 +66,7 @@ class PlayerResult(_Frozen):
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
     faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
     first_fault: str | None = Field(description="the first fault in words, with the line")
-    restarts: int = Field(description="how often its process was started again, or, for tcp, its client awaited again")
+    restarts: int = Field(description="restarts of its process, or, for tcp, repeated waits for its client")
     actions: int = Field(description="number of answers")
     thinking_s: float = Field(description="total time of its answers")
     median_us: float | None = Field(description="median time of an answer, in microseconds")
@@ -79,19 +79,19 @@ class MatchSummary(_Frozen):
 
     name: str = Field(description="of its files: NAME.log, NAME.tlog, ...")
     seats: list[str] = Field(description="names by seat")
-    first_hand: int
+    first_hand: int = Field(description="number of the first hand, from 0")
     hands: int = Field(description="hands finished")
     chips: list[float] = Field(description="by seat, over all hands finished")
 
 
 class TrainingReport(_Frozen):
-    """What a player that learns has learnt, once all hands were played."""
+    """The memory of a learning player after all hands."""
 
-    player: str
-    hands: int = Field(description="from how many hands of the contest")
-    memory: str = Field(description="the file of what it remembers now")
-    own_file: str | None = Field(description="the file that it goes on writing; null without one")
-    problem: str | None = Field(description="why that file was left as it was; null where it holds the memory")
+    player: str = Field(description="its name")
+    hands: int = Field(description="hands of the contest from which it learnt")
+    memory: str = Field(description="the file of its memory")
+    own_file: str | None = Field(description="the file that the player continues to write; null without one")
+    problem: str | None = Field(description="why own_file was not updated; null if it was")
 
 
 class DealerReport(_Frozen):
@@ -101,42 +101,46 @@ class DealerReport(_Frozen):
     us_per_action: float | None = Field(
         description="mean time from reading an answer to having sent the next question; null in process"
     )
-    timeouts_per_million_actions: float | None
-    turned_away: int = Field(0, description="connections to players' ports that were not the players'")
+    timeouts_per_million_actions: float | None = Field(description="timeouts of all players; null without actions")
+    turned_away: int = Field(0, description="connections to players' ports without a version line or from others")
 
 
 class ContestResult(_Frozen):
     """Some players, one game, the same cards in every seating: the result of ``arena play``."""
 
-    schema_version: int = SCHEMA_VERSION
-    kind: Literal["contest"] = "contest"
-    game: str
+    schema_version: int = Field(
+        default=SCHEMA_VERSION, description="increases when a field changes its meaning or is removed"
+    )
+    kind: Literal["contest"] = Field(default="contest", description="kind of the result")
+    game: str = Field(description="full name of the game")
     seed: int | str = Field(description="of the cards; of secret cards the fingerprint of their key")
-    seating: Seating
+    seating: Seating = Field(description="the seats as given, their rotations, or their permutations")
     seatings: int = Field(description="how many seatings each deal is played in")
     hands_asked: int = Field(description="deals asked for, each to be played once in every seating")
     duplicates: int = Field(description="deals played in every seating: the units of the statistics")
     hands_counted: int = Field(description="duplicates times seatings")
     hands_played: int = Field(description="hands finished, counted or not")
-    outcome: Outcome
+    outcome: Outcome = Field(
+        description="finished (all hands played), stopped (by the stop rule), failed (fault or error), or interrupted"
+    )
     reason: str = Field(description="why it ended, in words")
     stop: str = Field(description="the stop rule, as given")
-    score: Score = Field(Score.RAW, description="what the stop rule looked at")
+    score: Score = Field(Score.RAW, description="the scores that the stop rule used")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
     interval: Interval = Field(
-        description="whether half_width_95 holds for a number of hands set beforehand, or at every moment; or that "
-        "there is none, because a player learns"
+        description="half_width_95 holds for a number of hands set beforehand (fixed), or at every moment (any time); "
+        "none in training"
     )
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
-    hands_per_second: float
-    folder: str | None = Field(description="of the files; null if they were not kept")
+    hands_per_second: float = Field(description="of the last run")
+    folder: str | None = Field(description="folder of the files; null without files")
     resume: str | None = Field(description="the command that resumes the run; null if nothing is left to play")
-    players: list[PlayerResult]
-    matches: list[MatchSummary]
+    players: list[PlayerResult] = Field(description="in the order given")
+    matches: list[MatchSummary] = Field(description="by seating and slice")
     training: list[TrainingReport] = Field(
-        default=[], description="what players have learnt; empty where nobody learns, and until all hands are played"
+        default=[], description="memories of learning players; empty without one, and until all hands are played"
     )
-    dealer: DealerReport
+    dealer: DealerReport = Field(description="the dealer's own overhead")
     sentence: str = Field(description="the result in words")
     estimates: GameEstimates | None = Field(
         default=None,
@@ -181,19 +185,19 @@ class ContestResult(_Frozen):
 
 
 class CrosstableCell(_Frozen):
-    """What one bot won in the contests that another took part in, too."""
+    """The winnings of one bot in the contests that include another."""
 
-    player: str
-    opponent: str
-    mbb_per_game: float
-    half_width_95: float | None
-    standard_error: float | None = None
+    player: str = Field(description="the bot of the row")
+    opponent: str = Field(description="the bot of the column")
+    mbb_per_game: float = Field(description="mean winnings of player, in thousandths of a big blind per hand")
+    half_width_95: float | None = Field(description="half the 95 % interval of mbb_per_game; null with too few deals")
+    standard_error: float | None = Field(None, description="of mbb_per_game; null for fewer than two deals")
     corrected_mbb_per_game: float | None = Field(
-        None, description="the same without the luck of the cards; null unless all contests have it"
+        None, description="mbb_per_game without the luck of the cards; null unless all contests have it"
     )
-    corrected_half_width_95: float | None = None
-    corrected_standard_error: float | None = None
-    hands: int
+    corrected_half_width_95: float | None = Field(None, description="half the interval of corrected_mbb_per_game")
+    corrected_standard_error: float | None = Field(None, description="of corrected_mbb_per_game")
+    hands: int = Field(description="hands of these contests that count")
 
     @property
     def figures(self) -> tuple[float, float | None, float | None]:
@@ -204,7 +208,7 @@ class CrosstableCell(_Frozen):
 
     @property
     def rate(self) -> Rate:
-        """The same as a value that says whose it is."""
+        """The mean with its player and its opponent."""
         return Rate(self.mbb_per_game, self.half_width_95, self.player, self.opponent)
 
 
@@ -212,7 +216,7 @@ class Rank(_Frozen):
     """One player's place in a ranking."""
 
     place: int = Field(description="from 1; players whose bankrolls are equal share one")
-    player: str
+    player: str = Field(description="its name")
     confidence: float | None = Field(
         description="share of bootstrap samples in which this player has this place; null with too few deals"
     )
@@ -221,18 +225,22 @@ class Rank(_Frozen):
 class GameStandings(_Frozen):
     """The rankings in one game."""
 
-    game: str
-    mbb_per_game: dict[str, float] = Field(description="mean over a player's contests, each counted once")
-    half_width_95: dict[str, float | None]
-    standard_error: dict[str, float | None] = {}
+    game: str = Field(description="full name of the game")
+    mbb_per_game: dict[str, float] = Field(description="by name: mean over a player's contests, with equal weights")
+    half_width_95: dict[str, float | None] = Field(description="by name: half the 95 % interval of mbb_per_game")
+    standard_error: dict[str, float | None] = Field(default={}, description="by name: of mbb_per_game")
     corrected_mbb_per_game: dict[str, float] = Field(
         default={}, description="mbb_per_game without the luck of the cards; empty unless all contests have it"
     )
-    corrected_half_width_95: dict[str, float | None] = {}
-    corrected_standard_error: dict[str, float | None] = {}
-    crosstable: list[CrosstableCell]
-    total_bankroll: list[Rank]
-    instant_runoff: list[Rank]
+    corrected_half_width_95: dict[str, float | None] = Field(
+        default={}, description="by name: half the interval of corrected_mbb_per_game"
+    )
+    corrected_standard_error: dict[str, float | None] = Field(
+        default={}, description="by name: of corrected_mbb_per_game"
+    )
+    crosstable: list[CrosstableCell] = Field(description="a cell for every ordered pair of bots")
+    total_bankroll: list[Rank] = Field(description="the ranking by mean winnings")
+    instant_runoff: list[Rank] = Field(description="the ranking by repeated removal of the last")
 
     def mean_of(self, player: str) -> CrosstableCell:
         """A player's mean over all contests, as a cell without an opponent."""
@@ -252,18 +260,20 @@ class GameStandings(_Frozen):
 class TournamentResult(_Frozen):
     """Several contests: the result of ``arena tournament``."""
 
-    schema_version: int = SCHEMA_VERSION
-    kind: Literal["tournament"] = "tournament"
-    format: Format
-    outcome: Outcome
-    reason: str
-    players: list[str]
-    contests: list[ContestResult]
-    standings: list[GameStandings]
-    seconds: float
-    folder: str | None
-    resume: str | None
-    sentence: str
+    schema_version: int = Field(
+        default=SCHEMA_VERSION, description="increases when a field changes its meaning or is removed"
+    )
+    kind: Literal["tournament"] = Field(default="tournament", description="kind of the result")
+    format: Format = Field(description="who meets whom")
+    outcome: Outcome = Field(description="as of a contest")
+    reason: str = Field(description="why it ended, in words")
+    players: list[str] = Field(description="names in the order given")
+    contests: list[ContestResult] = Field(description="those played so far")
+    standings: list[GameStandings] = Field(description="one per game")
+    seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
+    folder: str | None = Field(description="folder of the files; null without files")
+    resume: str | None = Field(description="the command that resumes the run; null if nothing is left to play")
+    sentence: str = Field(description="the result in words")
 
 
 def read_result(source: Path) -> ContestResult | TournamentResult:
@@ -300,7 +310,7 @@ def read_result(source: Path) -> ContestResult | TournamentResult:
 
 
 def read_contest(source: Path) -> ContestResult:
-    """The result of a contest; like `read_result`, and a tournament is refused."""
+    """The result of a contest; like `read_result`, but a tournament is rejected."""
     result = read_result(source)
     if isinstance(result, TournamentResult):
         raise ResultError(source, "it is a tournament: name the folder of one of its contests")

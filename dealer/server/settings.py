@@ -138,12 +138,12 @@ class ServerGame:
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
-    """The games, each with its bots. Without any, all games and all built-in bots are there."""
+    """The games, each with its bots. Without this section, all games and all built-in bots are available."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    game: Annotated[str, "as for `arena play`: a game's name, or a .game file beside this one", Shown(example="limit")]
-    name: Annotated[_Name | None, "what clients call it", Shown(example="limit", otherwise="its full name")] = None
+    game: Annotated[str, "as for `arena play`: a game's name, or a .game file in this folder", Shown(example="limit")]
+    name: Annotated[_Name | None, "its name for clients", Shown(example="limit", otherwise="its full name")] = None
     hands: Annotated[_Deals, "deals of one run"] = _DEALS
     max_runs: Annotated[_Bound, "runs of one request"] = _RUNS
     max_hands: Annotated[_Deals, "deals of one run that a request may ask for"] = _MOST_DEALS
@@ -160,14 +160,14 @@ class GameSettings:
 
 @dataclass(frozen=True, slots=True)
 class LadderSettings:
-    """Matches between bots while no request waits: the pair with the widest interval first, until all are narrow."""
+    """Matches between bots while the queue is empty: the pair with the widest interval first, until all are narrow."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Field(gt=0, le=1e9)] = 20.0
     games: Annotated[
         tuple[str, ...] | None,
-        "as clients call them",
+        "by their names for clients",
         Shown(example=["limit"], otherwise="all games of two players"),
         _Listed,
     ] = None
@@ -177,65 +177,69 @@ class LadderSettings:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """The pages and the interface for programs (they need the extra `web`: pip install -e '.[web]')."""
+    """The pages and the HTTP API (they need the extra `web`: pip install -e '.[web]')."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     port: Annotated[_Port, "at the same address; 0 means any free port"] = 8080
-    names: Annotated[tuple[_HostName, ...], "host names of the pages; without any, all are answered", _Listed] = ()
+    names: Annotated[tuple[_HostName, ...], "host names of the pages; [] accepts all", _Listed] = ()
     certificate: Annotated[_Text, "a PEM file; with it, the pages are encrypted (TLS)"] = ""
     key: Annotated[_Text, "its key, if that is in another file"] = ""
     proxies: Annotated[
-        tuple[_Network, ...], "addresses or networks of proxies whose X-Forwarded-For and -Proto are believed", _Listed
+        tuple[_Network, ...], "addresses or networks of proxies whose X-Forwarded-For and -Proto are trusted", _Listed
     ] = ()
-    session_days: Annotated[_Days, "until a login that is not used expires"] = 14.0
-    requests_per_minute: Annotated[_Rate, "of one token, or of one address without one, to the interface"] = 600
-    max_body_bytes: Annotated[_Bytes, "of one request"] = 1_000_000
-    header_timeout_s: Annotated[_Seconds, "for a client to send the head of a request, and for its body"] = 20.0
-    write_timeout_s: Annotated[_Seconds, "for a client to read something of what it is sent"] = 60.0
+    session_days: Annotated[_Days, "until an unused login expires"] = 14.0
+    requests_per_minute: Annotated[_Rate, "of one token, or of one address without a token, to the HTTP API"] = 600
+    max_body_bytes: Annotated[_Bytes, "of the body of a request"] = 1_000_000
+    header_timeout_s: Annotated[_Seconds, "for the head of a request, and again for its body"] = 20.0
+    write_timeout_s: Annotated[_Seconds, "for a client to read part of its pending data"] = 60.0
     keep_alive_s: Annotated[_Seconds, "between two requests of a connection"] = 30.0
     max_connections: Annotated[_Connections, "browsers and programs at a time"] = 1000
     max_connections_per_address: Annotated[_Connections, "of them from one address"] = 100
-    guests_may_play: Annotated[bool, "whether people who have not logged in may sit down at a table"] = False
+    guests_may_play: Annotated[bool, "whether guests, without a login, may play at tables"] = False
     max_tables_per_person: Annotated[_Bound, "open tables of one person"] = 5
-    max_tables_per_address: Annotated[_Bound, "of people who have not logged in, from one address"] = 10
-    tables_for_users_percent: Annotated[
-        float, "of all tables, kept free for people who have logged in", Field(ge=0, le=100)
-    ] = 50.0
-    max_tables: Annotated[_Bound, "tables with bots at them at a time"] = 50
-    table_asleep_minutes: Annotated[_Minutes, "until the bots leave a table that nobody looks at; it is kept"] = 10.0
+    max_tables_per_address: Annotated[_Bound, "open tables of guests from one address"] = 10
+    tables_for_users_percent: Annotated[float, "of all tables, reserved for logged-in users", Field(ge=0, le=100)] = (
+        50.0
+    )
+    max_tables: Annotated[_Bound, "tables with running bots"] = 50
+    table_asleep_minutes: Annotated[_Minutes, "until the bots of a table without a viewer stop; the table is kept"] = (
+        10.0
+    )
     slumbot_forfeit_hours: Annotated[_Hours, "until an idle session of Slumbot's interface is ended"] = 24.0
-    table_closed_days: Annotated[_Days, "until a table that nobody looks at is closed"] = 7.0
+    table_closed_days: Annotated[_Days, "until a table without a viewer is closed"] = 7.0
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """The configuration of `arena serve`. Every setting may be left out; what stands here is its default."""
+    """The configuration of `arena serve`. All settings are optional; the values below are the defaults."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     games: SkipValidation[tuple[ServerGame, ...]]
-    host: Annotated[str, 'address to listen on; "0.0.0.0" admits other machines', AfterValidator(_address)] = (
+    host: Annotated[str, 'address to listen on; "0.0.0.0" accepts other machines', AfterValidator(_address)] = (
         "127.0.0.1"
     )
     port: Annotated[_Port, "0 means any free port"] = 54000
     advertise: Annotated[
-        str, 'the address clients\' own agents get; "" is the one the client came to', AfterValidator(_is_advertised)
+        str,
+        'the address for clients\' own agents; "" is the one to which the client connected',
+        AfterValidator(_is_advertised),
     ] = ""
     seats_by_address: Annotated[bool, "a client's own agents have to come from the client's address"] = True
     certificate: Annotated[_Text, "a PEM file; with it, clients of the text port have to use TLS"] = ""
     key: Annotated[_Text, "the key of the certificate, if it is in another file"] = ""
     max_running_bots: Annotated[
-        _Count, "the server's own bots at a time, in all runs", Shown(group="Limits; 0 means none.")
+        _Count, "the server's own bots at a time, in all runs", Shown(group="Limits; 0 means no limit.")
     ] = 0
     max_runs_per_user: Annotated[_Count, "runs of one user at a time"] = 0
     max_runs_per_bot: Annotated[_Count, "seats of one of the server's own bots at a time"] = 0
     max_queued_per_user: Annotated[_Bound, "unfinished requests of one user (not 0)"] = 100
-    least_free_mb: Annotated[_Amount, "millions of bytes free on the disk; with less, nothing is begun"] = 500
-    keep_days: Annotated[_MayDays, "until the logs of a run that has ended are removed; 0 keeps them for ever"] = 0.0
+    least_free_mb: Annotated[_Amount, "millions of bytes free on the disk; with less, no run starts"] = 500
+    keep_days: Annotated[_MayDays, "until the logs of a finished run are removed; 0 keeps them forever"] = 0.0
     bot_user: Annotated[
         _Text,
-        'the user as which bots run, which needs a server that root has started; "" is its own',
+        'the user of the bots, for a server started by root; "" is the user of the server',
         Shown(group="Processes of the server's own bots (Linux and macOS); the settings of a bot take precedence."),
     ] = ""
     bot_memory_mb: Annotated[_Amount, "millions of bytes of address space, for each process; 0 means no limit"] = 0
@@ -247,10 +251,10 @@ class ServerSettings:
     t_hand_s: Annotated[_Seconds, "for all answers of a player in one hand"] = 600.0
     t_per_hand_s: Annotated[_Seconds, "per hand, on average over the match"] = 7.0
     login_timeout_s: Annotated[_Seconds, "for a client to log in"] = 60.0
-    idle_timeout_s: Annotated[_Seconds, "until a client that sends nothing and waits for nothing is closed"] = 86_400.0
-    write_timeout_s: Annotated[_Seconds, "for a client to read something of what it is sent"] = 60.0
-    own_seat_patience_s: Annotated[_Seconds, "for a client's agent or bot to come back, also after a restart"] = 3600.0
-    rejoin_timeout_s: Annotated[_Seconds, "for the broken connection of a user's bot to be there again"] = 60.0
+    idle_timeout_s: Annotated[_Seconds, "until an idle client is disconnected"] = 86_400.0
+    write_timeout_s: Annotated[_Seconds, "for a client to read part of its pending data"] = 60.0
+    own_seat_patience_s: Annotated[_Seconds, "for a client's agent or bot to reconnect, also after a restart"] = 3600.0
+    rejoin_timeout_s: Annotated[_Seconds, "for the broken connection of a user's bot to resume"] = 60.0
     max_connections: Annotated[_Connections, "clients at a time", Shown(group="Connections of the text port.")] = 500
     max_connections_per_address: Annotated[_Connections, "of them from one address"] = 50
     web: WebSettings = field(default_factory=WebSettings)
@@ -495,10 +499,10 @@ def _heading(section: str) -> str:
 def reference_page() -> str:
     """The page of the documentation with all settings, in Markdown."""
     lines = [
-        "# Settings of a server",
+        "# Server settings",
         "",
         "All settings of a configuration file of `arena serve`, as `arena serve --init` writes them;",
-        "[Run a server](serve.md) explains them. This page is made by `python docs/serve/settings.py`.",
+        "[Operation](operate.md) explains them. `python docs/serve/settings.py` writes this page.",
     ]
     for name, section in _SECTIONS.items():
         lines += ["", f"## {f'`{_heading(name)}`' if name else 'The server'}", "", str(section.__doc__), ""]

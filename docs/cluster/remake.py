@@ -109,7 +109,7 @@ class _Canned:
 
 
 def taken_in_us() -> float:
-    """Processor time for a hand that comes home: of a long contest less that of a short one."""
+    """Processor time per hand received: of a long contest less that of a short one."""
     taken = []
     for hands in LENGTHS:
         cluster = _Canned()
@@ -204,22 +204,22 @@ def tables(found: Mapping[str, float]) -> dict[str, str]:
                 ("contests, hands", f"{found['contests']:,.0f}, {found['hands']:,.0f}"),
                 ("processor time per hand, one machine, no cluster", f"{found['alone_us']:,.0f} µs"),
                 ("processor time per hand, both workers together", f"{found['away_us']:,.0f} µs"),
-                ("processor time on the machine with the command, in all", f"{found['at_home_s']:,.1f} s"),
-                ("of that, for each further hand that comes home", f"{found['taken_in_us']:,.1f} µs"),
+                ("local processor time, total", f"{found['at_home_s']:,.1f} s"),
+                ("of that, for each additional hand received", f"{found['taken_in_us']:,.1f} µs"),
                 ("bytes sent per contest", f"{found['bytes_sent']:,.0f}"),
-                ("bytes that come home per hand", f"{found['bytes_back']:,.0f}"),
-                ("the same unpacked, in the folder of the run", f"{found['bytes_of_files']:,.0f}"),
-                ("processor time per task that does nothing, at home", f"{found['task_us']:,.0f} µs"),
+                ("bytes received per hand", f"{found['bytes_back']:,.0f}"),
+                ("the same uncompressed, in the folder of the run", f"{found['bytes_of_files']:,.0f}"),
+                ("local processor time per empty task", f"{found['task_us']:,.0f} µs"),
             ]
         ),
         "paper": _table(
             [
                 ("hands per second of one worker", f"{rate:,.0f}"),
                 (f"hands per second of {MACHINES} machines with {CORES} workers each", f"{workers * rate:,.0f}"),
-                ("bytes per second that come home then", f"{workers * rate * found['bytes_back'] / 1e6:,.1f} million"),
-                ("hands per second that the machine with the command can take in", f"{limit:,.0f}"),
-                ("workers that keep it busy", f"{limit / rate:,.0f}"),
-                ("tasks per second that it can hand out", f"{1e6 / found['task_us']:,.0f}"),
+                ("bytes received per second", f"{workers * rate * found['bytes_back'] / 1e6:,.1f} million"),
+                ("hands per second that the local machine can receive", f"{limit:,.0f}"),
+                ("workers that saturate it", f"{limit / rate:,.0f}"),
+                ("tasks per second that it can distribute", f"{1e6 / found['task_us']:,.0f}"),
             ]
         ),
         "evolve": _table(
@@ -227,9 +227,9 @@ def tables(found: Mapping[str, float]) -> dict[str, str]:
                 ("hands per generation", f"{found['generation_hands']:,.0f}"),
                 ("tasks per generation", f"{found['generation_tasks']:,.0f}"),
                 ("processor time per generation, both workers together", f"{found['generation_away_s']:,.2f} s"),
-                ("processor time per generation, at home", f"{found['generation_home_s']:,.2f} s"),
+                ("local processor time per generation", f"{found['generation_home_s']:,.2f} s"),
                 ("bytes sent per generation", f"{found['generation_sent'] / 1e6:,.1f} million"),
-                ("bytes that come back per generation", f"{found['generation_back'] / 1e6:,.2f} million"),
+                ("bytes received per generation", f"{found['generation_back'] / 1e6:,.2f} million"),
             ]
         ),
     }

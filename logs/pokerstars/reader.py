@@ -238,7 +238,7 @@ def _begin_street(hand: HandText, line: int, text: str, street: int) -> int:
     found = _STREET.match(text)
     name = "" if found is None else found[1]
     if name.startswith(("FIRST", "SECOND", "THIRD")):
-        raise HandError("the board was dealt more than once, and a game definition knows one board", line)
+        raise HandError("the board was dealt more than once, which a game definition cannot express", line)
     if found is None or name not in _STREET_LINES:
         return street
     board = tuple(card for run in _CARDS.findall(found[2]) for card in _cards(line, run))
@@ -467,12 +467,12 @@ class _Replay:
             if not is_small and big is None:
                 big = post
         if big is None:
-            raise HandError("nobody posts a big blind", 0)
+            raise HandError("the hand has no big blind", 0)
         big_position = self._position_of[big.name]
         is_limit = text.betting is BettingType.LIMIT
         is_all_in = blinds[big_position] == stacks[big_position]
         if big.cents < text.stakes_cents[1 - is_limit] and (is_all_in or not is_limit):
-            problem = "the big blind is less than the stakes say, and a game definition knows no other bet to call"
+            problem = "the big blind is less than that of the stakes, which a game definition cannot express"
             raise HandError(problem, big.line)
         sizes = tuple([self._chips(0, stake) for stake in text.stakes_cents for _ in range(2)]) if is_limit else ()
         raises = Counter(move.street for move in text.moves if move.verb in ("bets", "raises"))

@@ -131,7 +131,7 @@ def test_c_client_complains(c_client: Path) -> None:
 
 
 def test_the_guides_python_bot(root: Path, tmp_path: Path, program_env: dict[str, str]) -> None:
-    guide = (root / "docs" / "connect-a-bot.md").read_text(encoding="utf-8")
+    guide = (root / "docs" / "python-sdk.md").read_text(encoding="utf-8")
     bot, test = code_blocks(guide, "python")
     assert len(bot.splitlines()) < 15
     (tmp_path / "my_bot.py").write_text(bot)

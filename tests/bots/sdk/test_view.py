@@ -251,7 +251,7 @@ def test_of_hand_shows_folded_cards_to_nobody_but_their_owner() -> None:
 
 # ---- the table of the guide
 
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "connect-a-bot.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "python-sdk.md"
 UNLISTED = {
     "acting_position",
     "betting",

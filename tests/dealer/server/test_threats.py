@@ -1,4 +1,4 @@
-"""The threat tables of docs/security.md: every row names tests, and each of them is there."""
+"""The threat tables of SECURITY.md: every row names tests, and each of them is there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TESTS = ROOT / "tests" / "dealer"
 
 def rows() -> Iterator[tuple[str, str, Path]]:
     """By row of the tables: what could be tried, the cell of the tests, and the folder of the table."""
-    text = (ROOT / "docs" / "security.md").read_text("utf-8")
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
     folder = TESTS / "server"
     for line in text.partition("\n## Attacks and tests\n")[2].partition("\n## ")[0].splitlines():
         if found := re.search(r"with the tests of `tests/dealer/(\w+)`", line):

@@ -1,4 +1,4 @@
-"""Who could try what over HTTP, and what stops them: the rows of the table in docs/security.md."""
+"""Who could try what over HTTP, and what stops them: the rows of the table in SECURITY.md."""
 
 from __future__ import annotations
 
