@@ -455,11 +455,7 @@ class HumanSeat:
         return self._key + self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> Iterator[Scene]:
-        """Take bytes from the dealer; what is seen after each of its states, in order.
-
-        Raises:
-            DealerError: the dealer sent something that is not a state of the game.
-        """
+        """Take bytes from the dealer; what is seen after each of its states, in order, or a `DealerError`."""
         self._session.receive_data(data)
         while True:
             try:
@@ -517,13 +513,7 @@ class SeatConnection:
         self._send(seat.open())
 
     def scenes(self, on_idle: Callable[[], None] = lambda: None) -> Iterator[Scene]:
-        """What is seen, as it comes, until the dealer closes the connection. Nothing is sent unless `answer` is called.
-
-        `on_idle` is called now and then while nothing comes.
-
-        Raises:
-            DealerError: the dealer sent something that is not a state of the game.
-        """
+        """What is seen, as it comes, until the dealer disconnects; `on_idle` is called while nothing comes."""
         while True:
             try:
                 self._socket.settimeout(_LOOK_UP_S)

@@ -221,12 +221,9 @@ Decide: TypeAlias = Callable[[TreePosition, BettingState], Mapping[Action, Chanc
 def tree_positions(
     strategy: StrategyFile, betting: BettingState, holdings: int, decide: Decide
 ) -> tuple[list[TreePosition], list[Reading]]:
-    """The places of a betting, and how raises were read.
+    """The places of a betting at a decision of the player, for so many holdings, and how raises were read.
 
-    Args:
-        betting: at a decision of the player.
-        holdings: for how many it is asked.
-        decide: what the player does on the way; asked only where there are several paths.
+    `decide` is what the player does on the way, asked only where there are several paths.
     """
     state = betting_start(strategy.game)
     found = [TreePosition(0, strategy.game.big_blind, np.ones(holdings))]

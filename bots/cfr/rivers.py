@@ -107,12 +107,9 @@ def _learn_river(
     averages: Vector,
     iterations: int,
 ) -> None:
-    """Iterate.
+    """Change regrets, 0 at first, and probabilities, even at first; add each player's own chances to the averages.
 
-    Args:
-        regrets: shape (actions, holdings), changed; 0 to begin with.
-        strategy: the same shape, the probability of each action; even to begin with.
-        averages: the same shape, added to: how likely each action is taken, by its player alone.
+    The shape of all three is (actions, holdings).
     """
     for iteration in range(1, iterations + 1):
         power = (iteration - 1) ** 1.5

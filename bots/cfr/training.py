@@ -83,11 +83,7 @@ def save_checkpoint(path: Path, found: Checkpoint) -> None:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint.
-
-    Raises:
-        CheckpointError: there is no such file, it is not a checkpoint, of another version, or damaged.
-    """
+    """Read a checkpoint; a `CheckpointError` if it is not one, of another version, or damaged."""
     found = read_artifact(path, _KIND)
     header, arrays = found.header, found.arrays()
     with found.parsing():
@@ -151,14 +147,9 @@ class TrainingPlan(NamedTuple):
 
 
 class CfrProgress(NamedTuple):
-    """The progress of a training.
+    """The progress of a training: the part of the limit reached, the seconds of iterating, the last row of the history.
 
-    Attributes:
-        part: which part of the limit is reached, 0 to 1.
-        seconds: of iterating so far.
-        nodes_per_s: nodes of the betting visited in a second, each for all holdings of a board at once.
-        hands_per_s: the same, times the holdings.
-        last: the last row of the history; None before the first.
+    A node of the betting is visited for all holdings of a board at once; `hands_per_s` counts each of them.
     """
 
     iteration: int

@@ -72,11 +72,7 @@ class BettingTree:
 
 
 def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | None = None) -> BettingTree:
-    """The tree of a game of two players, from the beginning of the hand or from another state.
-
-    Raises:
-        SolvingError: the game is not one of two players, has no limit and no sizes, or is too large.
-    """
+    """The tree of a game of two players with a limit or sizes, from any state; else a `SolvingError`."""
     if game.num_players != 2:
         raise SolvingError(f"regret minimisation is for games of two players here, not of {game.num_players}")
     if not game.is_limit and sizes is None:

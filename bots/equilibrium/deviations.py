@@ -46,12 +46,7 @@ _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move
 
 @dataclass(frozen=True, slots=True)
 class ChosenAction:
-    """What a player did in a situation, such as ``fold`` or ``bet``.
-
-    Attributes:
-        chance: with which the equilibrium does it.
-        cost: of doing it once, in chips.
-    """
+    """What a player did in a situation, such as ``fold``; its chance in equilibrium, and its cost in chips."""
 
     did: str
     times: int

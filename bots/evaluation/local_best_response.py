@@ -60,11 +60,7 @@ _BOTH = 0b11
 
 @cache
 def every_holding(game: Game) -> _Holdem | _FewCards:
-    """The holdings of a game: cards, numbers, which are free of some cards, shares of the pot against each.
-
-    Raises:
-        GameRefused: they are too many, or there are not two players.
-    """
+    """The holdings of a game of two players that has few enough of them; else a `GameRefused`."""
     if game.num_players == 2 and is_holdem(game):
         return _Holdem()
     if game.num_players == 2 and shares_refusal(game) is None:
@@ -246,11 +242,7 @@ class RangeOfPolicy:
     """A policy in a game for two, seen by an opponent who knows it: its range, and the best answer for one action."""
 
     def __init__(self, game: Game, policy: Policy, name: str) -> None:
-        """The name is for errors; every deal of the game of two players can be counted, or it is hold'em.
-
-        Raises:
-            GameRefused: another game.
-        """
+        """The name is for errors; every deal of the game of two players can be counted, or it is hold'em."""
         self.game = game
         self.holdings = every_holding(game)
         self._policy, self._name = policy, name
@@ -411,12 +403,6 @@ class LbrBot(Bot):
         return local_refusal(game)
 
     def prepare(self, game: Game) -> None:
-        """Load the policy, and what counts the chances.
-
-        Raises:
-            GameRefused: the actions are not for this game.
-            PolicyError: the opponent has no policy here.
-        """
         from engine.ranges import chances_of_all, shares_against
 
         self._known(game)

@@ -34,11 +34,7 @@ class GeneRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Genome:
-    """The genes of every chromosome of a population, each with so many values of its range.
-
-    Raises:
-        EvolutionError: no genes, no values, or an empty range.
-    """
+    """The genes of every chromosome of a population, each with so many values of its range."""
 
     ranges: tuple[GeneRange, ...]
     values: int = 1
@@ -226,11 +222,7 @@ class Roulette:
 
 @dataclass(frozen=True, slots=True)
 class SignedRoulette:
-    """Walks along the fitness of all, also where it is negative, until the sum reaches a drawn part of the whole sum.
-
-    Raises:
-        EvolutionError: when it draws and the whole sum is not above 0: there is nothing to walk along.
-    """
+    """Walks along the fitness of all, also where it is negative, until the sum, above 0, reaches a drawn part of it."""
 
     def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
         ends = np.cumsum(fitness)
@@ -375,19 +367,10 @@ class Mutation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """Some genes go up or down, each of their values by itself, by a part of their range.
-
-    Attributes:
-        genes: how many genes of a chromosome; all that are allowed, if those are fewer.
-        variance: the part of the range, above 0 and at most 1.
-        is_drawn: the step is drawn between nothing and that part, instead of always the whole of it.
-        only_used: only genes that were used in the evaluation.
-    """
+    """Some genes that were used, or all of them, go up or down, each value by itself, by a part of its range."""
 
     genes: int
     variance: float = 0.1
-    is_drawn: bool = False
-    only_used: bool = True
 
     def __post_init__(self) -> None:
         _require_genes(self.genes)
@@ -399,22 +382,16 @@ class Shift:
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:
-        picked = pick(used if self.only_used else np.ones_like(used), self.genes, random)
+        picked = pick(used, self.genes, random)
         steps = random.choice([-1.0, 1.0], size=chromosomes.shape) * self.variance * genome.width
-        if self.is_drawn:
-            steps *= random.random(chromosomes.shape)
         return genome.fitted(chromosomes + picked[:, :, None] * steps)
 
 
 @dataclass(frozen=True, slots=True)
 class NewValues:
-    """Some genes get new values, each value of their range equally likely.
-
-    With `only_used` only genes that were used in the evaluation.
-    """
+    """Some genes get new values, each value of their range equally likely."""
 
     genes: int = 1
-    only_used: bool = False
 
     def __post_init__(self) -> None:
         _require_genes(self.genes)
@@ -422,7 +399,7 @@ class NewValues:
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:
-        picked = pick(used if self.only_used else np.ones_like(used), self.genes, random)
+        picked = pick(np.ones_like(used), self.genes, random)
         return np.where(picked[:, :, None], genome.random(len(chromosomes), random), chromosomes)
 
 

@@ -292,11 +292,7 @@ class Evolution:
             yield self.step()
 
     def step(self) -> Generation:
-        """Breed and evaluate one generation, the first population if there has been none.
-
-        Raises:
-            EvolutionError: the evaluation has another shape than the population, or a fitness that is not a number.
-        """
+        """Breed and evaluate one generation, the first population if there has been none."""
         state = self.state
         if state is None:
             number, population = 0, self._first
@@ -423,11 +419,7 @@ _KIND: Final = FileKind(
 
 
 def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> None:
-    """Write a state whole, and what else is needed to resume, such as settings; JSON must be able to hold `about`.
-
-    Raises:
-        CheckpointError: the file cannot be written.
-    """
+    """Write a state whole, with what else is needed to resume, such as settings, as JSON."""
     facts = {
         "about": about,
         "seed": state.seed,
@@ -448,11 +440,7 @@ def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> No
 
 
 def load_checkpoint(path: str | Path) -> tuple[State, dict[str, Any]]:
-    """The state and what else was written with it.
-
-    Raises:
-        CheckpointError: there is no such file, it is not a checkpoint, of another version, or damaged.
-    """
+    """The state and what else was written with it; a `CheckpointError` if there is no such file, or it is damaged."""
     found = read_artifact(path, _KIND)
     arrays = {name: array.copy() for name, array in found.arrays().items()}
     with found.parsing():
@@ -479,9 +467,6 @@ def saving(evolution: Evolution, path: str | Path, about: Callable[[], dict[str,
     """Write the state of a running evolution when it ends, for whatever reason, and every ten seconds before.
 
     The function yielded is to be called after each generation; `about` gives what is written with the state.
-
-    Raises:
-        CheckpointError: the file cannot be written.
     """
     written_s, begun_with = time.monotonic(), evolution.state
 

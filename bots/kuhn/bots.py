@@ -75,11 +75,7 @@ class KuhnBot(Bot):
         return drawn_action(self.policy(view), uniform(draw(self._seed, view)))
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities in the genes.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
+        """The probabilities in the genes."""
         variant = self._variant(view.game)
         return policy_of_genes(variant, models(variant)[self.model_name], view)
 

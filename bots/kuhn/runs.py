@@ -281,11 +281,7 @@ _MOST_CHARACTERS: Final = 100_000
 
 
 def read_genes(path: Path, game: KuhnGame) -> Genes:
-    """The strategy in a file.
-
-    Raises:
-        ChromosomeError: it cannot be read, something in it is not a number, or it is not a strategy for the game.
-    """
+    """The strategy in a file; a `ChromosomeError` if it is not one for the game."""
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(_MOST_CHARACTERS)
@@ -377,14 +373,9 @@ def evolve(
     place: tuple[int, int] = (1, 1),
     show: Callable[[SeedProgress], None] = lambda _: None,
 ) -> KuhnResult:
-    """One run, with checkpoints.
+    """One run, with checkpoints; `show` is called some times a second.
 
-    `place` is the number of the run among those of the command, and how many those are; `show` is called some times a
-    second.
-
-    Raises:
-        CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
-        EvolutionError: bad settings, or the mistakes of the listing end the run.
+    `place` is the number of the run among those of the command, and how many those are.
     """
     if (finished := _finished(folder, settings, generations)) is not None:
         return finished

@@ -199,18 +199,9 @@ class Trainee:
         return self._arrays.met
 
     def play(self, specs: Sequence[str], pack: DealBatch, *, learns: bool) -> NDArray[np.float64]:
-        """Play all rotations of some deals.
+        """Play all rotations of some deals: net chips by deal, rotation and player, the learner being player 0.
 
-        Args:
-            specs: the opponents by seat, as `bots.sdk.registry.make_bot` takes them.
-            learns: whether it explores and remembers; if not, it is frozen.
-
-        Returns:
-            net chips by deal, rotation and player; the learner is player 0.
-
-        Raises:
-            SpecError: an opponent is not a bot.
-            GameRefused, BotFailure: an opponent that is not compiled does not play, or fails.
+        Opponents by seat are named as for `make_bot`. The learner explores and remembers only if it learns.
         """
         from bots.learner.kernel import LEARNER, Seat
 

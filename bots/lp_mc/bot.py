@@ -248,10 +248,6 @@ class LpMcBot(McBot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options; `SimulationOptions` says what each of the simulation's decides.
-        Raises:
-            ValueError: there is no such strategy.
-        """
         super().__init__(options, explain=explain, seed=seed)
         self._preflop = _Preflop(preflop)
 

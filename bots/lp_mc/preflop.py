@@ -66,16 +66,7 @@ _SMALL_BLIND: Final = Position(1)
 
 @dataclass(frozen=True, slots=True)
 class PreflopRules:
-    """The betting before the flop.
-
-    Attributes:
-        blinds: the small and the big blind, in chips.
-        bet: the size of a raise, in chips.
-        cap: how many bets there may be, including the big blind.
-
-    Raises:
-        SolvingError: the rules are those of no game.
-    """
+    """The betting before the flop: blinds and the size of a raise in chips, and the most bets, with the big blind."""
 
     blinds: tuple[int, int] = (1, 2)
     bet: int = 2
@@ -269,16 +260,7 @@ class Chart(NamedTuple):
 
 
 class DecisionCounts(NamedTuple):
-    """How many of the 169 hands do what at a decision.
-
-    Attributes:
-        betting: the actions before it, as in a match state.
-        fold: hands that always fold.
-        call: hands that always call, or check.
-        raise_: hands that always raise.
-        mixed: hands that do several of these.
-        absent: hands that never get there, by their own choice.
-    """
+    """How many of the 169 hands always fold, call (or check) or raise at a decision, mix these, or never get there."""
 
     seat: str
     betting: str

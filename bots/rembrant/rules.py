@@ -283,11 +283,7 @@ _LARGEST_SIZE: Final = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to play where the paper is silent; the metadata of each field say what it decides.
-
-    Raises:
-        ValueError: a value is out of range; the sentence names it.
-    """
+    """How to play where the paper is silent; a value out of range is a `ValueError`."""
 
     reading: str = option(
         DETERMINISTIC,

@@ -161,11 +161,7 @@ class ExactExploitability:
 
 
 def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploitability:
-    """Count what best answers win from a policy in every position of a game.
-
-    Raises:
-        SolvingError: the game is too large, or the policy has no probabilities, or impossible ones.
-    """
+    """Count what best answers win from a policy in every position; a `SolvingError` if the game is too large."""
     form = sequence_form(small_game(game))
     players = range(game.num_players)
     plans = tuple(plan_of_policy(form, game, player, policy, name) for player in players)

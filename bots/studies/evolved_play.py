@@ -162,11 +162,7 @@ def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
 def verdict_on_winnings(
     printed: float, printed_deals: int, trained: float, unseen: Estimate, unseen_deals: int
 ) -> tuple[Verdict, str]:
-    """What became of printed winnings, which are those of the deals of a training, and why.
-
-    Args:
-        unseen: ours on other deals; what chance makes two sets of deals differ is taken from it.
-    """
+    """The verdict on printed winnings, those of a training's deals, and its reason; ours are on other deals."""
     if unseen.half_width_95 is None:
         return Verdict.UNDECIDED, _TOO_FEW
     chance = unseen.half_width_95 * (unseen_deals / printed_deals) ** 0.5

@@ -324,11 +324,7 @@ _CLASSIC: Final = KuhnGame(Variant.CLASSIC)
 
 
 def mixed_value(game: KuhnGame, second: Sequence[float]) -> float:
-    """The most a first player can be sure of on average where half of its hands are against a known second player.
-
-    Args:
-        second: the genes of the known one; the other may do anything.
-    """
+    """The most a first player is sure of on average where half of its hands are against known genes."""
     form = sequence_form_of(game)
     payoffs = form.payoffs().summed()
     plan = np.zeros(payoffs.shape[1])

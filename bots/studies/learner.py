@@ -448,11 +448,7 @@ def _list(outcomes: Sequence[ExperimentResult]) -> str:
 
 
 class SeedMean(NamedTuple):
-    """A mean over seeds and half its 95 % interval.
-
-    Attributes:
-        half_width: by Student's t, which takes the means of the seeds as normal.
-    """
+    """A mean over seeds and half its 95 % interval by Student's t, which takes the means of the seeds as normal."""
 
     mean: float
     half_width: float
@@ -485,11 +481,7 @@ _CURVES: Sequence[tuple[str, Callable[[Block], Winnings]]] = (
 
 
 def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block]) -> Report:
-    """The report of a training.
-
-    Args:
-        blocks: of the training, at least one.
-    """
+    """The report of a training of at least one block."""
     shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
     table = sheet(
         "Winnings by block, mbb/g",
@@ -537,12 +529,7 @@ def _learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
 def tuning_report(
     settings: TuningSettings, measured: Sequence[MeasuredConstants], checks: Mapping[str, NDArray[np.float64]]
 ) -> Report:
-    """The report of a search.
-
-    Args:
-        measured: in the order in which they were asked for.
-        checks: what the best of them, ``evolution``, and ``default`` are worth with other deals and draws.
-    """
+    """The report of a search; `checks` are winnings of ``evolution``, its best, and of ``default`` on other deals."""
     best = max(measured, key=lambda one: one.mbb)
     gain = SeedMean.of((checks["evolution"] - checks["default"]).tolist())
     table = sheet(

@@ -147,11 +147,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line of a chart, dashed where it was printed, expected or drawn by hand; `low` and `high` bound a band.
-
-    Raises:
-        ValueError: the lengths do not fit.
-    """
+    """A line of a chart, dashed where it was printed, expected or drawn by hand; `low` and `high` bound a band."""
 
     name: str
     xs: tuple[float, ...]
