@@ -61,7 +61,7 @@ class RaisingBot(_SteadyBot):
     """Raises whenever it may.
 
     Algorithm: bet or raise, in a no-limit game by the smallest legal size; call if no raise is legal (the round has had
-        all its raises, or nobody has chips left to answer one).
+        all its raises, or no player has chips left to answer one).
 
     Strength: +528 ± 35 mbb/g in limit and +7,489 ± 374 in no-limit against the other built-in bots, two players,
         duplicates, 95 % (docs/strength.md), nearly all of it from bots that fold too much or act at random.

@@ -20,10 +20,10 @@ is possible:
     p, p/2, 2p, 3/4p, r p/2, 75%            call, then raise by that part of the pot as it is after the call
 
 The dealer may be ahead of the person, who still looks at the end of a hand, so scenes wait in `Moments` until the
-person has gone on. A moment's name is the number of the hand and how many actions were played in it: ``12.3``. An
+person has continued. A moment's name is the number of the hand and how many actions were played in it: ``12.3``. An
 answer that was sent twice, or from a page that is out of date, names a moment that has passed and changes nothing.
 What the person has played in a hand is a value, `HandProgress`. Given back when the hand is dealt again, after a break,
-it brings the person to the same decision, and nobody decides a second time knowing more.
+it brings the person to the same decision, so no decision is made a second time with more knowledge.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def _raise_of(size: str, raises: Raises, choices: Choices, scene: Scene) -> Acti
         street_total = raises.street_min
     elif size in _ALL_IN:
         if raises.is_fixed and raises.street_max < scene.view.stack_left + scene.view.street_committed[scene.position]:
-            _refuse("Nobody can go all-in here, the game fixes the size", choices)
+            _refuse("All-in is not possible here, the game fixes the size", choices)
         street_total = raises.street_max
     elif _CHIPS.fullmatch(size):
         street_total = int(size.replace(",", ""))
@@ -396,7 +396,7 @@ class Moments:
     def _stale(self, name: str) -> str:
         if name in self._answers:
             return f"That was taken already, and counts once: {self._answers[name]}."
-        return "That was meant for another moment of the match, and nothing was done; this is how it stands."
+        return "That was meant for another moment of the match, and nothing was done; this is the current state."
 
 
 def _name_of(scene: Scene) -> str:
@@ -474,7 +474,7 @@ class HumanSeat:
     def _scene(self, received: ReceivedState) -> Scene:
         state, betting = received.state, received.betting
         count = len(self._names)
-        # Positions go round the table from seat to seat, whoever has the button.
+        # Positions go round the table from seat to seat, wherever the button is.
         seats = [(self._seat + position - state.position) % count for position in range(count)]
         if not self._is_begun:
             self._is_begun = True

@@ -118,9 +118,11 @@ class CfrBot(Bot):
         decided = self._decide(view)
         action = drawn_action(decided.policy, uniform(draw(self._seed, view)))
         if self._explains:
-            told = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in decided.policy.items())
+            shown = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in decided.policy.items())
             cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
-            view.comment(f"{cards}: {self._reason(view, decided)}: {told} -> {format_action(action)}{decided.readings}")
+            view.comment(
+                f"{cards}: {self._reason(view, decided)}: {shown} -> {format_action(action)}{decided.readings}"
+            )
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
@@ -152,7 +154,7 @@ class CfrBot(Bot):
             return _Decided({action: chance for action, chance in chances.items() if chance > 0}, river)
         played = play(strategy, view.betting, view.board, lambda board: np.array([self._bucket(strategy, view, board)]))
         chances = {action: float(chance[0]) for action, chance in played.policy.items()}
-        readings = "".join(f"; {_told(reading)}" for reading in played.read)
+        readings = "".join(f"; {_in_words(reading)}" for reading in played.read)
         return _Decided({action: chance for action, chance in chances.items() if chance > 0}, None, readings)
 
     def _reason(self, view: View, decided: _Decided) -> str:
@@ -203,6 +205,6 @@ def _word(action: Action) -> str:
     return action.kind.name.lower() + (f" to {action.hand_total}" if action.hand_total else "")
 
 
-def _told(reading: Reading) -> str:
+def _in_words(reading: Reading) -> str:
     known = ", ".join(f"{f'{pots:.2f}' if pots else 'none'} {chance:.0%}" for pots, chance in reading.known)
     return f"{format_action(reading.action)} is {reading.pots:.2f} pots, read as {known}"

@@ -13,9 +13,9 @@ and read as the neighbouring sizes of the tree, with chances, so a hand is follo
 counts by the chances of its readings, times how likely we would have done along it what we did: so playing by all
 paths at once is the same as drawing a reading of each raise and staying with it. A path is left where the table
 contradicts it, as long as there are others: we did what is not done on it, or everybody is all-in on it and at the
-table nobody is.
+table no player is.
 
-A raise may be read as none. Where the check or call that it is read as ends a round, the path goes on behind an answer
+A raise may be read as none. Where the check or call that it is read as ends a round, the path continues after an answer
 that is still *owed* at the table: a call.
 
 Our own raises are of the fraction of the real pot that the tree has of its own; all-in is always all-in.

@@ -81,7 +81,7 @@ _WORDS: Final = {FOLD: "fold", CALL: "call", RAISE: "raise"}
 
 
 class EquilibriumBot(Bot):
-    """Plays an equilibrium of Kuhn's or of Leduc poker: over both seats, nobody wins from it in the long run.
+    """Plays an equilibrium of Kuhn's or of Leduc poker: over both seats, no opponent wins from it in the long run.
 
     Algorithm: it draws each action by fixed probabilities. Those of Kuhn poker are known as a formula (Kuhn 1950): a
         family of equilibria for the first player and one strategy for the second. Those of the other games come from

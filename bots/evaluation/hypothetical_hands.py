@@ -348,7 +348,7 @@ def _add(
     scale = float(game.big_blind) if game.is_limit else pot
     equals = 1 / members.bit_count()
     column = first + 1 + _EVENTS * betting.round
-    # To fold is not to stay in: the sum of the other two would leave rounding where nobody may fold.
+    # To fold is not to stay in: the sum of the other two would leave rounding where no player may fold.
     for difference in (-differences[_FOLD], differences[_RAISE]):
         if difference:
             weight = difference * scale

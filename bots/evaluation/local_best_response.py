@@ -2,7 +2,7 @@
 
 At its turn it knows how likely each holding of the opponent is, w(h): 1 for every one that its own cards and the board
 leave, times the probability with which the policy does each thing that the opponent did. Then, with `pot` in the middle
-and `call` to pay, it compares what it wins from here on if nobody bets any more after its own action:
+and `call` to pay, it compares what it wins from here on if there is no more bet after its own action:
 
     fold               0
     call               share * pot - (1 - share) * call
@@ -341,7 +341,7 @@ class RangeOfPolicy:
         hole: Sequence[Card],
         board: tuple[Card, ...],
     ) -> float:
-        """What an action wins from here on if nobody bets after it, in chips."""
+        """What an action wins from here on if there is no bet after it, in chips."""
         if action.kind == ActionKind.FOLD:
             return 0.0
         pot, call = betting.pot, betting.to_call
@@ -371,7 +371,7 @@ class LbrBot(Bot):
     """Plays local best response against an opponent whose policy it knows.
 
     Algorithm: `bots.evaluation.local_best_response`. It keeps how likely each holding of the opponent is by the policy
-        of `against`, and takes the action that wins most if nobody bets after it. Where the opponent does what that
+        of `against`, and takes the action that wins most if there is no bet after it. Where the opponent does what that
         policy never would, it learns nothing from it.
 
     Source: V. Lisy & M. Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017, arXiv

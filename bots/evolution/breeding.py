@@ -152,7 +152,7 @@ Evaluator: TypeAlias = Callable[[Chromosomes, Seeds, Chromosomes | None], Evalua
 """Evaluates chromosomes.
 
 It is given the chromosomes, a seed for each and the opponents' chromosomes (None where there are none). What it finds
-of one individual may depend on that individual, its seed and the opponents only, so that the work can be divided
+of one individual may depend on that individual, its seed and the opponents only, so that the evaluation can be divided
 anyhow. It must be picklable where other processes do it.
 """
 Map: TypeAlias = Callable[..., Sequence[Evaluation]]
@@ -185,7 +185,8 @@ class Selection(Protocol):
 class Tournament:
     """The fittest of `size` individuals drawn with replacement; among equals, the one drawn first.
 
-    An individual that is not fitter than `floor` cannot win; where nobody drawn is, the first of the population does.
+    An individual that is not fitter than `floor` cannot win; where none of the drawn is, the first of the population
+    does.
     """
 
     size: int = 3
@@ -231,7 +232,7 @@ class SignedRoulette:
                 f"a roulette wheel without an offset cannot turn: the fitness of all sums to {ends[-1]:g}, "
                 "and it has to be above 0"
             )
-        # Where the sum goes down, nobody is found who was not before.
+        # Where the sum goes down, no new individual is found.
         drawn: NDArray[np.intp] = np.searchsorted(np.maximum.accumulate(ends), random.random(count) * ends[-1])
         return drawn
 
@@ -256,7 +257,7 @@ class Rank:
 
 def _spin(weights: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
     ends = np.cumsum(weights if weights.any() else np.ones(len(weights)))
-    # The end of the last interval belongs to nobody, and a rounded product could reach it.
+    # The end of the last interval belongs to no individual, and a rounded product could reach it.
     points = np.minimum(random.random(count) * ends[-1], np.nextafter(ends[-1], 0))
     drawn: NDArray[np.intp] = np.searchsorted(ends, points, side="right")
     return drawn
@@ -539,6 +540,6 @@ def _factors(count: int) -> NDArray[np.uint64]:
 
 
 def best_first(fitness: Floats) -> list[int]:
-    """The indices of the individuals, the fittest first; equals in the order in which they stand."""
+    """The indices of the individuals, the fittest first; equals in their order in the population."""
     order: list[int] = np.argsort(-fitness, kind="stable").tolist()
     return order

@@ -170,8 +170,8 @@ class LpBot(Bot):
     """Plays the equilibrium of the game that ends before the flop, and calls everything after it.
 
     Algorithm: the betting before the flop with all cards shown at its end is a game of its own, small enough to be
-        solved exactly by a linear program (`bots.lp_mc.preflop`): the probabilities of fold, call and raise for each
-        of the 169 starting hands after each betting. If both only called after the flop, nobody could win against it
+        solved exactly by a linear program (`bots.lp_mc.preflop`): the probabilities of fold, call and raise for each of
+        the 169 starting hands after each betting. If both only called after the flop, no opponent could win against it
         on average over both seats; an opponent that bets after the flop can.
 
     Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013, section 4.1; the

@@ -1,6 +1,6 @@
 """Limit hold'em of two players that ends before the flop, as a game for `bots.solving`.
 
-The betting before the flop is played as the rules have it; whoever is left then shows down, on all boards. It is the
+The betting before the flop is played as the rules have it; the players left then show down, on all boards. It is the
 model of Selby (1999), and of Vytrísal (2013). Player 0 is the small blind, a class is one of the 169 starting hands.
 With blinds 1/2, bets of 2 and at most four bets the tree has 15 leaves; each player has 11 sequences and 4 information
 sets for each class. As in the thesis, one of the sequences is a fold that owes nothing, which the rules refuse: `solve`

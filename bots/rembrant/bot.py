@@ -70,7 +70,7 @@ class RembrantBot(Bot):
         docs/gap-fillings.md lists all of it.
 
     Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
-        opponent is whoever made the last bet or raise of the round (`read_opponent`). Games other
+        opponent is the player who made the last bet or raise of the round (`read_opponent`). Games other
         than hold'em are refused.
 
     Strength: the tables are made for two players, no-limit, 200 big blinds, stacks reset after every hand: there

@@ -311,11 +311,11 @@ _SETTLED: Final = 200
 _WINDOW: Final = 100
 _NEAR: Final = 0.005
 _STABLE: Final = 800
-"""The generation after which the work calls its average stable."""
+"""The generation after which the thesis calls its average stable."""
 _EQUILIBRIUM: Final = 0.01
 """Chips per hand: who can be exploited by more on average plays no equilibrium."""
 _TEST_HANDS: Final = 1000
-"""Hands of each of the work's tests of its evolved strategies."""
+"""Hands of each of the thesis's tests of its evolved strategies."""
 _MOST_LUCK: Final = 5.0
 """Standard errors above what a strategy wins that hardly any number of tests reaches."""
 _LEVEL: Final = 0.004
