@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -34,13 +34,6 @@ from bots.evolution.breeding import (
     evaluate_in_parts,
     joined,
 )
-
-
-class Opposition(Protocol):
-    """Renews the opponents after a generation."""
-
-    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """The next generation's opponents, shape (opponents, genes, values): the same object if nothing changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +74,7 @@ class Rivals:
             raise EvolutionError(f"a hall of fame cannot have room for {self.hall}")
 
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """See `Opposition`; the breeding itself is the evolution's."""
+        """No change: the breeding itself is the evolution's."""
         return opponents
 
     @staticmethod
@@ -96,6 +89,10 @@ def _required(evaluation: Evaluation) -> Floats:
     if evaluation.against is None:
         raise EvolutionError("the evaluation has no winnings of the opponents, so they cannot be renewed")
     return evaluation.against
+
+
+Opposition: TypeAlias = Fixed | Challengers | Rivals
+"""`renewed` gives the next generation's opponents, shape (opponents, genes, values); the same object: none changed."""
 
 
 class _Purpose(enum.IntEnum):

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.rembrant.rules import (
     BELOW_STRAIGHTS,
+    GROUPS,
+    POSTFLOP_RULES,
+    PREFLOP_RULES,
     STREETS,
     Danger,
     HandKind,
@@ -17,9 +20,6 @@ from bots.rembrant.rules import (
     Rule,
     Style,
     chance_of_aggression,
-    group_of,
-    postflop_rule,
-    preflop_rule,
     read_danger,
     read_kind,
 )
@@ -130,8 +130,8 @@ class RembrantBot(Bot):
     def _decide_preflop(self, view: View) -> _Decision:
         opponent = read_opponent(view)
         hand = starting_hand_name(view.hole_cards)
-        rule = preflop_rule(hand, opponent)
-        group = group_of(hand)
+        rule = PREFLOP_RULES[hand, opponent]
+        group = GROUPS[hand]
         move = rule.cell.aggressive
         limit_chips = rule.cell.limit_chips(view.big_blind)
         if limit_chips is not None and view.betting.max_spent > limit_chips:
@@ -146,7 +146,7 @@ class RembrantBot(Bot):
         opponent = read_opponent(view)
         kind = read_kind(view.hole_cards, view.board)
         danger = read_danger(view.board)
-        rule = postflop_rule(kind, STREETS[view.round - 1], opponent)
+        rule = POSTFLOP_RULES[kind, STREETS[view.round - 1], opponent]
         cell = rule.cell
         moves, chance = (cell.passive, cell.aggressive), 1.0
         if (
