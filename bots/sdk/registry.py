@@ -62,7 +62,7 @@ class OptionDescription(NamedTuple):
 
 
 class BotDescription(NamedTuple):
-    """One bot; its origin is the distribution that declares it, with its version; empty for a built-in bot."""
+    """One bot; its origin is the distribution that declares it and its version, empty for a built-in bot."""
 
     name: str
     summary: str
@@ -207,12 +207,18 @@ def describe(name: str) -> BotDescription:
 
 
 def describe_all() -> list[BotDescription]:
-    """Every bot that has a name, by name; imports all of them, or has the reason as the summary."""
+    """Every bot that has a name, by name; imports all of them. A declared bot that fails has the reason for summary.
+
+    Raises:
+        SpecError: a built-in bot cannot be imported.
+    """
     described = []
     for name in sorted([*_ENTRIES, *_declared()]):
         try:
             described.append(describe(name))
         except SpecError as error:
+            if name in _ENTRIES:
+                raise
             described.append(BotDescription(name, str(error), (), _origin(name)))
     return described
 
@@ -279,6 +285,10 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
         raise SpecError(spec, f"{place} cannot be imported: {in_one_line(error)}") from error
     meant, found = os.path.join(folder, *place.split(".")), getattr(module, "__file__", None) or ""
     if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
+        if any(entry.place.startswith(f"{place}:") for entry in _ENTRIES.values()):
+            home = os.path.abspath(found).removesuffix(os.path.join(os.sep, *place.split(".")) + ".py")
+            problem = f"acpc-arena runs from {home}, and this folder is another checkout"
+            raise SpecError(spec, f"{problem}; to use this one: pip install -e {folder}")
         raise SpecError(spec, f"the module {place!r} is {found} here; name the file: {meant}.py:Class")
     return module
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit, Quiet, takes_options
+from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.match.events import StrayConnection
 from dealer.match.sentences import stray_sentence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dealer.doctor.situations import ExaminationSetup
 
 _examination = partial(typer.Option, rich_help_panel="Examination")
-_tcp = partial(typer.Option, rich_help_panel="A client that somebody else starts")
+_tcp = partial(typer.Option, rich_help_panel="A client that connects by itself")
 _WIDTH = 100
 """Longer lines are hard to read."""
 _START_TIMEOUT_S = 30.0
@@ -38,8 +38,6 @@ _MOST_SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
-    """The options of the doctor."""
-
     game: Annotated[str, _examination("--game", "-g", help="A game (see 'arena games') or a .game file.")] = "limit"
     only: Annotated[
         list[str] | None,
@@ -67,7 +65,7 @@ class DoctorOptions:
     seed: Annotated[
         int, _examination(min=0, max=2**32 - 1, help="Seed of the cards, of the opponents and of a built-in bot.")
     ] = 0
-    strict: Annotated[bool, _examination("--strict", help="Exit with code 1 for warnings, too.")] = False
+    strict: Annotated[bool, _examination("--strict", help="Also exit with code 1 for warnings.")] = False
     host: Annotated[str, _tcp(help="Address to listen on; 0.0.0.0 admits other machines.")] = "127.0.0.1"
     port: Annotated[int, _tcp(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0
     reconnect: Annotated[
@@ -153,16 +151,17 @@ def _examine(
     from dealer.doctor.report import printable
     from dealer.doctor.situations import Situation
 
-    is_wanted = not (options.quiet or options.as_json or options.verbose)
-    with _status(terminal, is_wanted=is_wanted) as update, _stopped_by_signals():
+    is_silent = options.quiet or options.as_json or options.verbose or not terminal.err.is_terminal
+    with LiveLine(terminal, is_silent=is_silent) as line, _stopped_by_signals():
+        line("waiting for the bot")
 
         def show(event: Event) -> None:
             match event:
                 case Situation(name, what):
-                    update(f"{name}: {what}")
-                case Line(is_bots, line) if options.verbose:
-                    text = printable(line[:_MOST_SHOWN]).removesuffix(r"\r\n")
-                    more = "..." if len(line) > _MOST_SHOWN else ""
+                    line(f"{name}: {what}")
+                case Line(is_bots, data) if options.verbose:
+                    text = printable(data[:_MOST_SHOWN]).removesuffix(r"\r\n")
+                    more = "..." if len(data) > _MOST_SHOWN else ""
                     terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{more}")
                 case Waiting(host, port):
                     left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
@@ -191,29 +190,15 @@ def _show(terminal: Terminal, report: DoctorReport, options: DoctorOptions) -> N
 
 
 @contextlib.contextmanager
-def _status(terminal: Terminal, *, is_wanted: bool) -> Iterator[Callable[[str], None]]:
-    """A line that shows the current situation on a terminal, and nothing elsewhere."""
-    if not (is_wanted and terminal.err.is_terminal):
-        yield lambda text: None
-        return
-    with terminal.err.status("waiting for the bot") as status:
-        yield status.update
-
-
-@contextlib.contextmanager
 def _stopped_by_signals() -> Iterator[None]:
     """Let SIGTERM end the command as Ctrl-C does, so that the bot is stopped."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
     try:
-        before = signal.signal(signal.SIGTERM, stop)
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     except ValueError:
         # Only the main thread receives signals.
-        yield
-        return
+        before = None
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
