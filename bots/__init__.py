@@ -24,7 +24,7 @@ _spec = _spec or _find_spec("engine.shadowing")
 _shadowing = _module_of(_spec)  # type: ignore[arg-type]
 _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
-# Not logs and dealer: a playing bot needs neither, so a file of that name beside it does no harm.
+# Not logs and dealer: a playing bot needs neither, so a file of that name next to it does no harm.
 with _shadowing.ours("engine", "protocol"):
     from bots.errors import BotsError, ConnectError, DealerError, GameRefused, IllegalReply, SpecError
     from bots.sdk.bot import Bot

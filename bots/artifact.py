@@ -33,18 +33,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONGEST_LINE: Final = 1 << 26
+_MOST_LETTERS: Final = 40
 _TRAILER_BYTES: Final = 65
 """The checksum's digits and the end of their line."""
 
 
 class FileKind(NamedTuple):
-    """What a file holds.
-
-    Attributes:
-        what: it is, as its first line says it.
-        error: what a file that cannot be used raises.
-        remedy: what its reader can do about such a file.
-    """
+    """What a file holds; `remedy` is what the reader of an error can do."""
 
     what: str
     version: int
@@ -53,8 +48,6 @@ class FileKind(NamedTuple):
 
 
 class Artifact(NamedTuple):
-    """A file that was read."""
-
     kind: FileKind
     path: str
     header: Mapping[str, Any]
@@ -69,11 +62,7 @@ class Artifact(NamedTuple):
             raise self.kind.error(self.path, f"it is damaged: {error or 'parts are missing'}") from error
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Its arrays by name; not to be written to.
-
-        Raises:
-            BotFileError: of the kind; the contents are no such arrays.
-        """
+        """Its arrays by name; not to be written to."""
         import zlib
 
         import numpy as np
@@ -109,31 +98,19 @@ def as_arrays(
 
 
 def artifact_bytes(kind: FileKind, header: Mapping[str, Any], contents: bytes) -> bytes:
-    """A file as bytes; the same header and contents always give the same ones.
-
-    Args:
-        header: what its first line says besides; JSON must be able to say it.
-    """
+    """A file as bytes, always the same ones for the same header, an object of JSON, and contents."""
     line = json.dumps({**header, "what": kind.what, "version": kind.version}, sort_keys=True).encode("ascii")
     whole = line + b"\n" + contents
     return whole + hashlib.sha256(whole).hexdigest().encode("ascii") + b"\n"
 
 
 def write_artifact(path: str | os.PathLike[str], kind: FileKind, header: Mapping[str, Any], contents: bytes) -> None:
-    """Write a file in place of an earlier one, which stands until the new one is on the disk; see `artifact_bytes`.
-
-    Raises:
-        BotFileError: of the kind; the file cannot be written.
-    """
+    """Write a file in place of an earlier one, which remains until the new one is complete; see `artifact_bytes`."""
     write_file(path, artifact_bytes(kind, header, contents), kind.error)
 
 
 def write_file(path: str | os.PathLike[str], content: bytes | str, error: type[BotFileError]) -> None:
-    """Write any file whole, in place of an earlier one.
-
-    Raises:
-        BotFileError: the error given; it cannot be written.
-    """
+    """Write any file whole, in place of an earlier one, or raise the error given."""
     # A bot that only plays needs neither.
     from pathlib import Path
 
@@ -146,14 +123,7 @@ def write_file(path: str | os.PathLike[str], content: bytes | str, error: type[B
 
 
 def read_artifact(path: str | os.PathLike[str], kind: FileKind, *, is_mapped: bool = False) -> Artifact:
-    """Read a file, and check that it is whole.
-
-    Args:
-        is_mapped: map the file into memory, which processes then share; nobody may write the file meanwhile.
-
-    Raises:
-        BotFileError: of the kind; there is no such file, it is of another kind or version, or damaged.
-    """
+    """Read a whole file of a kind, or raise its error; a mapped file is shared by processes and must not change."""
     path = os.fspath(path)
     try:
         with open(path, "rb") as file:
@@ -195,11 +165,7 @@ def _header(path: str, kind: FileKind, line: bytes) -> dict[str, Any]:
 
 @contextmanager
 def locked_run(folder: Path, name: str) -> Iterator[None]:
-    """Make the folder of a run, and keep other processes out of the run of this name.
-
-    Raises:
-        CheckpointError: another process has the run, or the folder cannot be written.
-    """
+    """Make the folder of a run; a `CheckpointError` if another process has the run of this name."""
     from logs.whole_file import FileLock
 
     try:
@@ -215,20 +181,43 @@ def locked_run(folder: Path, name: str) -> Iterator[None]:
         yield
 
 
-class Journal:
-    """The results in a file, which no other process writes meanwhile.
+def require_same_settings(
+    path: str | os.PathLike[str],
+    wanted: Mapping[str, Any],
+    found: Mapping[str, Any],
+    *,
+    error: type[BotFileError] = CheckpointError,
+    remedy: str = "take another folder",
+) -> None:
+    """Raise an error that names the differing values, unless a file was made with the wanted settings."""
+    theirs, ours = _settings(found), _settings(wanted)
+    if names := [name for name, value in ours.items() if theirs.get(name) != value]:
+        made, asked = (", ".join(f"{name} {_in_words(of.get(name))}" for name in names) for of in (theirs, ours))
+        problem = f"it was made with {made}, not {asked}: {remedy}, or the same settings to resume"
+        raise error(os.fspath(path), problem)
 
-    Attributes:
-        rows: the results, as JSON gives them, in the order in which they were added.
-    """
+
+def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON has them; those of a group by their own names."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _settings(value) if isinstance(value, dict) else {name: value}
+    return found
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_in_words, value))
+    if isinstance(value, str) and "\n" in value:
+        return quoted(value, _MOST_LETTERS)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class Journal:
+    """The results in a file, which no other process writes meanwhile; `rows` has them in the order added."""
 
     def __init__(self, path: Path, settings: Mapping[str, object]) -> None:
-        """Read what is there; the file and its folder are made if they are not.
-
-        Raises:
-            CheckpointError: the file cannot be read or written, holds something else, or was made with other settings,
-                or another process writes it.
-        """
+        """Read the file, or make it; a `CheckpointError` if it is of other settings, damaged or in use."""
         from logs.whole_file import FileLock, LineFile
 
         self.path = path
@@ -261,12 +250,10 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Let others write the file."""
         self._file.close()
         self._lock.close()
 
     def add(self, row: object) -> None:
-        """Keep a result that JSON can hold."""
         self._file.write(json.dumps(row) + "\n")
         self.rows.append(row)
 
@@ -283,10 +270,7 @@ class Journal:
             raise self.damaged() from error
         if not isinstance(first, dict):
             raise self.damaged()
-        if differing := [name for name, value in about.items() if first.get(name) != value]:
-            theirs = ", ".join(f"{name} {first.get(name)}" for name in differing)
-            ours = ", ".join(f"{name} {about[name]}" for name in differing)
-            raise CheckpointError(str(self.path), f"it was made with {theirs}, not {ours}: take another folder")
+        require_same_settings(self.path, about, first)
         return rows
 
     def damaged(self) -> CheckpointError:

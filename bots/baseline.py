@@ -61,7 +61,7 @@ class RaisingBot(_SteadyBot):
     """Raises whenever it may.
 
     Algorithm: bet or raise, in a no-limit game by the smallest legal size; call if no raise is legal (the round has had
-        all its raises, or nobody has chips left to answer one).
+        all its raises, or no player has chips left to answer one).
 
     Strength: +528 ± 35 mbb/g in limit and +7,489 ± 374 in no-limit against the other built-in bots, two players,
         duplicates, 95 % (docs/strength.md), nearly all of it from bots that fold too much or act at random.
@@ -82,7 +82,6 @@ class HandRandom:
     __slots__ = ("_counter", "_seed")
 
     def __init__(self, seed: int | None) -> None:
-        """Start at hand 0; without a seed, draw one."""
         self._seed = mixed(int.from_bytes(os.urandom(8)) if seed is None else seed & MASK_64)
         self._counter = 0
         self.begin_hand(0)

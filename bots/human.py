@@ -20,10 +20,10 @@ is possible:
     p, p/2, 2p, 3/4p, r p/2, 75%            call, then raise by that part of the pot as it is after the call
 
 The dealer may be ahead of the person, who still looks at the end of a hand, so scenes wait in `Moments` until the
-person has gone on. A moment's name is the number of the hand and how many actions were played in it: ``12.3``. An
+person has continued. A moment's name is the number of the hand and how many actions were played in it: ``12.3``. An
 answer that was sent twice, or from a page that is out of date, names a moment that has passed and changes nothing.
 What the person has played in a hand is a value, `HandProgress`. Given back when the hand is dealt again, after a break,
-it brings the person to the same decision, and nobody decides a second time knowing more.
+it brings the person to the same decision, so no decision is made a second time with more knowledge.
 """
 
 from __future__ import annotations
@@ -145,7 +145,6 @@ class Scene:
 
     @cached_property
     def values(self) -> tuple[float, ...] | None:
-        """Net chips of the hand by position; None as long as it is not over."""
         return self.view.values if self.finished else None
 
     @cached_property
@@ -263,7 +262,7 @@ def _raise_of(size: str, raises: Raises, choices: Choices, scene: Scene) -> Acti
         street_total = raises.street_min
     elif size in _ALL_IN:
         if raises.is_fixed and raises.street_max < scene.view.stack_left + scene.view.street_committed[scene.position]:
-            _refuse("Nobody can go all-in here, the game fixes the size", choices)
+            _refuse("All-in is not possible here, the game fixes the size", choices)
         street_total = raises.street_max
     elif _CHIPS.fullmatch(size):
         street_total = int(size.replace(",", ""))
@@ -397,7 +396,7 @@ class Moments:
     def _stale(self, name: str) -> str:
         if name in self._answers:
             return f"That was taken already, and counts once: {self._answers[name]}."
-        return "That was meant for another moment of the match, and nothing was done; this is how it stands."
+        return "That was meant for another moment of the match, and nothing was done; this is the current state."
 
 
 def _name_of(scene: Scene) -> str:
@@ -405,7 +404,6 @@ def _name_of(scene: Scene) -> str:
 
 
 def _said(scene: Scene, action: Action) -> str:
-    """An action of the person in words."""
     after = replace(scene, betting=scene.betting.after(action))
     so_far = hand_events(after.betting, after.all_hole_cards, after.board, None)
     words = in_words([one for one in so_far if isinstance(one, Acted) and one.position == scene.position][-1], after)
@@ -419,8 +417,6 @@ _RECEIVE_BYTES: Final = 1 << 16
 
 
 class HumanSeat:
-    """One person's side of one match."""
-
     def __init__(
         self,
         game: Game,
@@ -459,11 +455,7 @@ class HumanSeat:
         return self._key + self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> Iterator[Scene]:
-        """Take bytes from the dealer; what is seen after each of its states, in order.
-
-        Raises:
-            DealerError: the dealer sent something that is not a state of the game.
-        """
+        """Take bytes from the dealer; what is seen after each of its states, in order, or a `DealerError`."""
         self._session.receive_data(data)
         while True:
             try:
@@ -482,7 +474,7 @@ class HumanSeat:
     def _scene(self, received: ReceivedState) -> Scene:
         state, betting = received.state, received.betting
         count = len(self._names)
-        # Positions go round the table from seat to seat, whoever has the button.
+        # Positions go round the table from seat to seat, wherever the button is.
         seats = [(self._seat + position - state.position) % count for position in range(count)]
         if not self._is_begun:
             self._is_begun = True
@@ -508,7 +500,6 @@ class HumanSeat:
         return replace(scene, score=self.score)
 
     def _count(self, values: Sequence[float]) -> None:
-        """Add a finished hand to the score."""
         self._hands += 1
         for seat, value in enumerate(values):
             self._chips[seat] += value
@@ -516,22 +507,13 @@ class HumanSeat:
 
 
 class SeatConnection:
-    """A seat with its socket; a context manager."""
-
     def __init__(self, seat: HumanSeat, host: str, port: int, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
-        """Connect; a `ConnectError` if no program listens there for so long."""
         self._seat = seat
         self._socket = connect(host, port, connect_timeout_s)
         self._send(seat.open())
 
     def scenes(self, on_idle: Callable[[], None] = lambda: None) -> Iterator[Scene]:
-        """What is seen, as it comes, until the dealer closes the connection. Nothing is sent unless `answer` is called.
-
-        `on_idle` is called now and then while nothing comes.
-
-        Raises:
-            DealerError: the dealer sent something that is not a state of the game.
-        """
+        """What is seen, as it comes, until the dealer disconnects; `on_idle` is called while nothing comes."""
         while True:
             try:
                 self._socket.settimeout(_LOOK_UP_S)

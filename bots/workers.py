@@ -87,11 +87,7 @@ class Workers:
         self._executor.shutdown(wait=kind is None or not self._survives, cancel_futures=True)
 
     def map(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> list[_Result]:
-        """The function's results for each of the arguments, in order.
-
-        Raises:
-            WorkersError: workers died one after another, or the cluster is gone. What a task raises comes through.
-        """
+        """The function's results for the arguments, in order; a `WorkersError` if workers die one after another."""
         return list(self.each(function, *arguments))
 
     def each(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> Iterator[_Result]:

@@ -71,7 +71,6 @@ class CfrBot(Bot):
     def __init__(
         self, *, strategy: FilePath = "", rivers: int | None = None, explain: bool = False, seed: int | None = None
     ) -> None:
-        """Set the options of `option_help`; a bad value, or a file that is not a strategy, is a `ValueError`."""
         if rivers is not None and not 0 <= rivers <= _MOST_RIVER_ITERATIONS:
             raise ValueError(f"a river is solved by 0 to {_MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
         self._path = strategy
@@ -88,7 +87,6 @@ class CfrBot(Bot):
                 raise ValueError(str(error)) from error
 
     def refusal(self, game: Game) -> str | None:
-        """All games but that of the strategy are refused; without one, all for which none ships."""
         if self._path:
             if self._file(self._path).game == game:
                 return None
@@ -120,17 +118,17 @@ class CfrBot(Bot):
         decided = self._decide(view)
         action = drawn_action(decided.policy, uniform(draw(self._seed, view)))
         if self._explains:
-            told = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in decided.policy.items())
+            shown = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in decided.policy.items())
             cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
-            view.comment(f"{cards}: {self._reason(view, decided)}: {told} -> {format_action(action)}{decided.readings}")
+            view.comment(
+                f"{cards}: {self._reason(view, decided)}: {shown} -> {format_action(action)}{decided.readings}"
+            )
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities that `act` draws from."""
         return self._decide(view).policy
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        """The probabilities of each action for every holding of hold'em; None in other games."""
         strategy = self._for(view.game)
         if not is_dealt_as_holdem(view.game):
             return None
@@ -156,7 +154,7 @@ class CfrBot(Bot):
             return _Decided({action: chance for action, chance in chances.items() if chance > 0}, river)
         played = play(strategy, view.betting, view.board, lambda board: np.array([self._bucket(strategy, view, board)]))
         chances = {action: float(chance[0]) for action, chance in played.policy.items()}
-        readings = "".join(f"; {_told(reading)}" for reading in played.read)
+        readings = "".join(f"; {_in_words(reading)}" for reading in played.read)
         return _Decided({action: chance for action, chance in chances.items() if chance > 0}, None, readings)
 
     def _reason(self, view: View, decided: _Decided) -> str:
@@ -207,6 +205,6 @@ def _word(action: Action) -> str:
     return action.kind.name.lower() + (f" to {action.hand_total}" if action.hand_total else "")
 
 
-def _told(reading: Reading) -> str:
+def _in_words(reading: Reading) -> str:
     known = ", ".join(f"{f'{pots:.2f}' if pots else 'none'} {chance:.0%}" for pots, chance in reading.known)
     return f"{format_action(reading.action)} is {reading.pots:.2f} pots, read as {known}"

@@ -121,7 +121,6 @@ def _lanes_of(buckets: int) -> int:
 
 
 def new_work(tree: TreeArrays, holdings: int) -> Work:
-    """Arrays large enough for any walk of a tree."""
     kind = tree.chips.dtype
     buckets = int(tree.buckets[tree.last_round])
     lanes = _lanes_of(buckets)
@@ -187,7 +186,6 @@ class DrawnBoards:
         self._abstraction, self._seed = abstraction, seed
 
     def cards(self, stream: int, number: int) -> tuple[int, ...]:
-        """The five cards of a board in the order dealt."""
         counter = mixed(mixed(self._seed & MASK_64) + stream * STEP & MASK_64) + number * 8 * STEP & MASK_64
         deck, board = list(range(52)), []
         for _ in range(_BOARD_CARDS):

@@ -118,7 +118,6 @@ class StrategyFile:
         return np.concatenate([self.chances(node).ravel() for node in np.flatnonzero(self.nodes).tolist()])
 
     def chances_of(self, node: int, bucket: int) -> list[float]:
-        """The probabilities of a decision in one bucket."""
         start, end = int(self.offsets[node]), int(self.offsets[node + 1])
         known = self.probabilities[start + bucket : end : self.buckets[self.rounds[node]]].tolist()
         chances = (*known, max(self._whole - sum(known), 0))
@@ -147,15 +146,7 @@ def write_strategy(
     strategy: NDArray[np.float64],
     record: Mapping[str, Any],
 ) -> None:
-    """Write a file.
-
-    Args:
-        abstraction: of hold'em; None for games whose buckets are ranks.
-        strategy: probabilities node by node, action by action, bucket by bucket.
-
-    Raises:
-        StrategyError: the file cannot be written.
-    """
+    """Write a file of probabilities by node, action and bucket; only hold'em has an abstraction."""
     parts, place = [], 0
     for node in tree.decisions.tolist():
         count, of_round = len(tree.actions[node]), buckets[tree.rounds[node]]
@@ -208,11 +199,7 @@ def _kinds(actions: tuple[Any, ...]) -> int:
 
 
 def read_strategy(path: str) -> StrategyFile:
-    """Map a file into memory.
-
-    Raises:
-        StrategyError: there is no such file, it is not a strategy, of another version, or damaged.
-    """
+    """Map a file into memory; a `StrategyError` if it is not a strategy, of another version, or damaged."""
     found = read_artifact(path, _KIND, is_mapped=True)
     header, arrays = found.header, found.arrays()
     with found.parsing():

@@ -13,9 +13,9 @@ and read as the neighbouring sizes of the tree, with chances, so a hand is follo
 counts by the chances of its readings, times how likely we would have done along it what we did: so playing by all
 paths at once is the same as drawing a reading of each raise and staying with it. A path is left where the table
 contradicts it, as long as there are others: we did what is not done on it, or everybody is all-in on it and at the
-table nobody is.
+table no player is.
 
-A raise may be read as none. Where the check or call that it is read as ends a round, the path goes on behind an answer
+A raise may be read as none. Where the check or call that it is read as ends a round, the path continues after an answer
 that is still *owed* at the table: a call.
 
 Our own raises are of the fraction of the real pot that the tree has of its own; all-in is always all-in.
@@ -66,7 +66,6 @@ _FLOP, _TURN, _RIVER = 3, 4, 5
 
 
 def bucket_of(strategy: StrategyFile, hole: Sequence[int], board: Sequence[int]) -> int:
-    """The bucket of a hand of hold'em, on none, three, four or five cards."""
     if not board:
         return starting_hand(hole)
     if len(board) == _FLOP:
@@ -222,12 +221,9 @@ Decide: TypeAlias = Callable[[TreePosition, BettingState], Mapping[Action, Chanc
 def tree_positions(
     strategy: StrategyFile, betting: BettingState, holdings: int, decide: Decide
 ) -> tuple[list[TreePosition], list[Reading]]:
-    """The places of a betting, and how raises were read.
+    """The places of a betting at a decision of the player, for so many holdings, and how raises were read.
 
-    Args:
-        betting: at a decision of the player.
-        holdings: for how many it is asked.
-        decide: what the player does on the way; asked only where there are several paths.
+    `decide` is what the player does on the way, asked only where there are several paths.
     """
     state = betting_start(strategy.game)
     found = [TreePosition(0, strategy.game.big_blind, np.ones(holdings))]
@@ -385,7 +381,6 @@ class PlayedPolicy(NamedTuple):
 
 
 def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn) -> PlayedPolicy:
-    """What a strategy plays."""
     shown = strategy.game.board_cards_by_round
 
     def decide(place: TreePosition, state: BettingState) -> Mapping[Action, Chances]:

@@ -107,12 +107,9 @@ def _learn_river(
     averages: Vector,
     iterations: int,
 ) -> None:
-    """Iterate.
+    """Change regrets, 0 at first, and probabilities, even at first; add each player's own chances to the averages.
 
-    Args:
-        regrets: shape (actions, holdings), changed; 0 to begin with.
-        strategy: the same shape, the probability of each action; even to begin with.
-        averages: the same shape, added to: how likely each action is taken, by its player alone.
+    The shape of all three is (actions, holdings).
     """
     for iteration in range(1, iterations + 1):
         power = (iteration - 1) ** 1.5
@@ -318,7 +315,6 @@ class River:
         return int(self.tree.children[node, self.tree.actions[node].index(action)])
 
     def policy(self, node: int) -> dict[Action, Chances]:
-        """The policy at a decision, by holding."""
         first = self._arrays.rows[node]
         chances = self.solution.chances[first : first + len(self.tree.actions[node])].astype(np.float64)
         return dict(zip(self.tree.actions[node], chances / chances.sum(axis=0), strict=True))
@@ -362,8 +358,6 @@ class River:
 
 
 class Rivers:
-    """The rivers of a strategy; the last few are remembered."""
-
     def __init__(self, strategy: StrategyFile, iterations: int) -> None:
         self._strategy, self._iterations = strategy, iterations
         game = strategy.game

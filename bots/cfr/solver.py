@@ -144,13 +144,11 @@ class Solver:
         self._works: list[Work] = []
 
     def resume(self, iteration: int, regrets: Strategy, averages: Strategy) -> None:
-        """Continue from the state of another solver."""
         self.iteration = iteration
         self.regrets[:], self.averages[:] = regrets, averages
         _match(self.tree, self.regrets, self.strategy)
 
     def iterate(self, pool: Executor | None = None) -> None:
-        """Do one iteration, in the threads of a pool if one is given."""
         first = (self.iteration * self._copies + self._copy) * self.per_iteration
         over: Callable[..., Any] = map if pool is None else pool.map
         numbers = range(self.per_iteration)
@@ -269,7 +267,6 @@ class CopyState(NamedTuple):
 
 
 def advance_copy(solver: Solver, iterations: int) -> CopyState:
-    """The state of a copy after some more iterations."""
     for _ in range(iterations):
         solver.iterate()
     return CopyState(solver.regrets, solver.averages)

@@ -280,7 +280,6 @@ def all_strengths(threads: int = 1, progress: Callable[[float], None] | None = N
 
 
 def compile_kernels() -> None:
-    """Compile what `all_strengths` runs."""
     sums = np.zeros((1, HOLDING_COUNT), np.uint32)
     turn_sums(np.zeros((0, 4), np.uint8), np.zeros(0, np.int64), sums, np.zeros(MOST_STANDING + 1, np.int64))
     flop_sums(np.zeros((0, 3), np.uint8), np.zeros(0, np.int64), sums, np.zeros((1, HOLDING_COUNT), np.int64))

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import FileKind, as_arrays, locked_run, read_artifact, write_artifact
+from bots.artifact import FileKind, as_arrays, locked_run, read_artifact, require_same_settings, write_artifact
 from bots.cfr.abstraction import CardAbstraction, card_abstraction, memory_bytes
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards, TreeArrays
 from bots.cfr.files import write_strategy
@@ -69,7 +69,6 @@ def checkpoint_bytes(size: int) -> int:
 
 
 def save_checkpoint(path: Path, found: Checkpoint) -> None:
-    """Write a checkpoint whole, in place of an earlier one."""
     of_arrays, contents = as_arrays(
         {"regrets": found.regrets.astype(_NUMBERS), "averages": found.averages.astype(_NUMBERS)}
     )
@@ -84,11 +83,7 @@ def save_checkpoint(path: Path, found: Checkpoint) -> None:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint.
-
-    Raises:
-        CheckpointError: there is no such file, it is not a checkpoint, of another version, or damaged.
-    """
+    """Read a checkpoint; a `CheckpointError` if it is not one, of another version, or damaged."""
     found = read_artifact(path, _KIND)
     header, arrays = found.header, found.arrays()
     with found.parsing():
@@ -132,7 +127,6 @@ class TrainingPlan(NamedTuple):
 
     @property
     def memory_bytes(self) -> int:
-        """About what the training needs at once."""
         vectors = size_of(self.arrays) * (8 + 8 + 8 + (4 if self.is_drawn else 8) * (self.settings.boards + 2))
         return vectors * self.settings.copies + (memory_bytes() if self.is_drawn else 0)
 
@@ -148,20 +142,14 @@ class TrainingPlan(NamedTuple):
 
     @property
     def strategy_bytes(self) -> int:
-        """About how large the strategy file is."""
         nodes = (2 if self.tree.game.is_limit else 6) * len(self.tree.kinds)
         return size_of(self.arrays) - self.information_sets + nodes + 1_310_000 * self.is_drawn
 
 
 class CfrProgress(NamedTuple):
-    """The progress of a training.
+    """The progress of a training: the part of the limit reached, the seconds of iterating, the last row of the history.
 
-    Attributes:
-        part: which part of the limit is reached, 0 to 1.
-        seconds: of iterating so far.
-        nodes_per_s: nodes of the betting visited in a second, each for all holdings of a board at once.
-        hands_per_s: the same, times the holdings.
-        last: the last row of the history; None before the first.
+    A node of the betting is visited for all holdings of a board at once; `hands_per_s` counts each of them.
     """
 
     iteration: int
@@ -228,8 +216,8 @@ def train(
     with locked_run(folder, "cfr"), _threads(threads) as pool:
         path = folder / CHECKPOINT
         begun = load_checkpoint(path) if path.exists() else None
-        if begun is not None and begun.settings != asdict(plan.settings):
-            raise CheckpointError(str(path), _difference(begun.settings, asdict(plan.settings)))
+        if begun is not None:
+            require_same_settings(path, asdict(plan.settings), begun.settings)
         abstraction, boards = _boards(plan, threads, prepare)
         session = _Session(plan, boards, path, begun, workers)
         session.iterate(extent, save_every_s, check_boards, pool, show)
@@ -410,8 +398,3 @@ def _is_check(iteration: int) -> bool:
     """Whether an iteration is the first check, or a power of 4 times it."""
     times, left = divmod(iteration, _FIRST_CHECK)
     return not left and times.bit_count() == 1 and times.bit_length() % 2 == 1
-
-
-def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    others = [f"{name} {known.get(name)}" for name, value in asked.items() if known.get(name) != value]
-    return f"it is of a training with {', '.join(others) or 'other settings'}: give the same, or another folder"

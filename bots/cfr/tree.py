@@ -6,9 +6,9 @@ game has all its actions; which raises a no-limit game has, a `Sizes` decides.
 Which bets and raises a no-limit tree has: fractions of the pot and all-in, by round and by raise of the round.
 
 They are written as a text. ``0.5,1,all:1,all:all`` is a round in which the first to put chips in bets half the pot, the
-pot or everything, the next one raises by the pot or everything, the third one everything, and nobody raises after that.
-Rounds follow one another with ``/``; one alone is for all rounds. A fraction is of the pot as it is after a call: a
-raise by the pot of 300 into 300 makes the total 300 + 600.
+pot or everything, the next one raises by the pot or everything, the third one everything, and there is no raise after
+that. Rounds follow one another with ``/``; one alone is for all rounds. A fraction is of the pot as it is after a call:
+a raise by the pot of 300 into 300 makes the total 300 + 600.
 """
 
 from __future__ import annotations
@@ -72,11 +72,7 @@ class BettingTree:
 
 
 def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | None = None) -> BettingTree:
-    """The tree of a game of two players, from the beginning of the hand or from another state.
-
-    Raises:
-        SolvingError: the game is not one of two players, has no limit and no sizes, or is too large.
-    """
+    """The tree of a game of two players with a limit or sizes, from any state; else a `SolvingError`."""
     if game.num_players != 2:
         raise SolvingError(f"regret minimisation is for games of two players here, not of {game.num_players}")
     if not game.is_limit and sizes is None:
@@ -170,7 +166,9 @@ def read_sizes(text: str, rounds: int) -> BetSizes:
     """The sizes of a text, in the format at the head of this module; a `SolvingError` if it is not in it."""
     parts = text.split("/")
     if len(parts) not in (1, rounds):
-        raise SolvingError(f"sizes are given for one round, which stands for all, or for all {rounds}, not {text!r}")
+        raise SolvingError(
+            f"sizes are given for one round, which then holds for all, or for all {rounds}, not {text!r}"
+        )
     found = tuple(tuple(_fractions(level) for level in part.split(":")) for part in parts)
     return BetSizes(found * (rounds // len(parts)))
 

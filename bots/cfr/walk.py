@@ -77,7 +77,6 @@ def show_down(
     chips: np.float32,
     values: Vector,
 ) -> None:
-    """Write what each holding wins at a showdown."""
     by_card[:] = 0
     total = reach[0] - reach[0]
     for at in range(len(reach)):

@@ -31,8 +31,6 @@ _LETTERS: Final = "fcr"
 
 
 class Chances(NamedTuple):
-    """The probabilities of the three actions in one state."""
-
     fold: float
     call: float
     raise_: float
@@ -56,7 +54,6 @@ def table_path(name: str) -> str:
 
 @cache
 def strategy_table(name: str) -> Table:
-    """The shipped strategy of a game."""
     with open(table_path(name), "rb") as file:
         return read(file.read(), CHECKSUMS[name])
 
@@ -84,7 +81,7 @@ _WORDS: Final = {FOLD: "fold", CALL: "call", RAISE: "raise"}
 
 
 class EquilibriumBot(Bot):
-    """Plays an equilibrium of Kuhn's or of Leduc poker: over both seats, nobody wins from it in the long run.
+    """Plays an equilibrium of Kuhn's or of Leduc poker: over both seats, no opponent wins from it in the long run.
 
     Algorithm: it draws each action by fixed probabilities. Those of Kuhn poker are known as a formula (Kuhn 1950): a
         family of equilibria for the first player and one strategy for the second. Those of the other games come from
@@ -128,7 +125,6 @@ class EquilibriumBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities that `act` draws from."""
         table = self._table(view.game)
         if table is None:
             return policy_of_genes(Variant.CLASSIC, self._equilibrium[view.position], view)

@@ -46,12 +46,7 @@ _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move
 
 @dataclass(frozen=True, slots=True)
 class ChosenAction:
-    """What a player did in a situation, such as ``fold`` or ``bet``.
-
-    Attributes:
-        chance: with which the equilibrium does it.
-        cost: of doing it once, in chips.
-    """
+    """What a player did in a situation, such as ``fold``; its chance in equilibrium, and its cost in chips."""
 
     did: str
     times: int
@@ -101,7 +96,6 @@ class Deviations:
 
 
 def is_solved(game: Game) -> bool:
-    """Whether an equilibrium of a game is known here."""
     return any(find_game(name)[1] == game for name in GAMES)
 
 

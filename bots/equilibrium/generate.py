@@ -46,7 +46,6 @@ def _even(form: SequenceForm, player: int) -> Plan:
 
 
 def main() -> None:
-    """Write the files and print their sizes and checksums."""
     for name in CHECKSUMS:
         data = write(equilibrium_table(find_game(name)[1]))
         with open(table_path(name), "wb") as file:

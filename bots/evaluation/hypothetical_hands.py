@@ -289,11 +289,7 @@ class ActionTerms:
         self._width = first + 2 * len(self._imagined)
 
     def terms(self, record: HandRecord, stream: int) -> Terms:
-        """The terms of a hand; a stream as for `logs.variance.terms.Shares.of`.
-
-        Raises:
-            PolicyError: a player did what its policy gives no chance, or the policy has no valid probabilities.
-        """
+        """The terms of a hand; a `PolicyError` if its policy excludes what a player did."""
         game = record.game
         found = TermsBuilder(game.num_players, self._width)
         known = [name if name in self._policies else None for name in record.names]
@@ -352,7 +348,7 @@ def _add(
     scale = float(game.big_blind) if game.is_limit else pot
     equals = 1 / members.bit_count()
     column = first + 1 + _EVENTS * betting.round
-    # To fold is not to stay in: the sum of the other two would leave rounding where nobody may fold.
+    # To fold is not to stay in: the sum of the other two would leave rounding where no player may fold.
     for difference in (-differences[_FOLD], differences[_RAISE]):
         if difference:
             weight = difference * scale

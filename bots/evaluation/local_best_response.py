@@ -2,7 +2,7 @@
 
 At its turn it knows how likely each holding of the opponent is, w(h): 1 for every one that its own cards and the board
 leave, times the probability with which the policy does each thing that the opponent did. Then, with `pot` in the middle
-and `call` to pay, it compares what it wins from here on if nobody bets any more after its own action:
+and `call` to pay, it compares what it wins from here on if there is no more bet after its own action:
 
     fold               0
     call               share * pot - (1 - share) * call
@@ -60,11 +60,7 @@ _BOTH = 0b11
 
 @cache
 def every_holding(game: Game) -> _Holdem | _FewCards:
-    """The holdings of a game: cards, numbers, which are free of some cards, shares of the pot against each.
-
-    Raises:
-        GameRefused: they are too many, or there are not two players.
-    """
+    """The holdings of a game of two players that has few enough of them; else a `GameRefused`."""
     if game.num_players == 2 and is_holdem(game):
         return _Holdem()
     if game.num_players == 2 and shares_refusal(game) is None:
@@ -246,11 +242,7 @@ class RangeOfPolicy:
     """A policy in a game for two, seen by an opponent who knows it: its range, and the best answer for one action."""
 
     def __init__(self, game: Game, policy: Policy, name: str) -> None:
-        """The name is for errors; every deal of the game of two players can be counted, or it is hold'em.
-
-        Raises:
-            GameRefused: another game.
-        """
+        """The name is for errors; every deal of the game of two players can be counted, or it is hold'em."""
         self.game = game
         self.holdings = every_holding(game)
         self._policy, self._name = policy, name
@@ -303,7 +295,6 @@ class RangeOfPolicy:
         return found
 
     def drawn(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], number: float) -> Action:
-        """The action of the policy with a holding, by a number drawn from 0 up to 1."""
         return drawn_action(self.at(betting, board).with_holding(self.holdings.number(hole)), number)
 
     # ---- the range
@@ -350,7 +341,7 @@ class RangeOfPolicy:
         hole: Sequence[Card],
         board: tuple[Card, ...],
     ) -> float:
-        """What an action wins from here on if nobody bets after it, in chips."""
+        """What an action wins from here on if there is no bet after it, in chips."""
         if action.kind == ActionKind.FOLD:
             return 0.0
         pot, call = betting.pot, betting.to_call
@@ -380,7 +371,7 @@ class LbrBot(Bot):
     """Plays local best response against an opponent whose policy it knows.
 
     Algorithm: `bots.evaluation.local_best_response`. It keeps how likely each holding of the opponent is by the policy
-        of `against`, and takes the action that wins most if nobody bets after it. Where the opponent does what that
+        of `against`, and takes the action that wins most if there is no bet after it. Where the opponent does what that
         policy never would, it learns nothing from it.
 
     Source: V. Lisy & M. Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017, arXiv
@@ -401,7 +392,6 @@ class LbrBot(Bot):
     }
 
     def __init__(self, *, against: str = "calling", actions: str = "", explain: bool = False) -> None:
-        """Set the options of `option_help`; unreadable actions are a `ValueError`."""
         if actions and not any(_is_readable(actions, is_limit) for is_limit in (True, False)):
             ActionSets(actions, is_limit=False)
         self._against, self._actions, self._explains = against.replace(";", ","), actions, explain
@@ -413,12 +403,6 @@ class LbrBot(Bot):
         return local_refusal(game)
 
     def prepare(self, game: Game) -> None:
-        """Load the policy, and what counts the chances.
-
-        Raises:
-            GameRefused: the actions are not for this game.
-            PolicyError: the opponent has no policy here.
-        """
         from engine.ranges import chances_of_all, shares_against
 
         self._known(game)
@@ -432,7 +416,6 @@ class LbrBot(Bot):
             self._opponent.forget()
 
     def match_finished(self) -> None:
-        """End the program that was asked, if there is one."""
         if isinstance(self._policy, AskedPolicy):
             self._policy.close()
         self._opponent = self._policy = None
@@ -449,7 +432,6 @@ class LbrBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """Probability 1 for the one action."""
         return {self._choose(view): 1.0}
 
     def _choose(self, view: View) -> Action:

@@ -92,12 +92,7 @@ class Policy(Protocol):
 
 
 def parse_policy(text: str, game: Game) -> Policy:
-    """A policy from its text; see the head of this module.
-
-    Raises:
-        PolicyError: the file cannot be read, the program cannot be started, or the bot does not play this game.
-        SpecError: there is no such bot.
-    """
+    """A policy from its text; a `SpecError` if there is no such bot, a `PolicyError` for other problems."""
     kind, _, rest = text.partition(":")
     if kind == "file" and rest:
         return FilePolicy(rest, game)
@@ -167,8 +162,6 @@ def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
 
 
 class FilePolicy:
-    """A policy from a file of probabilities."""
-
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
         """Read the file; a `PolicyError` names the line that cannot be read."""
         self._known: dict[str, Mapping[Action, float] | None] = {}
@@ -211,15 +204,7 @@ class AskedPolicy:
     def __init__(
         self, command: str, game: Game, *, reply_timeout_s: float = 60.0, leave_timeout_s: float = 1.0
     ) -> None:
-        """Start the program, whose command is split as by a shell.
-
-        Args:
-            reply_timeout_s: how long it may take for an answer.
-            leave_timeout_s: how long it may take to end once its input has ended; then it is killed.
-
-        Raises:
-            PolicyError: it cannot be started.
-        """
+        """Start the program, whose command is split as by a shell, or raise a `PolicyError`."""
         self._command = command
         self._reply_timeout_s, self._leave_timeout_s = reply_timeout_s, leave_timeout_s
         self._folder = tempfile.TemporaryDirectory()
@@ -266,11 +251,7 @@ class AskedPolicy:
         self._folder.cleanup()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Ask the program.
-
-        Raises:
-            PolicyError: it has ended, does not answer in time, or its answer cannot be read.
-        """
+        """Ask the program; a `PolicyError` if it has ended, is too slow, or its answer cannot be read."""
         state = _text_of(view)
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # it has ended, which reading finds
@@ -393,7 +374,6 @@ def _whole(record: HandRecord) -> Deal:
 
 
 def view_at(state: BettingState, deal: Deal, hand_number: int) -> View:
-    """What the player in turn sees."""
     at, game = state.acting_position, state.game
     holes = tuple([hole if seat == at else () for seat, hole in enumerate(deal.hole_cards)])
     return View(state, at, hand_number, holes, deal.board[: game.board_cards_by_round[state.round]])

@@ -13,7 +13,7 @@
 
 A generation is: select parents, cross them, mutate the children, evaluate, replace. Each of these is a value with its
 parameters (`Tournament(size=3)`), so that a run is described by values, and all that is random follows from one seed
-and the number of the generation: a run that is stopped and goes on from its checkpoint ends as one that was not.
+and the number of the generation: a run that is stopped and resumed from its checkpoint ends as one that was not.
 
 Chromosomes are arrays of shape (individuals, genes, values of a gene). Operators deal with genes; the values of one
 gene stay together.

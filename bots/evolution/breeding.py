@@ -27,8 +27,6 @@ Seeds: TypeAlias = NDArray[np.uint64]
 
 
 class GeneRange(NamedTuple):
-    """The values a gene may take, from `low` to a higher `high`."""
-
     low: float
     high: float
     is_whole: bool = False
@@ -36,11 +34,7 @@ class GeneRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Genome:
-    """The genes of every chromosome of a population, each with so many values of its range.
-
-    Raises:
-        EvolutionError: no genes, no values, or an empty range.
-    """
+    """The genes of every chromosome of a population, each with so many values of its range."""
 
     ranges: tuple[GeneRange, ...]
     values: int = 1
@@ -158,7 +152,7 @@ Evaluator: TypeAlias = Callable[[Chromosomes, Seeds, Chromosomes | None], Evalua
 """Evaluates chromosomes.
 
 It is given the chromosomes, a seed for each and the opponents' chromosomes (None where there are none). What it finds
-of one individual may depend on that individual, its seed and the opponents only, so that the work can be divided
+of one individual may depend on that individual, its seed and the opponents only, so that the evaluation can be divided
 anyhow. It must be picklable where other processes do it.
 """
 Map: TypeAlias = Callable[..., Sequence[Evaluation]]
@@ -191,7 +185,8 @@ class Selection(Protocol):
 class Tournament:
     """The fittest of `size` individuals drawn with replacement; among equals, the one drawn first.
 
-    An individual that is not fitter than `floor` cannot win; where nobody drawn is, the first of the population does.
+    An individual that is not fitter than `floor` cannot win; where none of the drawn is, the first of the population
+    does.
     """
 
     size: int = 3
@@ -228,11 +223,7 @@ class Roulette:
 
 @dataclass(frozen=True, slots=True)
 class SignedRoulette:
-    """Walks along the fitness of all, also where it is negative, until the sum reaches a drawn part of the whole sum.
-
-    Raises:
-        EvolutionError: when it draws and the whole sum is not above 0: there is nothing to walk along.
-    """
+    """Walks along the fitness of all, also where it is negative, until the sum, above 0, reaches a drawn part of it."""
 
     def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
         ends = np.cumsum(fitness)
@@ -241,7 +232,7 @@ class SignedRoulette:
                 f"a roulette wheel without an offset cannot turn: the fitness of all sums to {ends[-1]:g}, "
                 "and it has to be above 0"
             )
-        # Where the sum goes down, nobody is found who was not before.
+        # Where the sum goes down, no new individual is found.
         drawn: NDArray[np.intp] = np.searchsorted(np.maximum.accumulate(ends), random.random(count) * ends[-1])
         return drawn
 
@@ -266,7 +257,7 @@ class Rank:
 
 def _spin(weights: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
     ends = np.cumsum(weights if weights.any() else np.ones(len(weights)))
-    # The end of the last interval belongs to nobody, and a rounded product could reach it.
+    # The end of the last interval belongs to no individual, and a rounded product could reach it.
     points = np.minimum(random.random(count) * ends[-1], np.nextafter(ends[-1], 0))
     drawn: NDArray[np.intp] = np.searchsorted(ends, points, side="right")
     return drawn
@@ -369,8 +360,6 @@ def _require_count(count: int) -> None:
 
 
 class Mutation(Protocol):
-    """Changes chromosomes."""
-
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:
@@ -379,19 +368,10 @@ class Mutation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """Some genes go up or down, each of their values by itself, by a part of their range.
-
-    Attributes:
-        genes: how many genes of a chromosome; all that are allowed, if those are fewer.
-        variance: the part of the range, above 0 and at most 1.
-        is_drawn: the step is drawn between nothing and that part, instead of always the whole of it.
-        only_used: only genes that were used in the evaluation.
-    """
+    """Some genes that were used, or all of them, go up or down, each value by itself, by a part of its range."""
 
     genes: int
     variance: float = 0.1
-    is_drawn: bool = False
-    only_used: bool = True
 
     def __post_init__(self) -> None:
         _require_genes(self.genes)
@@ -403,22 +383,16 @@ class Shift:
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:
-        picked = pick(used if self.only_used else np.ones_like(used), self.genes, random)
+        picked = pick(used, self.genes, random)
         steps = random.choice([-1.0, 1.0], size=chromosomes.shape) * self.variance * genome.width
-        if self.is_drawn:
-            steps *= random.random(chromosomes.shape)
         return genome.fitted(chromosomes + picked[:, :, None] * steps)
 
 
 @dataclass(frozen=True, slots=True)
 class NewValues:
-    """Some genes get new values, each value of their range equally likely.
-
-    With `only_used` only genes that were used in the evaluation.
-    """
+    """Some genes get new values, each value of their range equally likely."""
 
     genes: int = 1
-    only_used: bool = False
 
     def __post_init__(self) -> None:
         _require_genes(self.genes)
@@ -426,7 +400,7 @@ class NewValues:
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:
-        picked = pick(used if self.only_used else np.ones_like(used), self.genes, random)
+        picked = pick(np.ones_like(used), self.genes, random)
         return np.where(picked[:, :, None], genome.random(len(chromosomes), random), chromosomes)
 
 
@@ -566,6 +540,6 @@ def _factors(count: int) -> NDArray[np.uint64]:
 
 
 def best_first(fitness: Floats) -> list[int]:
-    """The indices of the individuals, the fittest first; equals in the order in which they stand."""
+    """The indices of the individuals, the fittest first; equals in their order in the population."""
     order: list[int] = np.argsort(-fitness, kind="stable").tolist()
     return order

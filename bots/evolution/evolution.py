@@ -12,11 +12,11 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -36,17 +36,8 @@ from bots.evolution.breeding import (
 )
 
 
-class Opposition(Protocol):
-    """Renews the opponents after a generation."""
-
-    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """The next generation's opponents, shape (opponents, genes, values): the same object if nothing changes."""
-
-
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The opponents never change."""
-
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
         return opponents
 
@@ -83,7 +74,7 @@ class Rivals:
             raise EvolutionError(f"a hall of fame cannot have room for {self.hall}")
 
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """See `Opposition`; the breeding itself is the evolution's."""
+        """No change: the breeding itself is the evolution's."""
         return opponents
 
     @staticmethod
@@ -100,6 +91,10 @@ def _required(evaluation: Evaluation) -> Floats:
     return evaluation.against
 
 
+Opposition: TypeAlias = Fixed | Challengers | Rivals
+"""`renewed` gives the next generation's opponents, shape (opponents, genes, values); the same object: none changed."""
+
+
 class _Purpose(enum.IntEnum):
     """What numbers are drawn for: each has a stream of its own in every generation."""
 
@@ -111,8 +106,6 @@ class _Purpose(enum.IntEnum):
 
 
 class StopReason(enum.Enum):
-    """Why an evolution ended."""
-
     GENERATIONS = "all generations were bred"
     PATIENCE = "no better opponent was found"
     OPPONENTS = "all opponents were found"
@@ -296,11 +289,7 @@ class Evolution:
             yield self.step()
 
     def step(self) -> Generation:
-        """Breed and evaluate one generation, the first population if there has been none.
-
-        Raises:
-            EvolutionError: the evaluation has another shape than the population, or a fitness that is not a number.
-        """
+        """Breed and evaluate one generation, the first population if there has been none."""
         state = self.state
         if state is None:
             number, population = 0, self._first
@@ -427,11 +416,7 @@ _KIND: Final = FileKind(
 
 
 def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> None:
-    """Write a state whole, and what else is needed to resume, such as settings; JSON must be able to hold `about`.
-
-    Raises:
-        CheckpointError: the file cannot be written.
-    """
+    """Write a state whole, with what else is needed to resume, such as settings, as JSON."""
     facts = {
         "about": about,
         "seed": state.seed,
@@ -452,11 +437,7 @@ def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> No
 
 
 def load_checkpoint(path: str | Path) -> tuple[State, dict[str, Any]]:
-    """The state and what else was written with it.
-
-    Raises:
-        CheckpointError: there is no such file, it is not a checkpoint, of another version, or damaged.
-    """
+    """The state and what else was written with it; a `CheckpointError` if there is no such file, or it is damaged."""
     found = read_artifact(path, _KIND)
     arrays = {name: array.copy() for name, array in found.arrays().items()}
     with found.parsing():
@@ -483,9 +464,6 @@ def saving(evolution: Evolution, path: str | Path, about: Callable[[], dict[str,
     """Write the state of a running evolution when it ends, for whatever reason, and every ten seconds before.
 
     The function yielded is to be called after each generation; `about` gives what is written with the state.
-
-    Raises:
-        CheckpointError: the file cannot be written.
     """
     written_s, begun_with = time.monotonic(), evolution.state
 
@@ -528,21 +506,3 @@ class Pace:
             self._first, self._began_s = generation.number, time.monotonic()
             return None
         return (time.monotonic() - self._began_s) / (generation.number - self._first)
-
-
-def require_same_settings(path: str | Path, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Raise a `CheckpointError` that names the differing values, unless a file was made with the wanted settings."""
-    names = [name for name, value in wanted.items() if found.get(name) != value]
-    if names:
-        raise CheckpointError(
-            str(path),
-            f"it was made with {_in_words(names, found)}, not {_in_words(names, wanted)}: "
-            "take another folder, or the same settings to resume",
-        )
-
-
-def _in_words(names: list[str], settings: Mapping[str, Any]) -> str:
-    def text(value: Any) -> str:
-        return " ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)
-
-    return ", ".join(f"{name} {text(settings.get(name))}" for name in names)

@@ -77,7 +77,6 @@ class EvolvedBot(Bot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options of `option_help`; a bad value, or a file that is not a chromosome, is a `ValueError`."""
         try:
             found = read_chromosome(chromosome or CHAMPION)
         except ChromosomeError as error:
@@ -92,7 +91,6 @@ class EvolvedBot(Bot):
         self._explains = explain
 
     def prepare_for_many_hands(self) -> None:
-        """Have the samples drawn by compiled code."""
         compile_kernels()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:

@@ -154,20 +154,12 @@ class Chromosome:
 
 
 def write_chromosome(path: str, thresholds: bytes, record: Mapping[str, Any]) -> None:
-    """Write a file; thresholds are a signed byte each.
-
-    Raises:
-        ChromosomeError: the file cannot be written.
-    """
+    """Write a file; thresholds are a signed byte each."""
     write_artifact(path, _KIND, {"training": dict(record)}, thresholds)
 
 
 def read_chromosome(path: str) -> Chromosome:
-    """Read a file.
-
-    Raises:
-        ChromosomeError: there is no such file, it is not a chromosome, of another version, or damaged.
-    """
+    """Read a file; a `ChromosomeError` if it is not a chromosome, of another version, or damaged."""
     found = read_artifact(path, _KIND)
     values = tuple(array("b", bytes(found.contents)))
     if len(values) != 2 * GENES:

@@ -122,7 +122,6 @@ def _at_table(player: Chromosomes, opponents: Chromosomes) -> Chromosomes:
 
 # ---- figures over deals
 def total(watched: HandResults, values: NDArray[Any]) -> Estimate:
-    """The sum of a number of each hand."""
     by_deal = _by_deal(watched, values)
     return Estimate(float(values.sum()), _half_width(by_deal, watched.deals))
 
@@ -159,7 +158,7 @@ def _half_width(by_deal: NDArray[np.float64], deals: int) -> float | None:
 class Preflop:
     """How the charts play before the flop, which all players of a table have in common: parts of hands.
 
-    Hands in which nobody left it a turn do not count, except for `saw_flop`, which is of all hands.
+    Hands without a turn for it do not count, except for `saw_flop`, which is of all hands.
     """
 
     vpip: Estimate
@@ -181,7 +180,7 @@ def preflop_play(deals: DealSet) -> Preflop:
         for rotation in range(_PLAYERS):
             in_pot, _, raisers = preflop(cards, rotation, spent)
             has_turn = np.ones(_PLAYERS, bool)
-            # All others folded, and nobody raised: the big blind had no turn.
+            # All others folded, without a raise: the big blind had no turn.
             has_turn[1] = in_pot != 2 or bool(raisers)
             turns[number] += has_turn
             paid[number] += spent > blinds

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bots.artifact import locked_run, write_file
+from bots.artifact import locked_run, require_same_settings, write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Chromosomes, Map
 from bots.evolution.evolution import (
@@ -32,7 +32,6 @@ from bots.evolution.evolution import (
     StopReason,
     StopRule,
     load_checkpoint,
-    require_same_settings,
     saving,
 )
 from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
@@ -81,23 +80,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """All checks of a run, and the number of deals of each."""
-
     deals: int
     checks: tuple[Check, ...] = ()
 
 
 class Checker:
-    """Checks a run as it goes on, and keeps the file."""
-
     def __init__(
         self, folder: Path, name: str, settings: EvolvedSettings, asked: CheckSettings, over: Map | None = None
     ) -> None:
-        """Read the checks that a resumed run has.
-
-        Raises:
-            CheckpointError: they cannot be read, or had other deals.
-        """
+        """Read the checks that a resumed run has; a `CheckpointError` if they had other deals."""
         self._path = _path(folder, name)
         self.checks = read_checks(folder, name) or Checks(asked.deals)
         if asked.every and self.checks.deals != asked.deals:
@@ -138,7 +129,6 @@ class Checker:
 
 
 def read_checks(folder: Path, name: str) -> Checks | None:
-    """The checks of a run; None where it has none."""
     path = _path(folder, name)
     try:
         data: Any = json.loads(path.read_bytes())
@@ -190,8 +180,6 @@ class EvolutionProgress:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run; `path` is that of its chromosome."""
-
     name: str
     path: Path
     reason: StopReason
@@ -215,11 +203,6 @@ def evolve_trainers(
     """Evolve trainers one after another, each with deals, population and draws of its own.
 
     The seed of the settings is that of the first; each of the others has the next.
-
-    Raises:
-        CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
-        EvolutionError: bad settings.
-        WorkersError: the workers are gone.
     """
     runs = []
     for number, name in enumerate(run_names(count)):
@@ -238,11 +221,7 @@ def evolve_player(
     workers: Workers | None = None,
     show: Callable[[EvolutionProgress], None] = lambda _: None,
 ) -> Run:
-    """Evolve a player against the nine trainers of a folder; see `evolve_trainers`.
-
-    Raises:
-        ChromosomeError: a trainer's chromosome is not there, or cannot be read.
-    """
+    """Evolve a player against the nine trainers of a folder, or raise a `ChromosomeError`; see `evolve_trainers`."""
     paths = [folder / f"{name}.chromosome" for name in run_names(OPPONENTS)]
     for path in paths:
         if not path.is_file():
@@ -357,12 +336,7 @@ class FinishedRuns:
 
 
 def read_runs(folder: Path) -> FinishedRuns:
-    """The runs of a folder.
-
-    Raises:
-        CheckpointError: it is not such a folder, a run is not finished, or a file is damaged or of another version.
-        ChromosomeError: a chromosome is damaged or of another version.
-    """
+    """The finished runs of a folder; a `CheckpointError` or `ChromosomeError` names what is missing or damaged."""
     if not folder.is_dir():
         raise CheckpointError(str(folder), "there is no such folder")
     names = [*run_names(OPPONENTS), "player"]

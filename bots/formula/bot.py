@@ -35,8 +35,6 @@ _LARGEST_K: Final = 1e6
 
 
 class _Verdict(NamedTuple):
-    """The result of the formula in a state."""
-
     seen: Observation
     reason: str
     decision: Decision
@@ -107,12 +105,10 @@ class MfsBot(_FormulaBot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options of `option_help`; a value out of range is a `ValueError`."""
         super().__init__(k, explain)
         self._chance = Chance(trials=trials, seed=seed)
 
     def prepare_for_many_hands(self) -> None:
-        """Have the samples drawn by compiled code; between two players nothing is sampled, and nothing is compiled."""
         compile_kernels()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:

@@ -88,7 +88,6 @@ class Proportions:
         self._ends = tuple(accumulate(self.chances.values()))
 
     def draw(self, number: float) -> Decision:
-        """The decision for a random number in [0, 1)."""
         for decision, end in zip(self.chances, self._ends, strict=True):
             if number < end:
                 return decision
@@ -121,7 +120,7 @@ class Observation:
     player_count: int
     """NPLAYERS: players dealt in, folded or not."""
     follower_count: int
-    """FOLLOWERS: players that will act after this one in the round if nobody raises; 0 for the last."""
+    """FOLLOWERS: players that will act after this one in the round if there is no raise; 0 for the last."""
     round: int
     """ROUND: the betting round, 0-based. The thesis only separates the first from the others."""
     in_game_count: int
@@ -131,12 +130,10 @@ class Observation:
 
     @property
     def pot_money(self) -> float:
-        """POT in big blinds."""
         return self.pot_chips / self.big_blind_chips
 
     @property
     def raise_money(self) -> float:
-        """RAISE in big blinds."""
         return self.raise_chips / self.big_blind_chips
 
     @property
@@ -162,7 +159,6 @@ def observe(view: View, chance_percent: float | None = None) -> Observation:
 
 
 def in_words(view: View, seen: Observation) -> str:
-    """The cards and the quantities seen in a state, in one line."""
     cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
     chance = "" if seen.chance_percent is None else f"CHANCE {seen.chance_percent:.1f}, "
     return (

@@ -24,7 +24,6 @@ WIRE_NAMES: Final[Mapping[Variant, str]] = {Variant.CLASSIC: "kuhn", Variant.DEP
 
 
 def variant_of(game: Game) -> Variant | None:
-    """Which of the four games a game is; None for any other."""
     for variant, name in WIRE_NAMES.items():
         if game == find_game(name)[1]:
             return variant
@@ -36,7 +35,6 @@ def card_of(view: View) -> int:
 
 
 def policy_of_genes(variant: Variant, genes: Genes, view: View) -> Mapping[Action, float]:
-    """The probability of each action , in a state of a game that a dealer deals."""
     rows, card = KuhnGame(variant).rows, card_of(view)
 
     def yes(row: str) -> float:
@@ -77,11 +75,7 @@ class KuhnBot(Bot):
         return drawn_action(self.policy(view), uniform(draw(self._seed, view)))
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities in the genes.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
+        """The probabilities in the genes."""
         variant = self._variant(view.game)
         return policy_of_genes(variant, models(variant)[self.model_name], view)
 

@@ -170,7 +170,6 @@ class KuhnSettings:
         return self.genome.random(self.population, random)
 
     def as_data(self) -> Mapping[str, Any]:
-        """As values of JSON."""
         named = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             name: value.value if isinstance(value, enum.Enum) else list(value) if isinstance(value, tuple) else value
@@ -190,7 +189,6 @@ class KuhnSettings:
 
 
 def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evolution:
-    """The evolution of a run, from its start or from a state."""
     has_rivals = settings.opposition is not OppositionKind.MODEL
     return Evolution(
         settings.genome,

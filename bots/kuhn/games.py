@@ -306,5 +306,5 @@ def kuhn_equilibrium(bluff: float) -> tuple[Genes, Genes]:
     middle one more often by 1/3. The second player has one strategy.
     """
     if not 0 <= bluff <= MOST_BLUFFS:
-        raise ValueError(f"bluff must be 0 to 1/3, not {quoted(f'{bluff:g}')}: in equilibrium nobody bluffs that often")
+        raise ValueError(f"bluff must be 0 to 1/3, not {quoted(f'{bluff:g}')}: no equilibrium bluffs that often")
     return (bluff, 0.0, min(1.0, 3 * bluff), 0.0, min(1.0, bluff + 1 / 3), 1.0), _SECOND

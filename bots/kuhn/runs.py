@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import locked_run, write_file
+from bots.artifact import locked_run, require_same_settings, write_file
 from bots.errors import CheckpointError, ChromosomeError, EvolutionError
 from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
@@ -32,7 +32,6 @@ from bots.evolution.evolution import (
     Pace,
     StopRule,
     load_checkpoint,
-    require_same_settings,
     saving,
 )
 from bots.kuhn.evolution import AgainstRivals, KuhnSettings, OppositionKind, kuhn_evolution
@@ -179,7 +178,6 @@ class KuhnResult:
     rival_average: Genes
 
     def as_data(self) -> dict[str, Any]:
-        """As values of JSON, rounded."""
         return {
             name: [round(one, _DIGITS) for one in value] if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -266,7 +264,6 @@ def _value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
 
 
 def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
-    """A whole run, in memory."""
     evolution, trace = kuhn_evolution(settings), _Trace()
     run_generations(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
     return result_of(settings, evolution, trace)
@@ -284,11 +281,7 @@ _MOST_CHARACTERS: Final = 100_000
 
 
 def read_genes(path: Path, game: KuhnGame) -> Genes:
-    """The strategy in a file.
-
-    Raises:
-        ChromosomeError: it cannot be read, something in it is not a number, or it is not a strategy for the game.
-    """
+    """The strategy in a file; a `ChromosomeError` if it is not one for the game."""
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(_MOST_CHARACTERS)
@@ -380,14 +373,9 @@ def evolve(
     place: tuple[int, int] = (1, 1),
     show: Callable[[SeedProgress], None] = lambda _: None,
 ) -> KuhnResult:
-    """One run, with checkpoints.
+    """One run, with checkpoints; `show` is called some times a second.
 
-    `place` is the number of the run among those of the command, and how many those are; `show` is called some times a
-    second.
-
-    Raises:
-        CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
-        EvolutionError: bad settings, or the mistakes of the listing end the run.
+    `place` is the number of the run among those of the command, and how many those are.
     """
     if (finished := _finished(folder, settings, generations)) is not None:
         return finished

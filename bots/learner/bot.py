@@ -90,7 +90,6 @@ class LearnerBot(LearningBot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options of `option_help`; a bad value, or a file that is not such a memory, is a `ValueError`."""
         if not 0 <= explore <= 1:
             raise ValueError(f"explore must be from 0 to 1, not {explore}")
         if memory is not None and empty:
@@ -125,7 +124,6 @@ class LearnerBot(LearningBot):
         self._knowledge(game)
 
     def prepare_for_many_hands(self) -> None:
-        """Have the samples drawn by compiled code; between two players nothing is sampled, and nothing is compiled."""
         compile_kernels()
 
     def hand_started(self, view: View) -> None:
@@ -134,7 +132,6 @@ class LearnerBot(LearningBot):
         self._taken = []
 
     def act(self, view: View) -> Action:
-        """Take the decision that earned most, or, now and then while learning, any."""
         look = self._look(view)
         decision = best_decision(look.row)
         is_drawn = self._explore > 0 and self._random.random() < self._explore
@@ -148,7 +145,6 @@ class LearnerBot(LearningBot):
         return action
 
     def hand_finished(self, view: View) -> None:
-        """Learn what the hand earned."""
         if not self._learns:
             return
         reward = reward_mbb(view.value, view.big_blind)
@@ -224,7 +220,6 @@ class LearnerBot(LearningBot):
 
     @property
     def memory_path(self) -> str | None:
-        """The file that it keeps writing."""
         return self._path if self._learns else None
 
     def start_memory(self, game: Game) -> bytes:

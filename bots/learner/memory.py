@@ -260,8 +260,6 @@ class Memory:
 
 
 class Matrix:
-    """A memory that learns."""
-
     def __init__(self, start: Memory) -> None:
         self.constants = start.constants
         self.hands = start.hands
@@ -311,21 +309,12 @@ def _items(row: Row) -> list[str]:
 
 
 def write_memory(path: str | os.PathLike[str], memory: Memory) -> None:
-    """Write a memory whole, in place of an earlier file.
-
-    Raises:
-        LearnerFileError: the file cannot be written.
-    """
+    """Write a memory whole, in place of an earlier file."""
     write_file(path, memory_bytes(memory), LearnerFileError)
 
 
 def read_memory(path: str | os.PathLike[str], constants: Constants | None = None) -> Memory:
-    """Read a memory.
-
-    Raises:
-        LearnerFileError: there is no such file, it is not a memory, of another version, damaged, or was learnt with
-            other constants than those given.
-    """
+    """Read a memory; a `LearnerFileError` if it is not one, damaged, or of other constants than those given."""
     found = read_artifact(path, _KIND)
     with found.parsing():
         memory = _parse(found)
@@ -360,14 +349,7 @@ def _parse_cell(number: int, text: str) -> tuple[Cell, Row]:
 
 
 class MemoryFile:
-    """A memory on disk, written by one learner at a time.
-
-    Attributes:
-        start: what it held when it was opened; an empty memory where there was no file.
-
-    Raises:
-        LearnerFileError: another process has it, or as `read_memory`.
-    """
+    """A memory on disk, written by one learner at a time; `start` is what it held at first, empty without a file."""
 
     def __init__(self, path: str | os.PathLike[str], constants: Constants) -> None:
         self.path = Path(path)
@@ -387,7 +369,6 @@ class MemoryFile:
         write_memory(self.path, memory)
 
     def close(self) -> None:
-        """Release the file; a second call does nothing."""
         self._lock.close()
 
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.artifact import require_same_settings
 from bots.errors import EvolutionError, LearnerFileError, SpecError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
@@ -91,7 +92,6 @@ class _MemoryArrays:
         self.known = self.known._replace(cell=cell, results=results)
 
     def memory(self, hands: int, training: str) -> Memory:
-        """The learner's memory as a value."""
         counts = level_counts(self._constants)
         cells = []
         for row in np.flatnonzero(self.known.cell[: self.known.used[0]] < self.grid.cells).tolist():
@@ -179,8 +179,6 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
 
 
 class Trainee:
-    """A learner in training."""
-
     def __init__(self, game: Game, memory: Memory, style: PlaySettings) -> None:
         self.game, self.style = game, style
         self._constants, self._training = memory.constants, memory.training
@@ -201,18 +199,9 @@ class Trainee:
         return self._arrays.met
 
     def play(self, specs: Sequence[str], pack: DealBatch, *, learns: bool) -> NDArray[np.float64]:
-        """Play all rotations of some deals.
+        """Play all rotations of some deals: net chips by deal, rotation and player, the learner being player 0.
 
-        Args:
-            specs: the opponents by seat, as `bots.sdk.registry.make_bot` takes them.
-            learns: whether it explores and remembers; if not, it is frozen.
-
-        Returns:
-            net chips by deal, rotation and player; the learner is player 0.
-
-        Raises:
-            SpecError: an opponent is not a bot.
-            GameRefused, BotFailure: an opponent that is not compiled does not play, or fails.
+        Opponents by seat are named as for `make_bot`. The learner explores and remembers only if it learns.
         """
         from bots.learner.kernel import LEARNER, Seat
 
@@ -462,17 +451,13 @@ def _record(settings: LearnerSettings, blocks: Sequence[Block]) -> str:
 
 
 def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[Block, ...]:
-    """The blocks that a memory has been trained for."""
     if not memory.hands:
         return ()
     record = json.loads(memory.training) if memory.training else {}
     if not isinstance(record, dict) or record.get("program") != _PROGRAM:
         raise LearnerFileError(str(path), f"{_PROGRAM} did not make it, and cannot resume it: take another file")
     found, about = record.get("settings", {}), _about(settings)
-    if differing := [name for name, value in about.items() if found.get(name) != value]:
-        theirs = ", ".join(f"{name} {_words(found.get(name))}" for name in differing)
-        ours = ", ".join(f"{name} {_words(about[name])}" for name in differing)
-        raise LearnerFileError(str(path), f"it was trained with {theirs}, not {ours}: take another file")
+    require_same_settings(path, about, found, error=LearnerFileError, remedy="take another file")
     try:
         blocks = [
             Block(hands, cells, Winnings(*learning), Winnings(*of_field), Winnings(*of_unseen))
@@ -481,7 +466,3 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
     except (KeyError, TypeError, ValueError) as error:
         raise LearnerFileError(str(path), "its record of training is damaged") from error
     return tuple(blocks)
-
-
-def _words(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -74,14 +74,11 @@ class TuningSettings:
 
     @property
     def budget(self) -> int:
-        """How many learners the search measures."""
         return self.population + self.generations * (self.population - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredConstants:
-    """A set of constants and what it won, in mbb per hand."""
-
     constants: Constants
     mbb: float
 
@@ -116,9 +113,6 @@ def search(
     """Search, or resume a search; all measurements in the order in which they were asked for.
 
     `show` is called after each batch with the number of sets measured, and the best so far.
-
-    Raises:
-        CheckpointError: the measurements cannot be read or written, or stem from other settings.
     """
     with _Measurements(folder / "evolution.jsonl", settings, workers, show) as measurements:
 
@@ -143,9 +137,6 @@ def check(
     """The winnings of sets of constants on other deals and with other draws: by name, one number for each seed.
 
     A seed is the same deals for all sets; `show` is called with the number of seeds that are done.
-
-    Raises:
-        CheckpointError: the file of the folder cannot be read or written, or stems from other settings.
     """
     over: Any = map if workers is None else workers.each
     with Journal(folder / "anew.jsonl", asdict(settings)) as kept:

@@ -72,12 +72,10 @@ class McBot(Bot):
         load()
 
     def hand_finished(self, view: View) -> None:
-        """Observe what the opponent did last."""
         self._model.observe(view.betting, view.position, view.hand_number)
         self._model.end_hand()
 
     def act(self, view: View) -> Action:
-        """Simulate, and play the best action."""
         self.require_game(view.game)
         self._model.observe(view.betting, view.position, view.hand_number)
         values = simulate(view, self._model, self._options, draw(self._seed, view))
@@ -138,8 +136,6 @@ def preflop_refusal(game: Game) -> str | None:
 
 
 class _Preflop:
-    """Draws actions before the flop by a strategy."""
-
     def __init__(self, which: str) -> None:
         if which not in (EQUILIBRIUM, PUBLISHED):
             raise ValueError(f"preflop must be {EQUILIBRIUM} or {PUBLISHED}, not {which}")
@@ -174,8 +170,8 @@ class LpBot(Bot):
     """Plays the equilibrium of the game that ends before the flop, and calls everything after it.
 
     Algorithm: the betting before the flop with all cards shown at its end is a game of its own, small enough to be
-        solved exactly by a linear program (`bots.lp_mc.preflop`): the probabilities of fold, call and raise for each
-        of the 169 starting hands after each betting. If both only called after the flop, nobody could win against it
+        solved exactly by a linear program (`bots.lp_mc.preflop`): the probabilities of fold, call and raise for each of
+        the 169 starting hands after each betting. If both only called after the flop, no opponent could win against it
         on average over both seats; an opponent that bets after the flop can.
 
     Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013, section 4.1; the
@@ -202,14 +198,12 @@ class LpBot(Bot):
         return preflop_refusal(game)
 
     def act(self, view: View) -> Action:
-        """Draw by the equilibrium before the flop; call after it."""
         self.require_game(view.game)
         if view.round:
             return CALL
         return self._preflop.act(view, uniform(draw(self._seed, view)), explains=self._explains)
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The equilibrium's probabilities before the flop; a call after it."""
         self.require_game(view.game)
         return {CALL: 1.0} if view.round else self._preflop.policy(view)
 
@@ -254,10 +248,6 @@ class LpMcBot(McBot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options; `SimulationOptions` says what each of the simulation's decides.
-        Raises:
-            ValueError: there is no such strategy.
-        """
         super().__init__(options, explain=explain, seed=seed)
         self._preflop = _Preflop(preflop)
 
@@ -266,7 +256,6 @@ class LpMcBot(McBot):
         return preflop_refusal(game)
 
     def act(self, view: View) -> Action:
-        """Draw by the equilibrium before the flop; simulate after it."""
         if view.round:
             return super().act(view)
         self.require_game(view.game)

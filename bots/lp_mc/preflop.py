@@ -1,6 +1,6 @@
 """Limit hold'em of two players that ends before the flop, as a game for `bots.solving`.
 
-The betting before the flop is played as the rules have it; whoever is left then shows down, on all boards. It is the
+The betting before the flop is played as the rules have it; the players left then show down, on all boards. It is the
 model of Selby (1999), and of Vytrísal (2013). Player 0 is the small blind, a class is one of the 169 starting hands.
 With blinds 1/2, bets of 2 and at most four bets the tree has 15 leaves; each player has 11 sequences and 4 information
 sets for each class. As in the thesis, one of the sequences is a fold that owes nothing, which the rules refuse: `solve`
@@ -66,16 +66,7 @@ _SMALL_BLIND: Final = Position(1)
 
 @dataclass(frozen=True, slots=True)
 class PreflopRules:
-    """The betting before the flop.
-
-    Attributes:
-        blinds: the small and the big blind, in chips.
-        bet: the size of a raise, in chips.
-        cap: how many bets there may be, including the big blind.
-
-    Raises:
-        SolvingError: the rules are those of no game.
-    """
+    """The betting before the flop: blinds and the size of a raise in chips, and the most bets, with the big blind."""
 
     blinds: tuple[int, int] = (1, 2)
     bet: int = 2
@@ -154,7 +145,6 @@ def without_free_folds(form: SequenceForm, plan: Plan) -> Plan:
 
 
 def simple_plan(form: SequenceForm, player: int, opponent: str) -> Plan:
-    """The plan of one of `OPPONENTS`."""
     fold, call, raise_ = OPPONENTS[opponent]
 
     def chances(choice: Choice) -> Chances:
@@ -270,16 +260,7 @@ class Chart(NamedTuple):
 
 
 class DecisionCounts(NamedTuple):
-    """How many of the 169 hands do what at a decision.
-
-    Attributes:
-        betting: the actions before it, as in a match state.
-        fold: hands that always fold.
-        call: hands that always call, or check.
-        raise_: hands that always raise.
-        mixed: hands that do several of these.
-        absent: hands that never get there, by their own choice.
-    """
+    """How many of the 169 hands always fold, call (or check) or raise at a decision, mix these, or never get there."""
 
     seat: str
     betting: str
@@ -338,7 +319,6 @@ def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
 
 
 def main() -> None:
-    """Solve and write the shipped file of strategies."""
     form = preflop_form(PreflopRules())
     tables = [strategy_table(form, solver(form).plans) for solver in (solve, solve_as_published)]
     data = write(*tables)

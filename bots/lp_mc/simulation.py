@@ -36,11 +36,7 @@ _MOST_PRIOR: Final = 1e6
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """How to simulate and how to choose; the metadata of each field say what it decides.
-
-    Raises:
-        ValueError: a value is out of range; the sentence names it.
-    """
+    """How to simulate and how to choose; a value out of range is a `ValueError`."""
 
     trials: int = option(10_000, "how many showdowns are drawn for each decision")
     batches: int = option(
@@ -91,36 +87,22 @@ _KINDS: Final = (ActionKind.FOLD, ActionKind.CALL, ActionKind.RAISE)
 
 
 class Chances(NamedTuple):
-    """How an opponent chooses by its aggression, a number from 0 up to 1.
-
-    Attributes:
-        call_from: the least aggression with which it does not fold.
-        raise_from: the least with which it raises.
-    """
+    """How an opponent chooses: the least aggression, from 0 up to 1, with which it calls, and raises."""
 
     call_from: float
     raise_from: float
 
     def choose(self, aggression: float) -> ActionKind:
-        """What it does."""
         if aggression < self.call_from:
             return ActionKind.FOLD
         return ActionKind.CALL if aggression < self.raise_from else ActionKind.RAISE
 
 
 class OpponentModel:
-    """Counts the opponent's actions.
-
-    Rounds before the first one that is modelled are not looked at.
-    """
+    """Counts the opponent's actions, from the first round that is modelled on."""
 
     def __init__(self, rounds: int, *, first_round: int, prior: float) -> None:
-        """Know nothing.
-
-        Args:
-            first_round: the first that is modelled.
-            prior: how many actions of each legal kind each cell begins with.
-        """
+        """Each cell begins with so many actions of each legal kind (`prior`)."""
         self._first_round = first_round
         self._prior = prior
         self._counts = [[[0, 0, 0], [0, 0, 0]] for _ in range(rounds)]
@@ -133,11 +115,7 @@ class OpponentModel:
         return fold, call, raise_
 
     def observe(self, betting: BettingState, us: int, hand_number: int) -> None:
-        """Count the actions of a hand that have not been counted yet.
-
-        Args:
-            hand_number: of the hand; a new one, or another position, begins again.
-        """
+        """Count the actions of a hand that have not been counted yet; a new number or position begins a new hand."""
         if self._hand != (hand_number, us):
             self._hand, self._seen = (hand_number, us), 0
         rounds = betting.rounds
@@ -185,14 +163,7 @@ _BOARDS: Final = ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20))
 
 
 class Values(NamedTuple):
-    """Expected values in chips; a fold is worth 0.
-
-    Attributes:
-        call: of a call or check.
-        raise_: of a bet or raise; None where none is legal.
-        hands: how many hands the opponent was left with.
-        of_hands: how many it could hold.
-    """
+    """Expected values in chips, a fold being worth 0; and how many hands of all are left to the opponent."""
 
     call: float
     raise_: float | None
@@ -219,12 +190,7 @@ def batch_sizes(options: SimulationOptions) -> list[int]:
 
 
 def simulate(view: View, model: OpponentModel, options: SimulationOptions, start: int) -> Values:
-    """The values of the actions in a state.
-
-    Args:
-        view: the state; it is our turn.
-        start: of the random numbers, 64 bits: the same start, the same values.
-    """
+    """The values of the actions at our turn; the same start of the random numbers, 64 bits, gives the same values."""
     chances = model.all_chances()
     numbers = mixed(start)
     aggressions = [uniform(mixed(numbers + batch * STEP & MASK_64)) for batch in range(1, options.batches + 1)]
@@ -287,14 +253,7 @@ class SimulatedLine(NamedTuple):
 def play_out(
     betting: BettingState, action: Action, chances: Sequence[Sequence[Chances]], aggression: float
 ) -> SimulatedLine:
-    """Bet a hand of two players to its end.
-
-    Args:
-        betting: it is our turn.
-        action: what we do now, a legal action; afterwards we call.
-        chances: of the opponent, by round and whether it owes a bet.
-        aggression: of the opponent, from 0 up to 1.
-    """
+    """Bet a hand of two players to its end: we take a legal action now, and call from then on."""
     us = betting.acting_position
     them = 1 - us
     before = betting.spent[us]

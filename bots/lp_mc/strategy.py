@@ -53,18 +53,12 @@ class PreflopStrategy:
 
 @cache
 def preflop_strategy(*, as_published: bool = False) -> PreflopStrategy:
-    """The shipped strategy: the equilibrium, or what the thesis played in its place.
-
-    Raises:
-        OSError: the table is missing from the installation.
-        TableError: the table is damaged.
-    """
+    """The shipped strategy: the equilibrium, or what the thesis played in its place."""
     with open(STRATEGY_PATH, "rb") as file:
         return read(file.read())[as_published]
 
 
 def write(equilibrium: PreflopStrategy, published: PreflopStrategy) -> bytes:
-    """The bytes of the file."""
     return _MAGIC + _ONE.pack(*equilibrium.numbers) + _ONE.pack(*published.numbers)
 
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.rembrant.rules import (
     BELOW_STRAIGHTS,
+    GROUPS,
+    POSTFLOP_RULES,
+    PREFLOP_RULES,
     STREETS,
     Danger,
     HandKind,
@@ -17,9 +20,6 @@ from bots.rembrant.rules import (
     Rule,
     Style,
     chance_of_aggression,
-    group_of,
-    postflop_rule,
-    preflop_rule,
     read_danger,
     read_kind,
 )
@@ -70,7 +70,7 @@ class RembrantBot(Bot):
         docs/gap-fillings.md lists all of it.
 
     Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
-        opponent is whoever made the last bet or raise of the round (`read_opponent`). Games other
+        opponent is the player who made the last bet or raise of the round (`read_opponent`). Games other
         than hold'em are refused.
 
     Strength: the tables are made for two players, no-limit, 200 big blinds, stacks reset after every hand: there
@@ -86,7 +86,6 @@ class RembrantBot(Bot):
     }
 
     def __init__(self, style: Style = _DEFAULTS, *, explain: bool = False, seed: int | None = None) -> None:
-        """Set what the paper leaves open."""
         self._style = style
         self._explains = explain
         self._seed = random.getrandbits(64) if seed is None else seed
@@ -101,7 +100,6 @@ class RembrantBot(Bot):
         )
 
     def act(self, view: View) -> Action:
-        """Play the rule."""
         decision = self._decide(view)
         move = decision.moves[self._draw(view, decision.chance)]
         action = action_of(move, view, decision.danger, self._style)
@@ -132,8 +130,8 @@ class RembrantBot(Bot):
     def _decide_preflop(self, view: View) -> _Decision:
         opponent = read_opponent(view)
         hand = starting_hand_name(view.hole_cards)
-        rule = preflop_rule(hand, opponent)
-        group = group_of(hand)
+        rule = PREFLOP_RULES[hand, opponent]
+        group = GROUPS[hand]
         move = rule.cell.aggressive
         limit_chips = rule.cell.limit_chips(view.big_blind)
         if limit_chips is not None and view.betting.max_spent > limit_chips:
@@ -148,7 +146,7 @@ class RembrantBot(Bot):
         opponent = read_opponent(view)
         kind = read_kind(view.hole_cards, view.board)
         danger = read_danger(view.board)
-        rule = postflop_rule(kind, STREETS[view.round - 1], opponent)
+        rule = POSTFLOP_RULES[kind, STREETS[view.round - 1], opponent]
         cell = rule.cell
         moves, chance = (cell.passive, cell.aggressive), 1.0
         if (

@@ -283,11 +283,7 @@ _LARGEST_SIZE: Final = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to play where the paper is silent; the metadata of each field say what it decides.
-
-    Raises:
-        ValueError: a value is out of range; the sentence names it.
-    """
+    """How to play where the paper is silent; a value out of range is a `ValueError`."""
 
     reading: str = option(
         DETERMINISTIC,
@@ -415,7 +411,6 @@ _STRAIGHTS: Final = tuple([0b11111 << low for low in range(10)])
 
 
 def read_danger(board: tuple[Card, ...]) -> Danger:
-    """The threats of a board of three to five cards."""
     suits = [suit_of(card) for card in board]
     bits = 0
     for card in board:
@@ -589,21 +584,6 @@ class Rule(NamedTuple):
     cell: Cell
 
 
-def preflop_rule(hand: str, opponent: Opponent) -> Rule:
-    """The rule for a hand such as ``AKs`` before the flop."""
-    return _PREFLOP[hand, opponent]
-
-
-def group_of(hand: str) -> int:
-    """The group, 1 (best) to 9, of a hand such as ``AKs``."""
-    return _GROUPS[hand]
-
-
-def postflop_rule(kind: HandKind, street: str, opponent: Opponent) -> Rule:
-    """The rule for a kind of hand on ``flop``, ``turn`` or ``river``."""
-    return _POSTFLOP[kind, street, opponent]
-
-
 class _Table(NamedTuple):
     """A parsed table: its group's name, the heads of its columns, the cells of each row."""
 
@@ -655,8 +635,8 @@ def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[HandKind,
 
 
 _HANDS: Final = list(_read_preflop(PREFLOP_TABLES))
-_GROUPS: Final = {hand: group for hand, group, _ in _HANDS}
-_PREFLOP: Final = {(hand, opponent): rule for hand, _, rules in _HANDS for opponent, rule in rules.items()}
-_POSTFLOP: Final = dict(_read_postflop(POSTFLOP_TABLES))
-if len(_POSTFLOP) != len(HandKind) * len(STREETS) * len(Opponent):
+GROUPS: Final = {hand: group for hand, group, _ in _HANDS}
+PREFLOP_RULES: Final = {(hand, opponent): rule for hand, _, rules in _HANDS for opponent, rule in rules.items()}
+POSTFLOP_RULES: Final = dict(_read_postflop(POSTFLOP_TABLES))
+if len(POSTFLOP_RULES) != len(HandKind) * len(STREETS) * len(Opponent):
     raise ValueError("the tables after the flop lack a kind of hand")

@@ -102,12 +102,12 @@ class Bot(ABC):
         """
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """The probability of each action in this state, where a bot can tell; None where it cannot.
+        """The probability of each action in this state, where a bot has them; None where it does not.
 
         Probabilities of legal actions only, summing to 1, and the same that `act` draws from: what evaluates a bot
         without playing it (exploitability, variance reduction) relies on both. They follow from the bot's options and
         the view alone, so a second bot with the same options can be asked in place of the one that played; a bot that
-        learns, or that draws samples from a seed nobody gave, says None. Asking must not change the bot.
+        learns, or that draws samples without a given seed, returns None. Asking must not change the bot.
         """
         return None
 

@@ -39,7 +39,6 @@ class Chance:
         return self._is_seed_given or not view.board or len(view.active_positions) == 2
 
     def equity(self, view: View) -> Equity:
-        """The chances of the player whose view it is; only in hold'em."""
         if view.game is not self._game:
             if (problem := holdem_refusal(view.game)) is not None:
                 raise GameRefused(problem)

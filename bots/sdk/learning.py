@@ -73,11 +73,7 @@ class Journal:
     """A journal that is being written, by one process at a time."""
 
     def __init__(self, path: str) -> None:
-        """Open it, to continue after the whole lines that it holds.
-
-        Raises:
-            LearnerFileError: it cannot be opened, is not a journal, or another process has it and keeps it.
-        """
+        """Open it, to continue after its whole lines; a `LearnerFileError` if it is not a journal, or in use."""
         self.path = path
         self._lock = _lock(path)
         try:
@@ -91,7 +87,6 @@ class Journal:
             raise
 
     def write(self, hand_number: int, learnt: str) -> None:
-        """Add a hand, with what was learnt from it on one line."""
         try:
             self._file.write(f"{hand_number} {learnt}\n")
         except OSError as error:

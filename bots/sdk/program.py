@@ -227,10 +227,7 @@ class Program:
 
 
 def end_programs_of(server: str) -> int:
-    """End every process that an earlier start of a server has left behind, and count them.
-
-    The server is the value of `SERVER_VARIABLE`.
-    """
+    """End and count the processes that an earlier start of the server, a value of `SERVER_VARIABLE`, has left."""
     bits = _server_bits(server)
     found = _marked(psutil.pids(), SERVER_VARIABLE, server, lambda mark: mark >> _BOT_BITS == bits >> _BOT_BITS)
     for process in found:

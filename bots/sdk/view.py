@@ -239,7 +239,7 @@ class View:
 
     @property
     def players_behind(self) -> tuple[Position, ...]:
-        """Positions that will still act in this round after the one whose turn it is, in order, if nobody raises."""
+        """Positions that will still act in this round after the one whose turn it is, in order, without a raise."""
         betting = self.betting
         round_ = betting.round
         order: list[Position] = []

@@ -117,9 +117,6 @@ def small_game(game: Game, *, first: int = 0, turns: dict[str, Turn] | None = No
     """A game with all its cards; `first` is the position that is player 0, the others follow in order.
 
     `turns` are filled with its decisions, by their names, as the rule book sees them.
-
-    Raises:
-        SolvingError: the game is too large.
     """
     cards = _AllCards(game)
     tree = betting_tree(game, cards, first=first, turns=turns)

@@ -65,8 +65,6 @@ class Equilibrium(NamedTuple):
 
 
 class LinearProgram:
-    """The program of one player, ready to be solved or written down."""
-
     def __init__(self, form: SequenceForm, payoffs: Entries | None = None, *, player: int = 0) -> None:
         """Set it up.
 
@@ -115,12 +113,7 @@ class LinearProgram:
             raise SolvingError("HiGHS refuses the linear program: its payoffs are too large")
 
     def write_mps(self, path: Path) -> None:
-        """Write the program for other solvers; its optimum is what its player wins, in chips.
-
-        Raises:
-            OSError: the file cannot be written.
-            SolvingError: HiGHS cannot write the program.
-        """
+        """Write the program for other solvers; its optimum is what its player wins, in chips."""
         import highspy
 
         # HiGHS takes the format from the ending of the name, and gives no reason why it cannot write.

@@ -147,7 +147,6 @@ class ExactExploitability:
         return 1000 * self.exploitability / self.big_blind
 
     def as_data(self, game: str, bot: str) -> dict[str, Any]:
-        """As JSON has it, with the names of the game and of the policy."""
         return {
             "game": game,
             "bot": bot,
@@ -162,11 +161,7 @@ class ExactExploitability:
 
 
 def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploitability:
-    """Count what best answers win from a policy in every position of a game.
-
-    Raises:
-        SolvingError: the game is too large, or the policy has no probabilities, or impossible ones.
-    """
+    """Count what best answers win from a policy in every position; a `SolvingError` if the game is too large."""
     form = sequence_form(small_game(game))
     players = range(game.num_players)
     plans = tuple(plan_of_policy(form, game, player, policy, name) for player in players)
@@ -240,5 +235,4 @@ def _can_be(taken: set[Card], holdings: Sequence[Sequence[frozenset[Card]]]) -> 
 
 
 def _possible(actions: list[str], chances: list[float]) -> tuple[tuple[str, float], ...]:
-    """The actions that have a probability."""
     return tuple((action, chance) for action, chance in zip(actions, chances, strict=True) if chance > 0)

@@ -41,13 +41,7 @@ from engine.errors import quoted
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The end of the game.
-
-    Attributes:
-        name: what was done and seen, such as ``crf``.
-        matrix: the number of its matrix.
-        chips: what the entries of the matrix are multiplied by to be payoffs, in chips.
-    """
+    """The end of the game, named by what was done and seen; payoffs are the numbered matrix times the chips."""
 
     name: str
     matrix: int

@@ -1,4 +1,4 @@
-"""What the source works claim, and what became of each claim: printed figures beside ours, with verdicts.
+"""What the publications behind the bots claim: printed figures compared with ours, with verdicts.
 
     report    the values of a report, its verdicts, and its page: one renderer for all of them
     evolved   an agent of ten-handed limit hold'em, evolved; evolved_play has how it plays
@@ -7,5 +7,5 @@
     lp_mc     an equilibrium before the flop and a simulation after it
     rembrant  a rule bot of the ACPC 2011
 
-Each work has a `bots.studies.report.Report` that `arena study NAME` prints and writes as a page.
+Each study has a `bots.studies.report.Report` that `arena study NAME` prints and writes as a page.
 """

@@ -84,7 +84,7 @@ def evolved_report(
     workers: Workers | None = None,
     show: Callable[[float], None] = lambda _: None,
 ) -> Report:
-    """Measure everything, and say it.
+    """Measure everything for the report.
 
     Args:
         beside: other runs, whose players are compared with this one's.
@@ -420,7 +420,7 @@ def opponents(deals: int) -> list[StudyMatch]:
             try:
                 bot = make_bot(name, 1)
             except SpecError:
-                # A bot that needs options of its own is nobody to compare with.
+                # A bot that needs options of its own cannot be compared with.
                 continue
             if not isinstance(bot, EvolvedBot) and bot.refusal(definition) is None:
                 is_field = name in FIELDS and game == "limit10"

@@ -162,11 +162,7 @@ def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
 def verdict_on_winnings(
     printed: float, printed_deals: int, trained: float, unseen: Estimate, unseen_deals: int
 ) -> tuple[Verdict, str]:
-    """What became of printed winnings, which are those of the deals of a training, and why.
-
-    Args:
-        unseen: ours on other deals; what chance makes two sets of deals differ is taken from it.
-    """
+    """The verdict on printed winnings, those of a training's deals, and its reason; ours are on other deals."""
     if unseen.half_width_95 is None:
         return Verdict.UNDECIDED, _TOO_FEW
     chance = unseen.half_width_95 * (unseen_deals / printed_deals) ** 0.5
@@ -405,7 +401,6 @@ _MOST_CHAMPIONS: Final = 12
 
 
 def fitness_chart(run: FinishedRun) -> LineChart:
-    """Gains in each generation: of the best individual, of the best opponent, of all on average."""
     history = run.state.history
     xs = [generation.number for generation in history]
     scale = 1000 / (100 * run.settings.deals)
@@ -422,7 +417,6 @@ def fitness_chart(run: FinishedRun) -> LineChart:
 
 
 def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
-    """How many generations it took until each new trainer was found."""
     lines = []
     for run in runs:
         found = run.state.champion_generations
@@ -599,7 +593,6 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
 
 
 def about_settings(runs: FinishedRuns) -> str:
-    """The settings of a player and its trainers in one line."""
     player, trainer = runs.player.settings, runs.trainers[0].settings
     generations = [run.state.history[-1].number for run in runs.trainers]
     span = f"{min(generations):,}" + (f" to {max(generations):,}" if len(set(generations)) > 1 else "")

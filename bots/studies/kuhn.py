@@ -26,7 +26,6 @@ from bots.studies.report import Claim, Claims, Report, Section, Verdict, printed
 
 
 def kuhn_report(found: ExperimentResults) -> Report:
-    """The report on the results of all experiments."""
     sections = (
         *model_sections(found),
         *_study_sections(found),

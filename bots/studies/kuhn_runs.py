@@ -14,16 +14,15 @@ larger games.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from bots.artifact import locked_run
-from bots.errors import CheckpointError
+from bots.artifact import Journal
 from bots.kuhn.evolution import CrossoverKind, Fitness, KuhnSettings, OppositionKind, SelectionKind, Start
 from bots.kuhn.games import CONJECTURED_BLUFFER, Genes, Variant, model
 from bots.kuhn.runs import KuhnResult, run_seed
@@ -60,7 +59,6 @@ class Experiment:
 
 @cache
 def experiments() -> tuple[Experiment, ...]:
-    """All of them, in the order of the report."""
     return tuple(_experiments())
 
 
@@ -146,18 +144,19 @@ def run_experiments(
     show: Callable[[ExperimentProgress], None] = lambda _: None,
 ) -> None:
     """Do all runs that the folder does not hold yet; `seeds` counts them before `Experiment.seeds`."""
-    with locked_run(folder, "claims"):
-        _run_missing(folder, experiments, seeds, workers, show)
+    with ExitStack() as stack:
+        journals = {one.name: stack.enter_context(_journal(folder, one)) for one in experiments}
+        _run_missing(journals, experiments, seeds, workers, show)
 
 
 def _run_missing(
-    folder: Path,
+    journals: Mapping[str, Journal],
     experiments: Sequence[Experiment],
     seeds: int,
     workers: Workers | None,
     show: Callable[[ExperimentProgress], None],
 ) -> None:
-    there = {experiment.name: set(_read(folder, experiment)) for experiment in experiments}
+    there = {name: {result.seed for result in _results(journal)} for name, journal in journals.items()}
     tasks = [task for task in _tasks(experiments, seeds) if task[1] not in there[task[0].name]]
     runs = sum(experiment.seeds(seeds) for experiment in experiments)
     began_s, work = time.monotonic(), sum(_cost(experiment) for experiment, _ in tasks)
@@ -174,7 +173,7 @@ def _run_missing(
             [experiment.generations for experiment, _ in batch],
         )
         for (experiment, _), result in zip(batch, results, strict=True):
-            _write(folder, experiment, result)
+            journals[experiment.name].add(result.as_data())
             did += _cost(experiment)
         left_s = (time.monotonic() - began_s) * (work / did - 1)
         done = runs - len(tasks) + start + len(batch)
@@ -182,11 +181,11 @@ def _run_missing(
 
 
 def read_results(folder: Path, experiments: Sequence[Experiment], seeds: int) -> ExperimentResults:
-    """What the folder holds of these experiments, up to so many seeds."""
     found = {}
     for experiment in experiments:
-        results = _read(folder, experiment)
-        found[experiment.name] = [results[seed] for seed in sorted(results) if seed <= experiment.seeds(seeds)]
+        with _journal(folder, experiment) as journal:
+            results = sorted(_results(journal), key=lambda result: result.seed)
+        found[experiment.name] = [result for result in results if result.seed <= experiment.seeds(seeds)]
     return found
 
 
@@ -205,40 +204,13 @@ def _cost(experiment: Experiment) -> float:
     return experiment.generations * (4 if is_against_all else 1) * (1 + len(experiment.settings.genome.ranges) / 12)
 
 
-def _header(experiment: Experiment) -> dict[str, Any]:
-    settings = dict(experiment.settings.as_data())
-    del settings["seed"]
-    return {"settings": settings, "generations": experiment.generations}
+def _journal(folder: Path, experiment: Experiment) -> Journal:
+    settings = {name: value for name, value in experiment.settings.as_data().items() if name != "seed"}
+    return Journal(folder / f"{experiment.name}.jsonl", {"settings": settings, "generations": experiment.generations})
 
 
-def _read(folder: Path, experiment: Experiment) -> dict[int, KuhnResult]:
-    path = folder / f"{experiment.name}.jsonl"
-    if not path.exists():
-        return {}
+def _results(journal: Journal) -> list[KuhnResult]:
     try:
-        head, *lines = path.read_text("utf-8").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n")]
-        results = [KuhnResult.from_data(json.loads(line)) for line in whole]
-        header = json.loads(head)
-    except OSError as error:
-        raise CheckpointError(str(path), f"it cannot be read: {error.strerror or error}") from error
-    except (ValueError, TypeError, AttributeError) as error:
-        raise CheckpointError(str(path), "it does not hold results of an experiment, or is damaged") from error
-    if header != _header(experiment):
-        raise CheckpointError(str(path), "it was made with other settings: take another folder")
-    return {result.seed: result for result in results}
-
-
-def _write(folder: Path, experiment: Experiment, result: KuhnResult) -> None:
-    path = folder / f"{experiment.name}.jsonl"
-    try:
-        is_new = not path.exists()
-        text = "" if is_new else path.read_text("utf-8")
-        if not is_new and not text.endswith("\n"):
-            path.write_text(text[: text.rfind("\n") + 1], "utf-8")
-        with path.open("a", encoding="utf-8") as file:
-            if is_new:
-                file.write(json.dumps(_header(experiment)) + "\n")
-            file.write(json.dumps(result.as_data()) + "\n")
-    except OSError as error:
-        raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
+        return [KuhnResult.from_data(row) for row in journal.rows]
+    except (TypeError, AttributeError) as error:
+        raise journal.damaged() from error

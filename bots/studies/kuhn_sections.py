@@ -311,11 +311,11 @@ _SETTLED: Final = 200
 _WINDOW: Final = 100
 _NEAR: Final = 0.005
 _STABLE: Final = 800
-"""The generation after which the work calls its average stable."""
+"""The generation after which the thesis calls its average stable."""
 _EQUILIBRIUM: Final = 0.01
 """Chips per hand: who can be exploited by more on average plays no equilibrium."""
 _TEST_HANDS: Final = 1000
-"""Hands of each of the work's tests of its evolved strategies."""
+"""Hands of each of the thesis's tests of its evolved strategies."""
 _MOST_LUCK: Final = 5.0
 """Standard errors above what a strategy wins that hardly any number of tests reaches."""
 _LEVEL: Final = 0.004
@@ -324,11 +324,7 @@ _CLASSIC: Final = KuhnGame(Variant.CLASSIC)
 
 
 def mixed_value(game: KuhnGame, second: Sequence[float]) -> float:
-    """The most a first player can be sure of on average where half of its hands are against a known second player.
-
-    Args:
-        second: the genes of the known one; the other may do anything.
-    """
+    """The most a first player is sure of on average where half of its hands are against known genes."""
     form = sequence_form_of(game)
     payoffs = form.payoffs().summed()
     plan = np.zeros(payoffs.shape[1])
@@ -355,7 +351,6 @@ def settled_from(means: Sequence[float], value: float) -> int | None:
 
 
 def rival_sections(found: ExperimentResults) -> Iterator[Section]:
-    """Sections of co-evolution, the mixed approach, and the larger games."""
     yield _coevolution(found["coevolution-classic"])
     yield _tests_of_the_fittest()
     yield _mixed(found["mixed-classic"])

@@ -71,8 +71,6 @@ _MIXED_TEN: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerStudySettings:
-    """How much is played for the report."""
-
     hands: int = option(20_000, "hands of each training")
     test: int = option(5_000, "hands of each test, frozen, on deals never learnt from")
     seeds: int = option(20, "trainings of each experiment")
@@ -322,7 +320,6 @@ _OVER_SEEDS = (
 
 
 def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) -> Report:
-    """The report."""
     won = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).low > 0]
     lost = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).high < 0]
     return Report(
@@ -451,11 +448,7 @@ def _list(outcomes: Sequence[ExperimentResult]) -> str:
 
 
 class SeedMean(NamedTuple):
-    """A mean over seeds and half its 95 % interval.
-
-    Attributes:
-        half_width: by Student's t, which takes the means of the seeds as normal.
-    """
+    """A mean over seeds and half its 95 % interval by Student's t, which takes the means of the seeds as normal."""
 
     mean: float
     half_width: float
@@ -467,12 +460,10 @@ class SeedMean(NamedTuple):
 
     @property
     def low(self) -> float:
-        """The lower end."""
         return self.mean - self.half_width
 
     @property
     def high(self) -> float:
-        """The upper end."""
         return self.mean + self.half_width
 
     @property
@@ -490,11 +481,7 @@ _CURVES: Sequence[tuple[str, Callable[[Block], Winnings]]] = (
 
 
 def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block]) -> Report:
-    """The report of a training.
-
-    Args:
-        blocks: of the training, at least one.
-    """
+    """The report of a training of at least one block."""
     shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
     table = sheet(
         "Winnings by block, mbb/g",
@@ -542,12 +529,7 @@ def _learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
 def tuning_report(
     settings: TuningSettings, measured: Sequence[MeasuredConstants], checks: Mapping[str, NDArray[np.float64]]
 ) -> Report:
-    """The report of a search.
-
-    Args:
-        measured: in the order in which they were asked for.
-        checks: what the best of them, ``evolution``, and ``default`` are worth with other deals and draws.
-    """
+    """The report of a search; `checks` are winnings of ``evolution``, its best, and of ``default`` on other deals."""
     best = max(measured, key=lambda one: one.mbb)
     gain = SeedMean.of((checks["evolution"] - checks["default"]).tolist())
     table = sheet(

@@ -67,13 +67,7 @@ class _ThirdsBot(Bot):
 
 
 def play_full(strategy: str, opponent: str, marks: Sequence[int]) -> list[MatchWinnings]:
-    """Play the whole bot in duplicates; what it has won after each number of hands.
-
-    Args:
-        strategy: before the flop, one of `STRATEGIES`.
-        opponent: one of `PRINTED_FULL`.
-        marks: even numbers of hands, in rising order.
-    """
+    """What the whole bot has won in duplicates after each of some even numbers of hands, in rising order."""
     others: dict[str, Bot] = {"raising": RaisingBot(), "random": _ThirdsBot(), "calling": CallingBot()}
     game = find_game("limit")[1]
     bots = [LpMcBot(preflop=strategy, seed=SEED), others[opponent]]
@@ -96,11 +90,7 @@ def lp_mc_report(
     workers: Workers | None = None,
     show: Callable[[float], None] = lambda part: None,
 ) -> Report:
-    """Judge the tables of the thesis.
-
-    Args:
-        hands: of each match of the whole bot, an even number.
-    """
+    """Judge the tables of the thesis; each match of the whole bot has an even number of hands."""
     over: Any = map if workers is None else workers.each
     with Journal(folder / "matches.jsonl", {"hands": hands, "seed": SEED}) as journal:
         played: dict[str, MatchWinnings] = {}

@@ -6,14 +6,14 @@ from itertools import product
 from typing import Final
 
 from bots.rembrant.rules import (
+    GROUPS,
+    POSTFLOP_RULES,
     POSTFLOP_TABLES,
     PREFLOP_TABLES,
     STREETS,
     HandKind,
     Move,
     Opponent,
-    group_of,
-    postflop_rule,
 )
 from bots.studies.report import Claim, Claims, Report, Section, Verdict
 from engine.cards import STARTING_HANDS
@@ -26,10 +26,10 @@ _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
 def rembrant_report() -> Report:
     """Judge what the paper says of its rules; nothing is played."""
     tables = sorted([*PREFLOP_TABLES, *POSTFLOP_TABLES])
-    groups = {group_of(hand) for hand in STARTING_HANDS}
+    groups = {GROUPS[hand] for hand in STARTING_HANDS}
     paying = sum(
         Move.FOLD not in (cell.passive, cell.aggressive)
-        for cell in (postflop_rule(*situation).cell for situation in product(_STRAIGHTS, STREETS, _BETS))
+        for cell in (POSTFLOP_RULES[situation].cell for situation in product(_STRAIGHTS, STREETS, _BETS))
     )
     situations = len(_STRAIGHTS) * len(STREETS) * len(_BETS)
     claims = (

@@ -147,11 +147,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line of a chart, dashed where it was printed, expected or drawn by hand; `low` and `high` bound a band.
-
-    Raises:
-        ValueError: the lengths do not fit.
-    """
+    """A line of a chart, dashed where it was printed, expected or drawn by hand; `low` and `high` bound a band."""
 
     name: str
     xs: tuple[float, ...]
@@ -213,8 +209,6 @@ Part: TypeAlias = TableView | Claims | LineChart | BarChart
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: sentences, then tables, then charts."""
-
     title: str
     sentences: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -240,7 +234,6 @@ class Report:
 
 
 def format_report(report: Report) -> str:
-    """The page as HTML."""
     return _template().render(data=report)
 
 
@@ -260,7 +253,6 @@ def legend(chart: LineChart | BarChart) -> tuple[tuple[str, str], ...]:
 
 
 def chart_svg(chart: LineChart | BarChart) -> str:
-    """A chart as an ``<svg>`` element."""
     if isinstance(chart, LineChart):
         label = f"{chart.title}: {chart.y_label} over {chart.x_label}"
         return drawn(lambda axes: _lines(axes, chart), label)

@@ -56,7 +56,7 @@ def test_a_strategy_is_an_equilibrium_by_an_independent_count(tmp_path: Path) ->
 
 def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
     train(plan_training(LEDUC), tmp_path, TrainingLimit(iterations=1))
-    with pytest.raises(CheckpointError, match=r"a training with seed 1: give the same, or another folder"):
+    with pytest.raises(CheckpointError, match=r"was made with seed 1, not seed 2: take another folder"):
         train(plan_training(replace(LEDUC, seed=2)), tmp_path, TrainingLimit(iterations=1))
     (tmp_path / CHECKPOINT).write_bytes(b"nothing")
     with pytest.raises(CheckpointError, match="does not begin with a line"):
@@ -69,7 +69,7 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
         ({"game": "nolimit3"}, "for games of two players here, not of 3"),
         ({"game": "limit3"}, "for games of two players here, not of 3"),
         ({"sizes": "1,all"}, "limit is a limit game: its raises have one size, so leave out sizes"),
-        ({"game": "nolimit", "sizes": "1/1"}, "for one round, which stands for all, or for all 4"),
+        ({"game": "nolimit", "sizes": "1/1"}, "for one round, which then holds for all, or for all 4"),
         ({"game": "nolimit", "sizes": "half"}, "such as 0.5,1,all, not 'half'"),
         ({"buckets": "50/50"}, "buckets are one number, or three such as 200/200/100, not '50/50'"),
         ({"buckets": "many"}, "not 'many'"),
@@ -99,7 +99,7 @@ def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
     trained = train(plan_training(small), tmp_path, TrainingLimit(iterations=400))
     assert read_strategy(str(trained.path)).record["settings"]["sizes"] == "0.5,1,all:1,all:all"
     assert trained.history[-1]["exploitability"] < trained.history[0]["exploitability"] / 10
-    with pytest.raises(CheckpointError, match=r"a training with sizes 0\.5,1,all:1,all:all: give the same"):
+    with pytest.raises(CheckpointError, match=r"was made with sizes 0\.5,1,all:1,all:all, not sizes 1,all: take"):
         train(plan_training(replace(small, sizes="1,all")), tmp_path, TrainingLimit(iterations=1))
     halved = tmp_path / "halved"
     for iterations in (150, 400):

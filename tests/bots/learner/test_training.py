@@ -63,7 +63,7 @@ def test_what_is_won_is_told_by_block(tmp_path: Path) -> None:
 def test_a_training_is_gone_on_with_by_the_same_settings_only(tmp_path: Path) -> None:
     path = tmp_path / "memory"
     train(_SETTINGS, 16, path)
-    with pytest.raises(LearnerFileError, match=r"trained with explore 0\.1, seed 1, not explore 0\.2, seed 3: take"):
+    with pytest.raises(LearnerFileError, match=r"made with explore 0\.1, seed 1, not explore 0\.2, seed 3: take"):
         train(replace(_SETTINGS, explore=0.2, seed=3), 16, path)
     with pytest.raises(LearnerFileError, match="other constants"):
         train(replace(_SETTINGS, constants=Constants()), 16, path)

@@ -11,7 +11,10 @@ import pytest
 
 from bots.rembrant import rules
 from bots.rembrant.rules import (
+    GROUPS,
+    POSTFLOP_RULES,
     POSTFLOP_TABLES,
+    PREFLOP_RULES,
     PREFLOP_TABLES,
     STREETS,
     Cell,
@@ -19,10 +22,7 @@ from bots.rembrant.rules import (
     Move,
     Opponent,
     expand_hands,
-    group_of,
     parse_cell,
-    postflop_rule,
-    preflop_rule,
 )
 from engine.cards import STARTING_HANDS
 
@@ -51,10 +51,10 @@ def test_all_hands_and_all_cells_before_the_flop() -> None:
         group = GROUP_OF[hand]
         line = "other" if opponent is Opponent.CHECK_OR_CALL else LINES[opponent]
         expected = WORK["preflop"][str(group)][line]
-        rule = preflop_rule(hand, opponent)
+        rule = PREFLOP_RULES[hand, opponent]
         assert plain(rule.cell) == (expected[hand] if isinstance(expected, dict) else expected)
         assert rule.table == group + 1
-        assert group_of(hand) == group
+        assert GROUPS[hand] == group
         seen[group] += 1
     assert sum(seen.values()) == 169 * 5
 
@@ -62,7 +62,7 @@ def test_all_hands_and_all_cells_before_the_flop() -> None:
 def test_combinations_of_each_group() -> None:
     sizes = Counter(dict.fromkeys(range(1, 10), 0))
     for hand in STARTING_HANDS:
-        sizes[group_of(hand)] += 6 if len(hand) == 2 else 4 if hand[2] == "s" else 12
+        sizes[GROUPS[hand]] += 6 if len(hand) == 2 else 4 if hand[2] == "s" else 12
     assert [sizes[group] for group in range(1, 10)] == [12, 28, 30, 50, 24, 66, 64, 208, 844]
     assert sum(sizes.values()) == 1326
 
@@ -71,14 +71,14 @@ def test_all_cells_after_the_flop() -> None:
     for kind, street, opponent in product(HandKind, STREETS, Opponent):
         lines = WORK["postflop"][kind.name.lower()]
         expected = lines.get(street, lines)[LINES[opponent]]
-        assert plain(postflop_rule(kind, street, opponent).cell) == expected
+        assert plain(POSTFLOP_RULES[kind, street, opponent].cell) == expected
 
 
 def test_tables_are_numbered_as_in_the_work() -> None:
     numbers = {"high card": 11, "pair": 12, "two pair": 13, "trips": 14, "straight": 15, "flush": 16}
     for kind in HandKind:
         group = kind.value.split(",")[0]
-        assert postflop_rule(kind, "turn", Opponent.RAISE).table == numbers.get(group, 17)
+        assert POSTFLOP_RULES[kind, "turn", Opponent.RAISE].table == numbers.get(group, 17)
     assert sorted([*PREFLOP_TABLES, *POSTFLOP_TABLES]) == list(range(2, 18))
 
 

@@ -186,7 +186,11 @@ class TestGathering:
 
     @pytest.mark.parametrize(
         ("text", "sentence"),
-        [("", "is damaged"), ("{}\n", "it was made with other settings: take another folder"), ("[\n", "is damaged")],
+        [
+            ("{}\n", "it was made with game None, .*: take another folder"),
+            ("[\n", "is damaged"),
+            ("{}\n{}\n", "take another"),
+        ],
     )
     def test_files_of_others(self, tmp_path: Path, text: str, sentence: str) -> None:
         (tmp_path / "one.jsonl").write_text(text, "utf-8")

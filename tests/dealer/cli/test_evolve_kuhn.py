@@ -140,11 +140,15 @@ class TestLong:
 
 
 @pytest.mark.parametrize(
-    ("command", "name"),
-    [("evolve kuhn", "seed-1"), ("evolve kuhn --repeat 2 --workers 2", "seed-1"), ("study kuhn", "claims")],
+    ("command", "name", "problem"),
+    [
+        ("evolve kuhn", "seed-1", "another process works on this run"),
+        ("evolve kuhn --repeat 2 --workers 2", "seed-1", "another process works on this run"),
+        ("study kuhn", "classic-shy-1.jsonl", "another process is writing it"),
+    ],
 )
-def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str) -> None:
+def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str, problem: str) -> None:
     with contextlib.closing(FileLock(tmp_path / f"{name}.lock")):
         ran = arena_here(*command.split(), str(tmp_path))
     assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / name}: another process works on this run\n"
+    assert ran.err == f"arena: {tmp_path / name}: {problem}\n"

@@ -53,7 +53,7 @@ def test_a_study_of_kuhn_that_cannot_be(arena_here: Arena, tmp_path: Path) -> No
     (tmp_path / "classic-shy-1.jsonl").write_text("what?\n")
     ran = arena_here("study", "kuhn", str(tmp_path), "--seeds", "2")
     assert ran.code == 2
-    assert "classic-shy-1.jsonl: it does not hold results of an experiment, or is damaged" in ran.err
+    assert "classic-shy-1.jsonl: it holds other things than these results, or is damaged" in ran.err
 
 
 def test_a_study_of_rembrant(arena_here: Arena, tmp_path: Path) -> None:

@@ -19,7 +19,9 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
     assert f"It plays as cfr?strategy={folder / 'cfr.strategy'}" in ran.out.replace("\n", "")
     other = arena_here(*arguments, "70", "--seed", "2")
     assert other.code == 2
-    assert "it is of a training with seed 1: give the same, or another folder" in other.err.replace("\n", " ")
+    assert "it was made with seed 1, not seed 2: take another folder, or the same settings" in other.err.replace(
+        "\n", " "
+    )
 
 
 @pytest.mark.parametrize(
