@@ -183,7 +183,7 @@ def _header(path: str, kind: FileKind, line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or header.get("what") != kind.what:
-        raise kind.error(path, f"it does not begin with a line that says it is {kind.what}; {kind.remedy}")
+        raise kind.error(path, f"its first line does not identify it as {kind.what}; {kind.remedy}")
     version = header.get("version")
     if version != kind.version:
         is_newer = isinstance(version, int) and version > kind.version
@@ -206,7 +206,7 @@ def locked_run(folder: Path, name: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / f"{name}.lock")
     except BlockingIOError as error:
-        raise CheckpointError(str(folder / name), "another process goes on with this run") from error
+        raise CheckpointError(str(folder / name), "another process is using this run") from error
     except FileExistsError as error:
         raise CheckpointError(str(folder), "it is a file; a run needs a folder") from error
     except OSError as error:

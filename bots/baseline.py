@@ -137,7 +137,7 @@ class RandomBot(Bot):
     """
 
     option_help: ClassVar[Mapping[str, str]] = {
-        "fold": "how often to fold, as a weight beside the other two",
+        "fold": "how often to fold, as a weight relative to the other two",
         "call": "how often to call",
         "raise": "how often to raise",
         "decisions": "five weights such as 20/50/15/10/5, in place of the other three: fold, call, small, medium and "
@@ -159,7 +159,7 @@ class RandomBot(Bot):
         self._weights = (fold, call, raise_)
         self._proportions = None if decisions is None else Proportions(decisions)
         if decisions is not None and self._weights != _EXAMPLE_WEIGHTS:
-            raise ValueError("give either decisions or fold, call and raise: decisions says it all")
+            raise ValueError("give either decisions or fold, call and raise: decisions determines everything")
         self._random = HandRandom(seed)
 
     def hand_started(self, view: View) -> None:
@@ -247,7 +247,7 @@ class ConstantBot(Bot):
         self._choose = {"fold": _fold, "call": View.call}.get(action) or _raise_by(size)
         if decision is not None:
             if (action, size) != ("call", "min"):
-                raise ValueError("give either decision or action and size: decision says it all")
+                raise ValueError("give either decision or action and size: decision determines everything")
             self._choose = _decide(decision)
 
     def act(self, view: View) -> Action:

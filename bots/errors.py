@@ -192,7 +192,7 @@ def in_one_line(error: BaseException) -> str:
     try:
         said = " ".join(str(error).split())
     except Exception:
-        said = "it cannot say what"
+        said = "its message cannot be formatted"
     if len(said) > _MOST_CHARACTERS:
         said = said[:_MOST_CHARACTERS] + "..."
     name = type(error).__name__

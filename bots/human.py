@@ -302,7 +302,7 @@ def _raise_of(size: str, raises: Raises, choices: Choices, scene: Scene) -> Acti
         street_total = raises.street_min
     elif size in _ALL_IN:
         if raises.is_fixed and raises.street_max < scene.view.stack_left + scene.view.street_committed[scene.position]:
-            _refuse("Nobody can go all-in here, the game fixes the size", choices)
+            _refuse("There is no all-in: the game fixes the size", choices)
         street_total = raises.street_max
     elif _CHIPS.fullmatch(size):
         street_total = int(size.replace(",", ""))
@@ -420,7 +420,7 @@ class Moments:
         if scene is None or name != self.name or not self.is_asked:
             raise StaleEntry(self._stale(name))
         if scene.finished:
-            action, said = None, f"you have gone on from hand {scene.hand_number}"
+            action, said = None, f"you have continued from hand {scene.hand_number}"
         else:
             action = read_entry(entry, scene)
             after = scene.betting.after(action)
@@ -447,7 +447,7 @@ class Moments:
     def _stale(self, name: str) -> str:
         if name in self._answers:
             return f"That was taken already, and counts once: {self._answers[name]}."
-        return "That was meant for another moment of the match, and nothing was done; this is how it stands."
+        return "That entry was for an earlier state of the match and was ignored; this is the present state."
 
 
 def _name_of(scene: Scene) -> str:

@@ -502,7 +502,7 @@ def _require_showdown(
     if not 2 <= len(players) <= MOST_PLAYERS:
         raise CardError(f"a showdown has 2 to {MOST_PLAYERS} players, not {len(players)}")
     if not known:
-        raise CardError("of at least one player something must be known")
+        raise CardError("the cards of at least one player must be given, at least in part")
     if len(board) > _BOARD_CARDS:
         raise CardError(f"a board has at most {_BOARD_CARDS} cards, not {len(board)}")
     # What is known for sure: a card may be in one place only.

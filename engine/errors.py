@@ -68,7 +68,7 @@ class TableError(EngineError):
 class Rule(enum.Enum):
     """The rule that refuses an action; the value is the sentence shown to people."""
 
-    HAND_OVER = "the hand is over, nobody may act"
+    HAND_OVER = "the hand is over, no player may act"
     NOTHING_TO_FOLD_TO = "there is no bet to fold to: check instead"
     RAISE_CAP = "the round has had all the raises the game allows"
     ACTION_LIMIT = "the round has too many actions for the protocol to carry another raise"

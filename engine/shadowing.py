@@ -50,8 +50,8 @@ class ours:
                 )
             else:
                 problem = (
-                    f"{found} hides the package '{package}' of acpc-arena: Python looks beside your script first. "
-                    f"Rename that file, or run your script with `python -P`."
+                    f"{found} hides the package '{package}' of acpc-arena: Python searches the folder of your script "
+                    f"first. Rename that file, or run your script with `python -P`."
                 )
             raise ImportError(problem, name=package, path=found)
 

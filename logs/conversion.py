@@ -24,7 +24,7 @@ from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 
 _NO_TIMES: Final = (
-    "{}: nothing says when its hands were played (there is no .tlog beside it): they are dated a second apart from the "
+    "{}: the times of its hands are unknown (it has no .tlog): they are dated a second apart from the "
     "beginning of 2000 on"
 )
 _AHEAD: Final = (

@@ -256,7 +256,7 @@ def _copies(files: Sequence[HandFile]) -> dict[int, str]:
     for at, file in enumerate(files):
         here = os.path.dirname(real[at])
         if file.format is not None and not folders.isdisjoint((here, os.path.dirname(here))):
-            copied[at] = "it was exported from a log beside it, which counts"
+            copied[at] = "it was exported from a log in the same folder, which counts instead"
             continue
         first_lines = tuple(_first_lines(real[at])[:_COMPARED_LINES])
         same = alike.setdefault((file.format and file.format.name, first_lines), [])

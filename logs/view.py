@@ -185,7 +185,7 @@ def action_words(event: Posted | Acted | Returned | Won, game: Game, *, end: str
         case Acted():
             return _action(event, end) + (", all-in" if event.is_all_in else "")
         case Returned(_, chips):
-            return f"get{end} {chips:,} back, which nobody called"
+            return f"get{end} {chips:,} back, uncalled"
         case Won(_, won):
             return f"win{end} {chips_in_words(won)}"
 

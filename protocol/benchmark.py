@@ -49,7 +49,7 @@ RUNMATCHES game #runs tag rngSeed player ... - submit match request
   - Player order decides match seating
   - "LOCAL" player runs the bm_widget agent (bot_command)
 # CANCEL tag - cancel your requests with this tag
-# RESULT [tag] - show what came out of your requests
+# RESULT [tag] - show the results of your requests
 # LOG tag [run] - show the log of a run, or of all
 # JOIN bot=name session=word ... - bring a bot of your own, as 'arena join' does
 # QUIT - leave
@@ -204,7 +204,7 @@ class BenchmarkSession:
             LocalProtocolError: there was no login.
         """
         if not self._has_greeted:
-            raise LocalProtocolError("nobody has logged in yet")
+            raise LocalProtocolError("no user has logged in yet")
         self._is_admitted = True
 
     def take_rest(self) -> bytes:

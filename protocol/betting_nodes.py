@@ -169,7 +169,7 @@ class BettingNode:
         node = self.after_if_legal(action)
         if node is None:
             self.betting.check(action)
-            raise AssertionError(f"{action} is legal and was refused")
+            raise AssertionError(f"{action} is legal and was rejected")
         return node
 
     def after_reply(self, tail: bytes) -> BettingNode | None:

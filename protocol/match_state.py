@@ -141,7 +141,7 @@ def _check_deck(text: str, start: int, runs: list[tuple[Card, ...]], game: Game)
     seen: set[Card] = set()
     for card in cards:
         if card in seen or card not in game.deck_set:
-            problem = "stands there twice" if card in seen else "is not in the game's deck"
+            problem = "is given twice" if card in seen else "is not in the game's deck"
             at = text.rfind(CARD_TEXTS[card]) if card in seen else text.find(CARD_TEXTS[card], start)
             raise FormatError(text, at, f"{CARD_TEXTS[card]} {problem}")
         seen.add(card)
@@ -229,7 +229,7 @@ def _walk(text: str, at: int, betting: BettingState) -> BettingState:
             raise FormatError(text, at, str(error)) from None
         slashes = after.round - betting.round
         if text[behind : behind + slashes] != "/" * slashes:
-            raise FormatError(text, behind, "the round is over here: '/' must follow")
+            raise FormatError(text, behind, "the round is over: '/' must follow")
         betting, at = after, behind + slashes
     return betting
 
@@ -241,7 +241,7 @@ def _parse_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Ca
     for position in range(game.num_players):
         if position:
             if text[at : at + 1] != "|":
-                raise FormatError(text, at, "'|' must stand between the hole cards of two positions")
+                raise FormatError(text, at, "'|' must separate the hole cards of two positions")
             at += 1
         is_empty = at >= len(text) or text[at] in "|/"
         if not is_empty and position == game.num_players - 1 and game.num_board_cards[0]:
@@ -262,7 +262,7 @@ def _parse_board(text: str, start: int, game: Game, round_: int) -> tuple[tuple[
     for i in range(round_ + 1):
         if i:
             if text[at : at + 1] != "/":
-                raise FormatError(text, at, "'/' must stand before the board cards of a round")
+                raise FormatError(text, at, "'/' must precede the board cards of a round")
             at += 1
         board.append(_parse_card_run(text, at, game.num_board_cards[i]))
         at += 2 * game.num_board_cards[i]

@@ -70,7 +70,7 @@ class MockDealer:
         asks = not betting.finished and betting.acting_position == parsed.position
         if asks != (expects is not None):
             raise LocalProtocolError(
-                f"{state!r} {'asks this player: use ask()' if asks else 'asks nobody here: use tell()'}"
+                f"{state!r} {'asks this player: use ask()' if asks else 'asks no player: use tell()'}"
             )
         self._script.append(_Step(state.encode("latin-1") + b"\r\n", expects))
         return self

@@ -62,8 +62,8 @@ class CfrBot(Bot):
 
     option_help: ClassVar[Mapping[str, str]] = {
         "strategy": "a file that `arena train cfr` wrote; the shipped one by default",
-        "rivers": "iterations by which each river is solved anew, with all holdings; 0 plays it by the buckets; 50 in "
-        "limit and 200 in no-limit by default",
+        "rivers": "iterations by which each river is solved during play, with all holdings; 0 plays it by the buckets; "
+        "50 in limit and 200 in no-limit by default",
         "explain": "whether to send bucket, probabilities and how raises were read as a comment before each action",
         "seed": "where the draws start; random by default",
     }

@@ -181,7 +181,7 @@ def read_sizes(text: str, rounds: int) -> BetSizes:
     """
     parts = text.split("/")
     if len(parts) not in (1, rounds):
-        raise SolvingError(f"sizes are given for one round, which stands for all, or for all {rounds}, not {text!r}")
+        raise SolvingError(f"sizes are given for one round, which holds for all, or for all {rounds}, not {text!r}")
     found = tuple(tuple(_fractions(level) for level in part.split(":")) for part in parts)
     return BetSizes(found * (rounds // len(parts)))
 

@@ -129,7 +129,7 @@ class EquilibriumBot(Bot):
         """All games but those that have been solved are refused."""
         if _name_of(game) is not None:
             return None
-        return f"equilibrium plays the small games {', '.join(GAMES[:-1])} and {GAMES[-1]}; this game is none of them"
+        return f"equilibrium plays the small games {', '.join(GAMES[:-1])} and {GAMES[-1]}; not for this game"
 
     def prepare(self, game: Game) -> None:
         """Read the table of the game."""

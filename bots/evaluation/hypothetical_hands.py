@@ -232,9 +232,7 @@ class _Walk:
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from error
         if found is None:
-            raise PolicyError(
-                f"{name} cannot tell what it would do in {view.match_state.format()}: no average over hands"
-            )
+            raise PolicyError(f"{name} gives no policy in {view.match_state.format()}: no average over hands")
         return found
 
     def _of(self, row: PotRow) -> _Floats:

@@ -135,7 +135,7 @@ def local_refusal(game: Game) -> str | None:
     """Why local best response does not play a game; None where it does."""
     if is_holdem(game) and game.num_players == 2:
         return None
-    return "local best response is for hold'em of two players, such as the games limit and nolimit; this game is none"
+    return "local best response is for hold'em of two players, such as the games limit and nolimit, not for this game"
 
 
 @dataclass(frozen=True)
@@ -323,8 +323,7 @@ class RangeOfPolicy:
             raise PolicyError(f"{self._name}: {error}") from error
         if found is None:
             raise PolicyError(
-                f"{self._name} does not tell what it would do in {view.match_state.format()}: its range cannot be "
-                "followed"
+                f"{self._name} gives no policy in {view.match_state.format()}: its range cannot be followed"
             )
         return found
 

@@ -105,9 +105,9 @@ def parse_policy(text: str, game: Game) -> Policy:
         return AskedPolicy(rest, game)
     bot = make_bot(text)
     if (problem := bot.refusal(game)) is not None:
-        raise PolicyError(f"{text} has no policy here: {problem}")
+        raise PolicyError(f"{text} has no policy in this game: {problem}")
     if type(bot).policy is Bot.policy:
-        raise PolicyError(f"{text} has no policy: it cannot tell the probabilities of its actions")
+        raise PolicyError(f"{text} has no policy: it does not give the probabilities of its actions")
     bot.prepare(game)
     return bot
 
@@ -129,11 +129,9 @@ def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
             else legal.can_raise and (view.game.is_limit or legal.raise_min <= action.hand_total <= legal.raise_max)
         )
         if not is_legal and chance:
-            raise PolicyError(
-                f"in {_text_of(view)} the policy names an action that the rules refuse: {format_action(action)}"
-            )
+            raise PolicyError(f"in {_text_of(view)} the policy contains an illegal action: {format_action(action)}")
         if not chance >= 0:
-            raise PolicyError(f"in {_text_of(view)} the policy has a probability that is none: {chance:g}")
+            raise PolicyError(f"in {_text_of(view)} the policy has a value that is not a valid probability: {chance:g}")
     total = math.fsum(found.values())
     if not abs(total - 1) <= _TOLERANCE:
         raise PolicyError(f"in {_text_of(view)} the probabilities of the policy sum to {total:g}, not to 1")
@@ -426,7 +424,7 @@ def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
     told = policy_at(policy, view)
     if told is None:
         state = view.match_state.format()
-        raise LeaksRefused(f"{name} does not tell its policy in {state}, so that nothing can be compared")
+        raise LeaksRefused(f"{name} gives no policy in {state}, so that it cannot be compared")
     action = drawn_action(told, uniform(draw(seed, view)))
     return RAISE if view.game.is_limit and action.kind == ActionKind.RAISE else action
 

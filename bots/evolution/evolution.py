@@ -104,7 +104,7 @@ class Rivals:
 
 def _required(evaluation: Evaluation) -> Floats:
     if evaluation.against is None:
-        raise EvolutionError("the evaluation does not tell what the opponents got, so they cannot be renewed")
+        raise EvolutionError("the evaluation does not return the results of the opponents, so they cannot be renewed")
     return evaluation.against
 
 
@@ -564,7 +564,7 @@ def require_same_settings(path: str | Path, wanted: Mapping[str, Any], found: Ma
         raise CheckpointError(
             str(path),
             f"it was made with {_in_words(names, found)}, not {_in_words(names, wanted)}: "
-            "take another folder, or the same settings to go on",
+            "take another folder, or the same settings to resume",
         )
 
 

@@ -64,7 +64,7 @@ class CheckSettings:
     def __post_init__(self) -> None:
         if self.every < 0 or self.deals < 1:
             raise EvolutionError(
-                f"checks every {self.every} generations of {self.deals} deals are none: 0 and 1 are least"
+                f"checks every {self.every} generations of {self.deals} deals are not valid: 0 and 1 are the minimum"
             )
 
 
@@ -285,7 +285,7 @@ def evolve_player(
     paths = [folder / f"{name}.chromosome" for name in run_names(OPPONENTS)]
     for path in paths:
         if not path.is_file():
-            raise ChromosomeError(str(path), f"it is not there; a player needs {OPPONENTS} trainers")
+            raise ChromosomeError(str(path), f"the file does not exist; a player needs {OPPONENTS} trainers")
     trainers: Chromosomes = np.array([read_chromosome(str(path)).thresholds for path in paths], np.int16)
     trainers = trainers.reshape(OPPONENTS, GENES, 2)
     about = {"trainers": [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]}
@@ -436,12 +436,12 @@ def _read_run(folder: Path, name: str) -> FinishedRun:
     state, about = load_checkpoint(checkpoint)
     if not chromosome.exists():
         raise CheckpointError(
-            str(checkpoint), f"generation {state.history[-1].number} is not the run's last: {command} goes on with it"
+            str(checkpoint), f"generation {state.history[-1].number} is not the run's last: {command} resumes it"
         )
     found = read_chromosome(str(chromosome))
     settings = recorded_settings(about)
     if settings is None:
-        raise CheckpointError(str(checkpoint), "it does not tell settings that this program knows")
+        raise CheckpointError(str(checkpoint), "it has no settings that this program supports")
     return FinishedRun(name, settings, state, _as_array(found), json.loads(found.record), read_checks(folder, name))
 
 

@@ -72,7 +72,7 @@ class KuhnBot(Bot):
         """All games but the two of the laboratory that a dealer can deal are refused."""
         if variant_of(game) is not None:
             return None
-        return f"{cls.model_name} plays Kuhn poker, the games {' and '.join(WIRE_NAMES.values())}; this game is none"
+        return f"{cls.model_name} plays Kuhn poker, the games {' and '.join(WIRE_NAMES.values())}; not for this game"
 
     def act(self, view: View) -> Action:
         """Draw by the model's genes.

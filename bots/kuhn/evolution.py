@@ -117,7 +117,7 @@ class KuhnSettings:
     tens_as_twos: bool = field(
         default=False, metadata={"decides": "in breadth, the second seat answers a bet of 10 by its genes for 2"}
     )
-    as_published: bool = field(default=False, metadata={"decides": "make the mistakes of the work's listing"})
+    as_published: bool = field(default=False, metadata={"decides": "reproduce the mistakes of the thesis' listing"})
     seed: int = field(default=1, metadata={"decides": "of everything that is drawn"})
 
     def __post_init__(self) -> None:
@@ -336,7 +336,7 @@ class AgainstBoth:
 
 def _both(game: KuhnGame, chromosomes: Chromosomes, opponents: Chromosomes | None) -> tuple[Floats, Floats]:
     if opponents is None:
-        raise EvolutionError("second players are missing: there is nobody to play against")
+        raise EvolutionError("second players are missing: there is no opponent")
     return contributions(game, 0, chromosomes), contributions(game, 1, opponents)
 
 

@@ -327,5 +327,5 @@ def kuhn_equilibrium(bluff: float) -> tuple[Genes, Genes]:
         ValueError: no equilibrium bluffs that often.
     """
     if not 0 <= bluff <= MOST_BLUFFS:
-        raise ValueError(f"bluff must be 0 to 1/3, not {quoted(f'{bluff:g}')}: in equilibrium nobody bluffs that often")
+        raise ValueError(f"bluff must be 0 to 1/3, not {quoted(f'{bluff:g}')}: no equilibrium bluffs that often")
     return (bluff, 0.0, min(1.0, 3 * bluff), 0.0, min(1.0, bluff + 1 / 3), 1.0), _SECOND

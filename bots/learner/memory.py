@@ -301,7 +301,7 @@ class Memory:
             if gained != UNTRIED:
                 rows.append((cell, gained))
         if past:
-            raise ValueError(f"cell {min(past).text} is known to the earlier memory only")
+            raise ValueError(f"cell {min(past).text} is in the earlier memory only")
         return Memory(self.constants, self.hands - earlier.hands, tuple(rows))
 
 

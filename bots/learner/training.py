@@ -521,7 +521,7 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
         return ()
     record = json.loads(memory.training) if memory.training else {}
     if not isinstance(record, dict) or record.get("program") != _PROGRAM:
-        raise LearnerFileError(str(path), f"{_PROGRAM} did not make it, and cannot go on with it: take another file")
+        raise LearnerFileError(str(path), f"{_PROGRAM} did not write it, and cannot continue it: take another file")
     found, about = record.get("settings", {}), _about(settings)
     if differing := [name for name, value in about.items() if found.get(name) != value]:
         theirs = ", ".join(f"{name} {_words(found.get(name))}" for name in differing)

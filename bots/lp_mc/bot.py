@@ -65,7 +65,7 @@ class McBot(Bot):
         """All but limit hold'em of two players is refused."""
         if is_holdem(game) and game.is_limit and game.num_players == 2:
             return None
-        return "the simulation is for limit hold'em of two players only, such as the game limit; this game is none"
+        return "the simulation is for limit hold'em of two players only, such as the game limit, not for this game"
 
     def prepare(self, game: Game) -> None:
         """Load the kernels."""
@@ -125,7 +125,7 @@ _BETS: Final = 4
 _ACTIONS: Final = (FOLD, CALL, RAISE)
 _LETTERS: Final = {ActionKind.CALL: "c", ActionKind.RAISE: "r"}
 _PREFLOP_HELP: Final = (
-    "how to play before the flop: equilibrium, or published, which is what the work played in its place, by mistake; "
+    "how to play before the flop: equilibrium, or published, the strategy that the thesis used by mistake; "
     "its folds where nothing is owed are checks"
 )
 
@@ -140,7 +140,7 @@ def preflop_refusal(game: Game) -> str | None:
             return None
     return (
         "the equilibrium before the flop is that of limit hold'em of two players with blinds of half a bet and a bet, "
-        "the small one first to act, and four bets at most, such as the game limit; this game is none"
+        "the small one first to act, and four bets at most, such as the game limit, not for this game"
     )
 
 

@@ -321,11 +321,11 @@ class Style:
         "work's own words; slash, they decide only the cells with a slash",
     )
     complete: int = _option(
-        8, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table says check"
+        8, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table has check"
     )
-    open_bb: float = _option(4.0, "the first raise before the flop, in big blinds; the work says 3 to 5")
+    open_bb: float = _option(4.0, "the first raise before the flop, in big blinds; 3 to 5 in the paper")
     reraise_times: float = _option(
-        3.5, "a re-raise before the flop, as a multiple of the opponent's raise; the work says 3 to 4"
+        3.5, "a re-raise before the flop, as a multiple of the opponent's raise; 3 to 4 in the paper"
     )
     bet_pot: float = _option(0.667, "a bet after the flop, as a fraction of the pot")
     bet_pot_danger: float = _option(1.0, "like bet_pot, on a board that invites draws")
@@ -653,7 +653,7 @@ def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[O
         for column, head in enumerate(table.heads):
             hands = sorted(left) if head == _REST else expand_hands(head)
             if not left.issuperset(hands):
-                raise ValueError(f"table {number}: a hand of {head!r} stands in an earlier column")
+                raise ValueError(f"table {number}: a hand of {head!r} is in an earlier column")
             left.difference_update(hands)
             # Before the flop the row `other` also covers an opponent that has called.
             lines = {o: "other" if o is Opponent.CHECK_OR_CALL else o.value for o in Opponent}

@@ -116,13 +116,13 @@ def play(
         port: the port of this player's seat.
         game: a game, its short name, or the path of its definition; None: ``ARENA_GAME``, else two-player limit
             hold'em.
-        connect_timeout_s: how long to keep trying while nobody listens there, in seconds.
+        connect_timeout_s: how long to keep trying while no program listens on this port, in seconds.
         silence_timeout_s: how long the dealer may stay silent, in seconds.
 
     Raises:
         GameDefinitionError: there is no such game.
         GameRefused: the bot does not play it.
-        ConnectError: nobody listens there.
+        ConnectError: no program listens on this port.
         DealerError: the dealer speaks another game or no ACPC at all, or is silent for too long.
         IllegalReply: the bot's answer is not a legal action.
         Exception: whatever the bot's own code raises, with a note that names the state if there was one.
@@ -201,7 +201,7 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
     """Connect, retrying while nobody listens: a bot may be started before its dealer.
 
     Raises:
-        ConnectError: nobody listens there, or there is no such host or port.
+        ConnectError: no program listens on this port, or there is no such host or port.
     """
     if not 0 < port < 1 << 16:
         # The C library would take it modulo 65536.
@@ -216,7 +216,7 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 return connection
             connection.close()
-            problem = "nobody listens there"
+            problem = "no program listens on this port"
         except (socket.gaierror, UnicodeError) as error:
             raise ConnectError(
                 f"cannot find the host {quoted(host)}: {getattr(error, 'strerror', None) or error}"
@@ -233,7 +233,7 @@ def _converse(connection: socket.socket, conversation: Conversation, silence_tim
         try:
             data = connection.recv(_RECEIVE_BYTES)
         except TimeoutError:
-            raise DealerError(f"the dealer has said nothing for {silence_timeout_s:g} s") from None
+            raise DealerError(f"the dealer has sent nothing for {silence_timeout_s:g} s") from None
         except OSError:
             # A dealer that ends with bytes unread resets the connection; for a player this is the end like any other.
             return

@@ -99,7 +99,7 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
     "kuhn-shy": _Entry("bots.kuhn.bots:ShyBot", "calls with its best card only and never bets, in Kuhn poker"),
     "learner": _Entry("bots.learner.bot:LearnerBot", "plays what has earned most in states like this, and learns on"),
     "lbr": _Entry(
-        "bots.evaluation.local_best_response:LbrBot", "knows its opponent's policy, and answers it one action ahead"
+        "bots.evaluation.local_best_response:LbrBot", "uses its opponent's policy, and answers it one action ahead"
     ),
     "lp": _Entry("bots.lp_mc.bot:LpBot", "plays the equilibrium before the flop, in limit hold'em of two players"),
     "lp-mc": _Entry("bots.lp_mc.bot:LpMcBot", "plays the equilibrium before the flop, simulates each hand after it"),
@@ -300,7 +300,7 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
         raise SpecError(spec, f"{place} cannot be imported: {in_one_line(error)}") from error
     meant, found = os.path.join(folder, *place.split(".")), getattr(module, "__file__", None) or ""
     if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
-        raise SpecError(spec, f"the module {place!r} is {found} here; name the file: {meant}.py:Class")
+        raise SpecError(spec, f"the module {place!r} is {found} in this environment; name the file: {meant}.py:Class")
     return module
 
 

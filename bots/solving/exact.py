@@ -97,8 +97,8 @@ def _chances(policy: Policy, turn: Turn, holding: tuple[Card, ...], name: str) -
         raise SolvingError(f"{name}: {error}") from error
     if told is None:
         raise SolvingError(
-            f"{name} does not tell how it plays in {view.match_state.format()} (Bot.policy), so that nothing can be "
-            "said without playing"
+            f"{name} gives no policy in {view.match_state.format()} (Bot.policy), so that its values cannot be "
+            "computed without playing"
         )
     # In limit games the rules give a raise its size, and policies may name it or not.
     if turn.betting.game.is_limit:

@@ -211,7 +211,7 @@ class RunSettings(BaseModel):
     stop: str | None = _setting(
         None,
         "When to stop: a number of hands; 'ci=20' when half the 95 % interval is 20 mbb/g; 'better:0,30' as soon as it "
-        "is known that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
+        "is clear that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
         "'better:0,30,0.01,0.01').",
     )
     score: Score = _setting(
@@ -232,7 +232,7 @@ class RunSettings(BaseModel):
     on_fault: FaultPolicy = _setting(
         FaultPolicy.END,
         "When a bot times out, disconnects or floods: end the contest; let the bot forfeit, that is, check or fold "
-        "from then on; or restart it and go on.",
+        "from then on; or restart it and continue.",
     )
     t_response_s: float = _setting(DEFAULT_LIMITS.response_us / 1e6, "Seconds for one answer.", ge=0.001, le=_LONGEST_S)
     t_hand_s: float = _setting(
@@ -275,7 +275,7 @@ class RunSettings(BaseModel):
     observed: bool = _setting(False, "Write hand histories without a hero.")
     stakes: str | None = _setting(
         None,
-        "What hand histories say is played for, such as 0.50/1: the blinds, in limit games the bets.",
+        "The stakes in hand histories, such as 0.50/1: the blinds, in limit games the bets.",
         otherwise="a chip is 1",
     )
     currency: str = _setting("USD", "Currency of hand histories: USD, EUR, GBP, or none for play money.")

@@ -251,7 +251,7 @@ def limit_rules(game: Game) -> LimitRules:
     raises = [min(most, MAX_ACTIONS_PER_ROUND) for most in game.max_raises]
     most_spent = max(game.blinds) + sum(size * most for size, most in zip(game.raise_sizes, raises, strict=True))
     if most_spent >= min(game.stacks):
-        raise ValueError(f"the hand loop knows no all-in: up to {most_spent} chips are bet, more than a stack")
+        raise ValueError(f"the hand loop does not support all-ins: up to {most_spent} chips are bet, more than a stack")
     fields = (game.blinds, game.raise_sizes, game.first_players, game.max_raises)
     return LimitRules(*[np.array(field, np.int64) for field in fields])
 

@@ -90,7 +90,7 @@ def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | 
             raise
         return given
     if given is not None and given != game:
-        raise LogError(shown, "the log says itself which game it holds, and that is not the game given for it")
+        raise LogError(shown, "the header of the log names another game than the one given")
     return game
 
 
@@ -102,7 +102,7 @@ def _named_game(header: LogHeader | None, log_path: str | None, shown: str) -> G
         except GameDefinitionError as error:
             raise LogError(shown, f"its game cannot be read: {error}") from None
     if header is None:
-        raise UnknownGameError(shown, f"no line '{HEADER_START}...' says which game this is")
+        raise UnknownGameError(shown, f"there is no line '{HEADER_START}...' with the game")
     name = _base_name(header.game_name).removesuffix(".game")
     if name in shipped_games():
         return find_game(name)[1]

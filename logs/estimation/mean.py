@@ -105,7 +105,7 @@ class Rate:
             return self
         if player == self.opponent:
             return self.flipped()
-        raise ValueError(f"a rate of {self.player} over {self.opponent} says nothing about {player}")
+        raise ValueError(f"a rate of {self.player} over {self.opponent} does not concern {player}")
 
     def text(self, digits: int = 0) -> str:
         """The figures alone, such as ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""

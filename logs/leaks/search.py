@@ -545,9 +545,9 @@ def check_game(record: HandRecord, game: Game) -> None:
     if record.game != game:
         raise LeaksRefused("the hands are of different games: give those of one")
     if not is_holdem(game):
-        raise LeaksRefused("leaks are told in hold'em only: hands and boards of other games have no classes here")
+        raise LeaksRefused("leaks are reported in hold'em only: hands and boards of other games are not classified")
     if not all(record.deal.hole_cards):
         raise LeaksRefused(
-            f"hand {record.hand_number} of {record.match_name} does not show all hole cards, and leaks are told from "
-            "the same cards played twice"
+            f"hand {record.hand_number} of {record.match_name} does not show all hole cards, and leaks are found by "
+            "comparing the same cards played twice"
         )

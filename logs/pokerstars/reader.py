@@ -554,7 +554,7 @@ class _Replay:
                 raise HandError(f"{payment.name} gets money and is not in the hand", payment.line)
             if payment.pot < 0:
                 if position != returned_to or payment.cents != returned * self._chip:
-                    raise HandError(f"the bet that nobody called is {_shown(returned * self._chip)}", payment.line)
+                    raise HandError(f"the uncalled bet is {_shown(returned * self._chip)}", payment.line)
                 continue
             if payment.pot >= len(pots) or position not in pots[payment.pot].players:
                 raise HandError(f"{payment.name} does not play for this pot", payment.line)

@@ -97,7 +97,7 @@ def stakes_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
         return None
     wise = [bet / bet_chips for bet in _FPDB_BIG_BETS if bet_chips and (bet / bet_chips * 100).denominator == 1]
     small, big = Money(options).stakes(game)
-    problem = f"FPDB knows no limit table of {small}/{big} and drops its hands"
+    problem = f"FPDB does not recognise a limit table of {small}/{big} and drops its hands"
     if not wise:
         return ExportWarning(f"{problem}, and no other stakes of this game would change that", None)
     nearest = min(wise, key=lambda other: (max(other / value, value / other), other))

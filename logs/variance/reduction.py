@@ -263,7 +263,7 @@ class _GameSums:
         if self._refusal is not None:
             return self._refusal
         if self._hidden:
-            return f"in {self._hidden:,} of {self._hands:,} hands not all hole cards are known; ACPC logs hold them all"
+            return f"in {self._hidden:,} of {self._hands:,} hands some hole cards are unknown; ACPC logs have them all"
         return None
 
     def _omissions(self) -> list[Omission]:

@@ -145,7 +145,9 @@ def test_a_module_that_is_loaded_from_elsewhere_is_refused(folder: Path) -> None
             "from bots.baseline import CallingBot\nclass Shark(CallingBot): pass\n"
         )
     make_bot("minnow:Shark", directory=str(folder / "one"))
-    with pytest.raises(SpecError, match=f"the module 'minnow' is {folder}/one/minnow.py here; name the file: "):
+    with pytest.raises(
+        SpecError, match=f"the module 'minnow' is {folder}/one/minnow.py in this environment; name the file: "
+    ):
         make_bot("minnow:Shark", directory=str(folder / "other"))
 
 

@@ -109,7 +109,7 @@ def test_other_games_are_refused(name: str) -> None:
     game = find_game(name)[1]
     hand = Hand(game, deal_hand(game, 1, 0))
     for ask in (EquilibriumBot().act, EquilibriumBot().policy):
-        with pytest.raises(GameRefused, match="the small games kuhn, kuhn-depth and leduc; this game is none of them"):
+        with pytest.raises(GameRefused, match="the small games kuhn, kuhn-depth and leduc; not for this game"):
             ask(View.from_hand(hand, hand.acting_position))
 
 

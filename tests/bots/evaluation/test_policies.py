@@ -37,9 +37,11 @@ def asked(folder: Path, broken: str = "", **options: float) -> AskedPolicy:
 def test_of_a_bot() -> None:
     assert isinstance(parse_policy("calling", KUHN), CallingBot)
     assert isinstance(parse_policy("random?seed=1", KUHN), RandomBot)
-    with pytest.raises(PolicyError, match="mfs has no policy here: the chance to win is counted for hold'em only"):
+    with pytest.raises(
+        PolicyError, match="mfs has no policy in this game: the chance to win is counted for hold'em only"
+    ):
         parse_policy("mfs", KUHN)
-    with pytest.raises(PolicyError, match="mc has no policy: it cannot tell the probabilities of its actions"):
+    with pytest.raises(PolicyError, match="mc has no policy: it does not give the probabilities of its actions"):
         parse_policy("mc", find_game("limit")[1])
     with pytest.raises(SpecError):
         parse_policy("nobody", KUHN)

@@ -74,7 +74,7 @@ def test_other_games_are_refused(name: str) -> None:
     view = View.from_hand(hand, hand.acting_position)
     bot = make_bot("kuhn-shy")
     for ask in (bot.act, bot.policy):
-        with pytest.raises(GameRefused, match="shy plays Kuhn poker, the games kuhn and kuhn-depth; this game is none"):
+        with pytest.raises(GameRefused, match="shy plays Kuhn poker, the games kuhn and kuhn-depth; not for this game"):
             ask(view)
 
 

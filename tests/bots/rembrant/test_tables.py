@@ -134,7 +134,7 @@ GOOD = PREFLOP_TABLES[10]
         (GOOD.replace("| check", "| check | fold"), "table 10: every line must have 1 cells"),
         (GOOD.replace("| check", ""), "table 10: every line must have 1 cells"),
         (GOOD.replace("| check", "| maybe"), "'maybe' is not a cell"),
-        (GOOD.replace("the rest", "AA"), "table 10: a hand of 'AA' stands in an earlier column"),
+        (GOOD.replace("the rest", "AA"), "table 10: a hand of 'AA' is in an earlier column"),
         (GOOD.replace("the rest", "T8s"), "no table has the hands"),
     ],
 )

@@ -300,7 +300,7 @@ class Unspeakable(Exception):
         (ValueError("one\n  two\r\nthree"), "ValueError: one two three"),
         (KeyError(), "KeyError"),
         (SystemExit(3), "SystemExit: 3"),
-        (Unspeakable(), "Unspeakable: it cannot say what"),
+        (Unspeakable(), "Unspeakable: its message cannot be formatted"),
         (ValueError("x" * 1000), "ValueError: " + "x" * 300 + "..."),
     ],
 )

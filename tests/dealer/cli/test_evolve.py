@@ -85,7 +85,7 @@ def test_two_at_once(arena_here: Arena, tmp_path: Path) -> None:
     with contextlib.closing(FileLock(tmp_path / "trainer-1.lock")):
         ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / 'trainer-1'}: another process goes on with this run\n"
+    assert ran.err == f"arena: {tmp_path / 'trainer-1'}: another process is using this run\n"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_the_line_says_how_a_run_stands() -> None:
 def test_a_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("evolve", "player", str(tmp_path / "runs"))
     assert ran.code == 2
-    assert "trainer-1.chromosome: it is not there; a player needs 9 trainers" in ran.err
+    assert "trainer-1.chromosome: the file does not exist; a player needs 9 trainers" in ran.err
 
 
 def test_a_damaged_checkpoint(arena_here: Arena, tmp_path: Path) -> None:

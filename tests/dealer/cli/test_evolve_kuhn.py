@@ -147,4 +147,4 @@ def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str)
     with contextlib.closing(FileLock(tmp_path / f"{name}.lock")):
         ran = arena_here(*command.split(), str(tmp_path))
     assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / name}: another process goes on with this run\n"
+    assert ran.err == f"arena: {tmp_path / name}: another process is using this run\n"

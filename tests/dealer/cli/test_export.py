@@ -212,7 +212,7 @@ def test_stakes_that_importers_do_not_know_are_told_with_the_option_that_helps(
     limit = finished_runs("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "--quiet")
     ran = arena_here("export", str(limit), "--stakes", "3.50/7", "-o", "x")
     assert ran.code == 0
-    told = "FPDB knows no limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n"
+    told = "FPDB does not recognise a limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n"
     assert ran.err.startswith(told)
     assert ran.err.count("FPDB") == 1
 
@@ -256,7 +256,7 @@ def test_a_run_has_the_hero_stakes_and_currency_asked_for(arena_here: Arena, tmp
     assert arena_here("export", "run", *words, "-o", "again").code == 0
     assert set(_texts(tmp_path / "again").values()) == set(_texts(tmp_path / "run" / "pokerstars").values())
     assert arena_here(*play, "--observed", "--currency", "none", "--stakes", "7/14", "--out", "seen").err == (
-        "FPDB knows no limit table of 7/14 and drops its hands: --stakes 8/16 would help.\n"
+        "FPDB does not recognise a limit table of 7/14 and drops its hands: --stakes 8/16 would help.\n"
     )
     assert "Dealt to" not in next((tmp_path / "seen" / "pokerstars").iterdir()).read_text("utf-8")
 

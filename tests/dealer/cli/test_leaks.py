@@ -114,8 +114,8 @@ def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_
         (
             ("play", "kuhn3", "random", "calling", "raising", "-n", "20", "--seed", "3", "--in-process", "--quiet"),
             (),
-            "leaks are told in hold'em, and where an equilibrium is known, kuhn, kuhn-depth, leduc: this game is none "
-            "of these",
+            "leaks are reported in hold'em, and in games with an equilibrium, kuhn, kuhn-depth, leduc: not in this "
+            "game",
         ),
     ],
 )

@@ -67,7 +67,7 @@ UNMEASURABLE = [
     (
         ("bot", "mfs", "--game", "kuhn"),
         "the chance to win is counted for hold'em only: limit or no-limit, two hole cards from a deck of 52, a board "
-        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is none",
+        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; not for this game",
     ),
     (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
     (("server", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),

@@ -105,7 +105,7 @@ def test_time_and_number_of_connections_are_bounded() -> None:
         silent = await house.connect()
         await silent.hear_end()
         idle = await house.log_in()
-        await idle.hear_remark("you have said nothing for a long time")
+        await idle.hear_remark("this connection has been idle for too long")
         await idle.hear_end()
         many = [await house.connect() for _ in range(4)]
         await many[3].hear_remark("too many connections; try again later")

@@ -126,7 +126,7 @@ def test_errors_are_one_sentence_in_a_page_or_as_json() -> None:
         "error": "Wait a little.",
         "ratelimit": {"key": "some.limit", "seconds": 7},
     }
-    assert client().get("/api/nothing").json()["detail"] == "There is nothing here."
+    assert client().get("/api/nothing").json()["detail"] == "Page not found."
     assert client().post("/tell").status_code == 405
     assert set(client().post("/tell").headers["Allow"].split(", ")) == {"GET", "HEAD"}
 

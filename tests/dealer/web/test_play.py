@@ -327,7 +327,7 @@ def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
             assert found is not None
             if found.state != "running":
                 break
-        assert (found.state, found.reason) == ("cancelled", "nobody has come back to it.")
+        assert (found.state, found.reason) == ("cancelled", "no player has returned to it.")
         assert (await one.browser.get(table)).status_code == 404
 
     play(tmp_path, talk, table_asleep_minutes=0.05 / 60, table_closed_days=0.1 / 86_400)
