@@ -206,7 +206,7 @@ def locked_run(folder: Path, name: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / f"{name}.lock")
     except BlockingIOError as error:
-        raise CheckpointError(str(folder / name), "another process is using this run") from error
+        raise CheckpointError(str(folder / name), "another process works on this run") from error
     except FileExistsError as error:
         raise CheckpointError(str(folder), "it is a file; a run needs a folder") from error
     except OSError as error:

@@ -82,8 +82,8 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Our own processes are waited for after an error, too: where the interpreter ends meanwhile, it writes to a pipe
-        # that the thread of the executor may just have closed, and prints a traceback.
+        # Processes of this machine are waited for after an error, too: an interpreter that ends meanwhile writes to a
+        # pipe that the thread of the executor may just have closed, and prints a traceback.
         self._executor.shutdown(wait=kind is None or not self._survives, cancel_futures=True)
 
     def map(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> list[_Result]:

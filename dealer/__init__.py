@@ -2,7 +2,7 @@
 
     from dealer import play
 
-    result = play("limit", ["raising", "random"], hands=200, seed=1, in_process=True)
+    result = play("limit", ["raising", "random"], deals=200, seed=1, in_process=True)
     print(result.sentence)
     print(result.rate())  # raising over random +1,315 ± 1,046 mbb/g
     print(result.rate("random").low)

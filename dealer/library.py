@@ -305,31 +305,31 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
         plan = _extended(plan, folder, hands, finished)
     contests = finished.contests if isinstance(finished, TournamentResult) else [finished] if finished else []
     if finished is not None and (
-        not finished.outcome.is_complete or any(contest.hands_asked != plan.hands for contest in contests)
+        not finished.outcome.is_complete or any(contest.hands_asked != plan.deals for contest in contests)
     ):
         finished = None
     return Run(plan, folder, finished)
 
 
 def _extended(plan: Plan, folder: Path, hands: int, result: AnyResult | None) -> Plan:
-    validated({"hands": hands})
-    if hands <= plan.hands:
-        raise ConfigError(SettingProblem("hands", f"{hands} is not more than the {plan.hands} asked for before"))
+    validated({"deals": hands})
+    if hands <= plan.deals:
+        raise ConfigError(SettingProblem("deals", f"{hands} is not more than the {plan.deals} asked for before"))
     planned = planned_contests(plan, folder)
     contests = result.contests if isinstance(result, TournamentResult) else [result] if result else []
     if any(contest.outcome is Outcome.STOPPED for contest in contests):
-        raise ConfigError(SettingProblem("hands", "the stop rule has ended this run, and more hands change nothing"))
+        raise ConfigError(SettingProblem("deals", "the stop rule has ended this run, and more hands change nothing"))
     if any(contest.slices > 1 for contest in planned):
         why = "its hands are cut into slices, one for each worker; start a new run instead"
-        raise ConfigError(SettingProblem("hands", f"a run of more workers than seatings cannot have more hands: {why}"))
+        raise ConfigError(SettingProblem("deals", f"a run of more workers than seatings cannot have more hands: {why}"))
     stop = None if isinstance(plan.stop, FixedHands) else plan.settings.stop
-    longer = settle(plan.settings.model_copy(update={"hands": hands, "stop": stop}))
+    longer = settle(plan.settings.model_copy(update={"deals": hands, "stop": stop}))
     with contextlib.closing(RunLock(folder)):
         try:
             for contest in planned:
                 for slot in contest.slots:
                     log = contest.record.folder / f"{slot.name}.log"
-                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.hands, hands)
+                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.deals, hands)
             write_whole(folder / CONFIG_NAME, longer.repeatable().to_toml())
         except OSError as error:
             raise LaunchError(f"write to {folder}", error.strerror) from None
@@ -370,7 +370,7 @@ class Settings(TypedDict, total=False):
     A setting that is left out or None has its default.
     """
 
-    hands: int | None
+    deals: int | None
     seed: Seed | None
     seating: str | None
     stop: str | None
@@ -491,7 +491,7 @@ def resume(
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
 ) -> AnyResult:
-    """Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.
+    """Resume an interrupted run: same cards, same logs, same result as without the interruption.
 
     A run that has finished is left as it is, unless more hands are asked for.
 

@@ -36,6 +36,7 @@ SHORT_NAMES = {
 }
 """Short names for people; any beginning of a full name that fits exactly one game will do, too."""
 
+_BY_FULL_NAME = {full: short for short, full in SHORT_NAMES.items()}
 _MOST_BYTES = 1 << 20
 _FOLDER = os.path.join(os.path.dirname(engine.__file__), "games")
 
@@ -206,6 +207,11 @@ def find_game(name: str) -> tuple[str, Game]:
     if len(fitting) > 1:
         raise GameDefinitionError(name, f"fits several games: {', '.join(fitting)}")
     return fitting[0], _load_shipped(fitting[0])
+
+
+def short_name(full_name: str) -> str:
+    """The name that people type for a shipped game; of another game, the name itself."""
+    return _BY_FULL_NAME.get(full_name, full_name)
 
 
 @cache

@@ -18,6 +18,7 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dealer.run.settings import SETTINGS_VARIABLE
 from engine.kernels import disk
 from tests.programs import fork_bots
 
@@ -30,6 +31,9 @@ if sys.dont_write_bytecode:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in a script's background; the programs that tests start would inherit it, and could not be interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The defaults of the user who runs the tests change nothing.
+os.environ[SETTINGS_VARIABLE] = ""
 
 if disk.SHARED_VARIABLE not in os.environ:
     # The workers, and the programs that tests start, compile each kernel once between them.

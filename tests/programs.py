@@ -43,7 +43,7 @@ IMPORTED = (
     "dealer.cli.app",
     "dealer.reference.command",
     "dealer.run.tournament",
-    "dealer.bench.many",
+    "dealer.bench",
     "numpy",
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )

@@ -71,8 +71,6 @@ DEALER = {
     "dealer.run.writers",
     "protocol.betting_nodes",
     "dealer.reference.command",
-    "dealer.reference.options",
-    "dealer.reference.sentences",
     "dealer.table.collector",
     "dealer.table.connections",
     "dealer.table.listener",

@@ -1,6 +1,6 @@
-"""Which hands of hold'em the solver cannot tell apart: boards up to the names of suits, and buckets round by round.
+"""Hands of hold'em that the solver does not distinguish: boards up to the names of suits, and buckets round by round.
 
-Two boards are alike if renaming suits makes one of the other. Of each such set one stands for all, the *canonical*
+Two boards are alike if renaming suits makes one of the other. Of each such set one represents all, the *canonical*
 one: its four sets of ranks, suit by suit, descend as numbers. There are 1,755 canonical flops, 16,432 of four cards and
 134,459 of five. A holding, two cards, has a number below 1,326; a hand is looked up by the number of its canonical
 board and by the holding, its suits renamed alike. Where a renaming leaves the board as it is, several holdings are the
@@ -11,7 +11,7 @@ Before the flop there are the 169 starting hands, which lose nothing. On flop an
 all boards to come, of the square of what it wins and ties against the 990 holdings of an opponent: E[HS^2], which ranks
 a draw above a made hand of the same chance to win (Johanson 2007, section 2.5.5). On the river it counts by its
 standing among all holdings (`bots.cfr.strengths`). The hands of a round are cut into buckets of equally many hands. All
-numbers are whole, so the same buckets come out everywhere.
+numbers are whole, so the buckets are the same everywhere.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class CanonicalBoards(NamedTuple):
     Attributes:
         keys: ascending, one for each board: its four sets of ranks, 13 bits each, the largest first.
         cards: ascending, shape (boards, cards).
-        times: how many boards each stands for.
+        times: how many boards each represents.
     """
 
     keys: NDArray[np.int64]
@@ -66,7 +66,6 @@ def suit_order(board: Sequence[int]) -> tuple[int, tuple[int, ...]]:
 
 @cache
 def canonical_boards(cards: int) -> CanonicalBoards:
-    """The canonical boards of a number of cards, up to five."""
     of_size: list[list[int]] = [[] for _ in range(cards + 1)]
     for ranks in range(1 << 13):
         if ranks.bit_count() <= cards:
@@ -119,11 +118,6 @@ def distinct_holdings(board: Sequence[int]) -> NDArray[np.int64]:
     return numbers
 
 
-def hands_on(cards: int) -> int:
-    """How many hands there are with a board of so many cards, up to the names of suits."""
-    return sum(int(distinct_holdings(board).max()) + 1 for board in canonical_boards(cards).cards.tolist())
-
-
 NO_BUCKET: Final = 255
 """Of a holding that shares a card with the board."""
 _BIN_BITS: Final = 12
@@ -132,7 +126,7 @@ _FLOP_BIN_BITS: Final = 18
 
 
 class Strengths(NamedTuple):
-    """How strong all hands of hold'em are.
+    """The strengths of all hands of hold'em.
 
     Attributes:
         flops: the sum of squared strengths over all turns and rivers in order, shape (1755, 1326).
@@ -171,13 +165,7 @@ def memory_bytes() -> int:
 
 
 def card_abstraction(strengths: Strengths, flop: int, turn: int, river: int) -> CardAbstraction:
-    """Cut the hands of each round into buckets.
-
-    Args:
-        flop: how many buckets there are on the flop.
-        turn: and on the turn.
-        river: and on the river; at most `bots.cfr.settings.MOST_BUCKETS` each.
-    """
+    """Cut the hands of each round into so many buckets, at most `bots.cfr.settings.MOST_BUCKETS` each."""
     flops, _ = _cut(strengths.flops, canonical_boards(3).cards, canonical_boards(3).times, flop, _FLOP_BIN_BITS)
     turns, turn_cuts = _cut(strengths.turns, canonical_boards(4).cards, canonical_boards(4).times, turn, _BIN_BITS)
     river_cuts = _quantiles(strengths.rivers, river)

@@ -45,11 +45,11 @@ class CfrBot(Bot):
         hand is a bucket of its own; later, hands of about equal strength share one (`bots.cfr.abstraction`).
 
     No-limit: the tree of bettings has few sizes, fractions of the pot and all-in. Raises of other sizes are read as
-        those beside them, by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays by all
+        its neighbours, by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays by all
         readings at once, each weighted with how likely it is after everything it did itself
         (`bots.cfr.lookup`). Its own raises are fractions of the pot as it really is.
 
-    Rivers: when the last card is dealt it solves what is left anew, with all holdings of both players and the pot that
+    Rivers: when the last card is dealt it solves what is left, with all holdings of both players and the pot that
         is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.rivers`).
 
     Other games: strategies ship for the games of `SHIPPED`, with exactly their blinds, raises and stacks;
@@ -62,8 +62,8 @@ class CfrBot(Bot):
 
     option_help: ClassVar[Mapping[str, str]] = {
         "strategy": "a file that `arena train cfr` wrote; the shipped one by default",
-        "rivers": "iterations by which each river is solved during play, with all holdings; 0 plays it by the buckets; "
-        "50 in limit and 200 in no-limit by default",
+        "rivers": "iterations by which each river is solved, with all holdings; 0 plays it by the buckets; 50 in "
+        "limit and 200 in no-limit by default",
         "explain": "whether to send bucket, probabilities and how raises were read as a comment before each action",
         "seed": "where the draws start; random by default",
     }
@@ -71,11 +71,7 @@ class CfrBot(Bot):
     def __init__(
         self, *, strategy: FilePath = "", rivers: int | None = None, explain: bool = False, seed: int | None = None
     ) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: the file is no strategy, or the number of iterations is out of range.
-        """
+        """Set the options of `option_help`; a bad value, or a file that is not a strategy, is a `ValueError`."""
         if rivers is not None and not 0 <= rivers <= _MOST_RIVER_ITERATIONS:
             raise ValueError(f"a river is solved by 0 to {_MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
         self._path = strategy
@@ -105,11 +101,7 @@ class CfrBot(Bot):
         )
 
     def prepare(self, game: Game) -> None:
-        """Map the file into memory, and load what counts hands and solves rivers.
-
-        Raises:
-            GameRefused: the strategy is for another game.
-        """
+        """Map the file into memory, and load what counts hands and solves rivers."""
         strategy = self._for(game)
         if is_dealt_as_holdem(game):
             from bots.cfr.lookup import bucket_of
@@ -125,11 +117,6 @@ class CfrBot(Bot):
                 Rivers(strategy, 1).at(betting, game.deck[:5])[0].policy(0)
 
     def act(self, view: View) -> Action:
-        """Draw an action.
-
-        Raises:
-            GameRefused: the strategy is for another game.
-        """
         decided = self._decide(view)
         action = drawn_action(decided.policy, uniform(draw(self._seed, view)))
         if self._explains:
@@ -139,19 +126,11 @@ class CfrBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities that `act` draws from.
-
-        Raises:
-            GameRefused: the strategy is for another game.
-        """
+        """The probabilities that `act` draws from."""
         return self._decide(view).policy
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        """The probabilities of each action for every holding of hold'em; None in other games.
-
-        Raises:
-            GameRefused: the strategy is for another game.
-        """
+        """The probabilities of each action for every holding of hold'em; None in other games."""
         strategy = self._for(view.game)
         if not is_dealt_as_holdem(view.game):
             return None
@@ -225,7 +204,6 @@ def _shipped_for(game: Game) -> str | None:
 
 
 def _word(action: Action) -> str:
-    """An action in words; a raise with its hand total where it has one."""
     return action.kind.name.lower() + (f" to {action.hand_total}" if action.hand_total else "")
 
 

@@ -1,4 +1,4 @@
-"""What a walk is given and writes, as arrays: the tree, the board, and the vectors over holdings and buckets.
+"""The arrays that a walk reads and writes: the tree, the board, and the vectors over holdings and buckets.
 
 Boards are drawn one by one in hold'em; in games of one hole card all of them are walked.
 """
@@ -26,16 +26,10 @@ FloatType: TypeAlias = type[np.float32] | type[np.float64]
 
 
 class TreeArrays(NamedTuple):
-    """A betting tree with the places of its information sets, by node unless said otherwise.
+    """A betting tree with the places of its information sets, by node unless said otherwise; see also `BettingTree`.
 
     Attributes:
-        kinds: 0 decision, 1 ended by a fold, 2 showdown.
-        players: who acts, or who folded.
-        parents: the node before.
-        taken: which action of it leads here.
-        depths: how many actions lead here.
-        chips: what the loser of an end has put in.
-        ends: the number behind the last node below it.
+        ends: the number after the last node below it.
         counts: of actions.
         offsets: of a decision, where its numbers begin: action by action, in each bucket by bucket.
         slots: shape (2, nodes), by player: how many actions of its opponent lead here.
@@ -66,7 +60,7 @@ class Deal(NamedTuple):
     Attributes:
         ones: a card of each, below 64.
         others: the other card; where holdings have one card, a number that no other holding has.
-        ties: behind the last holding of the same rank.
+        ties: after the last holding of the same rank.
         early: shape (rounds - 1, holdings), the buckets before the last round.
         parts: shape (buckets + 1,), where each bucket of the last round begins.
         in_bucket: shape (lanes,), how many holdings each has.
@@ -83,7 +77,7 @@ class Deal(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Arrays that a walk writes; nothing in them lasts. Lanes are buckets, and what makes them a multiple of 16.
+    """Arrays that a walk writes; scratch space. Lanes are buckets, and what makes them a multiple of 16.
 
     Attributes:
         reach: shape (slots, holdings), how likely the opponent comes here.
@@ -180,7 +174,7 @@ class Boards(Protocol):
     float_type: FloatType
 
     def deal(self, stream: int, number: int) -> Deal:
-        """A board by its number; drawn ones of different streams have nothing to do with one another."""
+        """A board by its number; drawn ones of different streams are independent."""
 
 
 class DrawnBoards:
@@ -202,11 +196,9 @@ class DrawnBoards:
         return tuple(board)
 
     def deal(self, stream: int, number: int) -> Deal:
-        """The board of a number."""
         return self.on(self.cards(stream, number))
 
     def on(self, board: Sequence[int]) -> Deal:
-        """A board of five cards."""
         from bots.cfr.strengths import deal_board
 
         found = self._abstraction
@@ -260,7 +252,6 @@ class AllBoards:
         }
 
     def deal(self, stream: int, number: int) -> Deal:
-        """A board of all boards."""
         board = self._boards[number % self.count]
         cards = sorted((card for card in self._deck if card not in board), key=lambda card: self.bucket(card, board))
         last = np.array([self.bucket(card, board) for card in cards])

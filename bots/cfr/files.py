@@ -44,8 +44,7 @@ class StrategyFile:
 
     Attributes:
         buckets: by round.
-        turn_cuts: see `bots.cfr.abstraction.CardAbstraction`; empty outside hold'em.
-        river_cuts: the same.
+        turn_cuts: see `bots.cfr.abstraction.CardAbstraction`; empty outside hold'em, as `river_cuts`.
         record: of the training, as JSON has it.
         nodes: what can be done at each node of the betting in preorder: 1 for a fold, 2 for a call, 4 for each raise; 0
             at an end.
@@ -88,7 +87,7 @@ class StrategyFile:
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """The number behind the last node below each."""
+        """The number after the last node below each."""
         # Children that are still to come, after each node; a node ends where there is one less than before it.
         waiting = 1 + (self.counts - 1).cumsum()
         numbers = np.arange(len(waiting))
@@ -98,7 +97,6 @@ class StrategyFile:
         return ends % len(waiting) + 1
 
     def children_of(self, node: int) -> list[int]:
-        """What follows each action of a node."""
         found: list[int] = []
         following = node + 1
         for _ in range(int(self.counts[node])):
@@ -128,16 +126,11 @@ class StrategyFile:
 
     @property
     def _whole(self) -> int:
-        """What is probability 1."""
         return WHOLE if self.probabilities.dtype == np.uint8 else 1
 
 
 def quantised(chances: NDArray[np.float64]) -> _Bytes:
-    """Probabilities in 255ths that sum to 255: the largest remainders are rounded up.
-
-    Args:
-        chances: shape (actions, buckets).
-    """
+    """Probabilities, shape (actions, buckets), in 255ths that sum to 255: the largest remainders are rounded up."""
     exact = chances * WHOLE
     low = np.floor(exact)
     missing = WHOLE - low.sum(axis=0)
@@ -159,7 +152,6 @@ def write_strategy(
     Args:
         abstraction: of hold'em; None for games whose buckets are ranks.
         strategy: probabilities node by node, action by action, bucket by bucket.
-        record: of the training; JSON must be able to say it.
 
     Raises:
         StrategyError: the file cannot be written.
@@ -219,7 +211,7 @@ def read_strategy(path: str) -> StrategyFile:
     """Map a file into memory.
 
     Raises:
-        StrategyError: there is no such file, it is no strategy, of another version, or damaged.
+        StrategyError: there is no such file, it is not a strategy, of another version, or damaged.
     """
     found = read_artifact(path, _KIND, is_mapped=True)
     header, arrays = found.header, found.arrays()

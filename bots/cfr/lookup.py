@@ -1,6 +1,6 @@
-"""Where a real hand stands in a strategy, by its betting and its cards, and what the strategy plays there.
+"""The place of a real hand in a strategy, by its betting and its cards, and what is played there.
 
-A bet that the tree does not have is read as the sizes beside it, each with a chance (`readings`). Sizes are fractions
+A bet that the tree does not have is read as the neighbouring sizes, each with a chance (`readings`). Sizes are parts
 of the pot, as it is after a call. Between two sizes of the tree a bet is read as the lower one with the chance of the
 pseudo-harmonic mapping (Ganzfried & Sandholm 2013, "Action translation in extensive-form games with large action
 spaces"): the mapping that keeps a bettor indifferent between a bluff and a give-up in a one-street game with these two
@@ -8,11 +8,12 @@ sizes, whatever they are. A bet below the smallest size lies between it and no b
 largest is read as the largest.
 
 So a betting is at one node, or at several, each with a weight (`tree_positions`). Every action of a limit game is in
-its tree. In no-limit games the other player's raises may have any size. Each is measured in pots as they really are and
-read as the sizes of the tree beside it, with chances, so a hand is followed along several paths at once. A path counts
-by the chances of its readings, times how likely we would have done along it what we did: so playing by all paths at
-once is the same as drawing a reading of each raise and staying with it. A path is left where the table contradicts it,
-as long as there are others: we did what is not done on it, or everybody is all-in on it and at the table nobody is.
+its tree. In no-limit games the other player's raises may have any size. Each is measured in pots as they really are
+and read as the neighbouring sizes of the tree, with chances, so a hand is followed along several paths at once. A path
+counts by the chances of its readings, times how likely we would have done along it what we did: so playing by all
+paths at once is the same as drawing a reading of each raise and staying with it. A path is left where the table
+contradicts it, as long as there are others: we did what is not done on it, or everybody is all-in on it and at the
+table nobody is.
 
 A raise may be read as none. Where the check or call that it is read as ends a round, the path goes on behind an answer
 that is still *owed* at the table: a call.
@@ -25,7 +26,7 @@ read, a hand is held against the price: it calls if its standing among all hands
 that the call pays. On a path that is the tree's own to the chip, the strategy is played as it is.
 
 `ranges` is how likely each player comes to a betting with each holding, where both play a strategy. A raise of a size
-that the strategy never makes is read as those beside it that it does make, as one of the opponent is: it is as likely
+that the strategy never makes is read as its neighbours that it does make, as one of the opponent is: it is as likely
 with a holding as they are, each by its chance. An action that the strategy takes with no holding that is left tells
 nothing.
 
@@ -65,11 +66,7 @@ _FLOP, _TURN, _RIVER = 3, 4, 5
 
 
 def bucket_of(strategy: StrategyFile, hole: Sequence[int], board: Sequence[int]) -> int:
-    """The bucket of a hand of hold'em.
-
-    Args:
-        board: none, three, four or five others.
-    """
+    """The bucket of a hand of hold'em, on none, three, four or five cards."""
     if not board:
         return starting_hand(hole)
     if len(board) == _FLOP:
@@ -163,10 +160,7 @@ NO_BET: Final = -1
 def lower_chance(size: float, lower: float, upper: float) -> float:
     """The chance that a size between two others is read as the lower one: (B - x)(1 + A) / ((B - A)(1 + x)).
 
-    Args:
-        size: x, from `lower` to `upper`.
-        lower: A, at least 0.
-        upper: B, above A; may be infinite.
+    x is from A to B, A at least 0, B may be infinite.
     """
     if upper == float("inf"):
         return (1 + lower) / (1 + size)
@@ -176,9 +170,7 @@ def lower_chance(size: float, lower: float, upper: float) -> float:
 def readings(size: float, known: Sequence[float]) -> list[tuple[int, float]]:
     """What a bet is read as: numbers of known sizes, or `NO_BET`, with chances above 0 that sum to 1.
 
-    Args:
-        size: of the bet, above 0.
-        known: the sizes of the tree, ascending and above 0; there may be none.
+    The known sizes ascend and are above 0; there may be none.
     """
     at = bisect_left(known, size)
     if at == len(known):
@@ -201,7 +193,7 @@ class TreePosition:
         node: its number, or `LEFT`.
         matched: the chips a caller has in there, in the tree.
         weights: the chances of the readings that led here, times how likely we would have come along.
-        owes_call: whether the node stands behind a call that has not come yet.
+        owes_call: whether the node is after a call that has not come yet.
         is_exact: whether nothing on the way had to be read.
     """
 
@@ -215,9 +207,7 @@ class TreePosition:
 class Reading(NamedTuple):
     """How a raise that the tree does not have was read, on the likeliest path.
 
-    Attributes:
-        pots: its size as a fraction of the pot.
-        known: the sizes it was read as, 0 for none, with their chances.
+    Sizes are fractions of the pot: its own, and those it was read as, 0 for none, with their chances.
     """
 
     action: Action
@@ -260,11 +250,7 @@ def tree_positions(
 def mixed(
     found: Sequence[TreePosition], decided: Sequence[Mapping[Action, Chances]], left: Mapping[Action, Chances]
 ) -> dict[Action, Chances]:
-    """What is played by all places at once, by their weights.
-
-    Args:
-        left: what is played with holdings that would have come to none of them.
-    """
+    """What is played by all places at once, by their weights; `left` with holdings that would come to none of them."""
     if len(found) == 1:
         return dict(decided[0])
     total = np.sum([place.weights for place in found], axis=0)
@@ -278,11 +264,7 @@ def mixed(
 
 
 def _actions_at(strategy: StrategyFile, place: TreePosition, state: BettingState) -> tuple[Action, ...]:
-    """What each action of a node is at the table; several may come to the same.
-
-    Args:
-        place: a decision that owes no call.
-    """
+    """What each action of a decision that owes no call is at the table; several may come to the same."""
     fold, raises = _shape(strategy, place.node)
     if strategy.game.is_limit:
         return (FOLD,) * fold + (CALL,) + (RAISE,) * raises
@@ -298,7 +280,7 @@ def _narrowed(found: list[TreePosition], chances: Sequence[Chances | None]) -> l
         for place, chance in zip(found, chances, strict=True)
     ]
     is_ours = np.sum(weights, axis=0) > 0
-    # What we would never have done tells nothing about the readings: somebody else has played here.
+    # What we would never have done gives no information about the readings: another player has played so far.
     weights = [np.where(is_ours, weight, place.weights) for place, weight in zip(found, weights, strict=True)]
     return [replace(place, weights=weight) for place, weight in zip(found, weights, strict=True) if weight.any()]
 
@@ -393,11 +375,9 @@ BucketsOn: TypeAlias = Callable[[tuple[Card, ...]], Buckets]
 
 
 class PlayedPolicy(NamedTuple):
-    """What is played in a state.
+    """What is played: the probability of each action by holding, and how the other player's raises were read.
 
-    Attributes:
-        policy: the probability of each action by holding; every action has some with one of them.
-        read: how raises of the other player were read that the tree does not have.
+    Every action has some probability with one of the holdings.
     """
 
     policy: Mapping[Action, Chances]
@@ -405,11 +385,7 @@ class PlayedPolicy(NamedTuple):
 
 
 def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn) -> PlayedPolicy:
-    """What a strategy plays.
-
-    Args:
-        buckets_on: the buckets of the holdings that are asked for.
-    """
+    """What a strategy plays."""
     shown = strategy.game.board_cards_by_round
 
     def decide(place: TreePosition, state: BettingState) -> Mapping[Action, Chances]:
@@ -424,7 +400,6 @@ def play(strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...],
 def decided_at(
     strategy: StrategyFile, place: TreePosition, state: BettingState, buckets: Buckets
 ) -> Mapping[Action, Chances]:
-    """What is played at one place."""
     ones = np.ones(len(buckets))
     if place.owes_call:
         return {CALL: ones}
@@ -464,10 +439,9 @@ def _chances(strategy: StrategyFile, node: int, buckets: Buckets) -> Chances:
 def ranges(
     strategy: StrategyFile, betting: BettingState, board: tuple[Card, ...], buckets_on: BucketsOn
 ) -> NDArray[np.float64]:
-    """The ranges at the beginning of the present round.
+    """The ranges at the beginning of the present round, shape (2, 1326): by position and holding.
 
-    Returns:
-        shape (2, 1326): by position and holding, up to a factor for each position; 0 with a card of the board.
+    They are up to a factor for each position; 0 with a card of the board.
     """
     shown = strategy.game.board_cards_by_round
     weights = np.tile(are_free(board), (2, 1)).astype(np.float64)

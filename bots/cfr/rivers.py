@@ -47,12 +47,9 @@ _FOLDED = 1
 
 
 class _RiverArrays(NamedTuple):
-    """The betting of a river in preorder, by node unless said otherwise.
+    """The betting of a river in preorder, by node unless said otherwise; see also `BettingTree`.
 
     Attributes:
-        kinds: 0 decision, 1 ended by a fold, 2 showdown.
-        players: who acts, or who folded.
-        parents: the node before.
         chips: what the loser of an end has put in, in the unit of the values.
         counts: of actions.
         rows: where the actions of a decision begin among all actions.
@@ -73,13 +70,9 @@ class _RiverArrays(NamedTuple):
 
 
 class _RiverHoldings(NamedTuple):
-    """The holdings that a board leaves, weakest first.
+    """The holdings that a board leaves, weakest first, as in `bots.cfr.deals.Deal`.
 
-    Attributes:
-        ones: a card of each.
-        others: the other card.
-        ties: behind the last holding of the same rank.
-        weights: shape (2, holdings), how likely each player comes to the river with each.
+    `weights`, shape (2, holdings), is how likely each player comes to the river with each.
     """
 
     ones: NDArray[np.uint8]
@@ -89,7 +82,7 @@ class _RiverHoldings(NamedTuple):
 
 
 class _RiverWork(NamedTuple):
-    """Arrays that a walk writes; nothing in them lasts.
+    """Scratch space of a walk.
 
     Attributes:
         reach: shape (nodes, holdings), how likely the opponent comes here.
@@ -143,9 +136,7 @@ def answer(
 ) -> float:
     """What a player wins where its opponent plays a strategy, summed over all pairs of holdings by their weights.
 
-    Args:
-        strategy: probabilities of both players.
-        is_best: whether the player takes the best action with each holding, in place of its own part of the strategy.
+    With `is_best` the player takes the best action with each holding, in place of its own part of the strategy.
     """
     _come_here(tree, holdings, work, strategy, player, averages=work.reach, weight=np.float32(0))
     for node in range(len(tree.kinds) - 1, -1, -1):
@@ -298,17 +289,15 @@ class Solution(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """How far it is from an equilibrium: what an answer wins in the mean of both positions, in chips per hand."""
+        """What an answer wins in the mean of both positions, in chips per hand: 0 in an equilibrium."""
         return sum(self.gains) / 2
 
 
 class River:
-    """A river, solved when its solution is asked for.
+    """A river that begins at the decision `start`, solved when its solution is asked for.
 
-    Attributes:
-        start: the decision at which it begins.
-        weights: shape (2, 1326), how likely each position comes with each holding, up to a factor; 0 with a card of the
-            board.
+    `weights`, shape (2, 1326), is how likely each position comes with each holding, up to a factor; 0 with a card of
+    the board.
     """
 
     def __init__(
@@ -329,7 +318,7 @@ class River:
         return int(self.tree.children[node, self.tree.actions[node].index(action)])
 
     def policy(self, node: int) -> dict[Action, Chances]:
-        """What is played at a decision, by holding."""
+        """The policy at a decision, by holding."""
         first = self._arrays.rows[node]
         chances = self.solution.chances[first : first + len(self.tree.actions[node])].astype(np.float64)
         return dict(zip(self.tree.actions[node], chances / chances.sum(axis=0), strict=True))
@@ -345,7 +334,6 @@ class River:
 
     @cached_property
     def solution(self) -> Solution:
-        """How it is played."""
         ranks = ranks_on(self.board)
         live = np.flatnonzero(ranks)
         order = live[np.argsort(ranks[live], kind="stable")]
@@ -377,18 +365,13 @@ class Rivers:
     """The rivers of a strategy; the last few are remembered."""
 
     def __init__(self, strategy: StrategyFile, iterations: int) -> None:
-        """Nothing is solved yet."""
         self._strategy, self._iterations = strategy, iterations
         game = strategy.game
         self._sizes = None if game.is_limit else read_sizes(RIVER_SIZES, game.num_rounds)
         self._known: OrderedDict[tuple[BettingState, Action | None, tuple[Card, ...], Position], River] = OrderedDict()
 
     def at(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[River, int]:
-        """The river that the player in turn plays a state by, and the node there.
-
-        Args:
-            betting: a decision on the river.
-        """
+        """The river on which the player in turn decides, and the node there."""
         state, node, player = _beginning(betting), 0, betting.acting_position
         river = self._river(state, None, board, player, partial(self._brought, betting, board, player))
         for _, action in betting.rounds[-1]:
@@ -486,7 +469,7 @@ def _arrays(tree: BettingTree) -> _RiverArrays:
 
 
 def _solve(tree: _RiverArrays, holdings: _RiverHoldings, iterations: int) -> tuple[Vector, _RiverWork]:
-    """The probabilities of all actions by holding of the board, and arrays to go on working with."""
+    """The probabilities of all actions by holding of the board, and the arrays of the walk."""
     nodes, actions, size = len(tree.kinds), len(tree.leads_to), len(holdings.ones)
 
     def zeros(*shape: int) -> Vector:

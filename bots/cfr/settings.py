@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from bots.errors import SolvingError
+from bots.sdk.bot import option
 
 MOST_BUCKETS: Final = 250
 """In a round: a bucket is a byte, and the table of a board needs one for holdings that share a card with it."""
@@ -15,33 +16,25 @@ MOST_COPIES: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CfrSettings:
-    """What a training is made of: two with the same settings go the same way."""
+    """The settings of a training, which decide it: two with the same settings are the same."""
 
-    game: str = field(default="limit", metadata={"decides": "a game of two players: limit, nolimit, leduc or kuhn"})
-    buckets: str = field(
-        default="50",
-        metadata={
-            "decides": "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
-        },
+    game: str = option("limit", "a game of two players: limit, nolimit, leduc or kuhn")
+    buckets: str = option(
+        "50", "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
     )
-    sizes: str = field(
-        default="",
-        metadata={
-            "decides": "bets and raises of a no-limit game, in pots: 0.5,1,all:1,all is what the first in a round bets "
-            "and what the second raises; rounds are parted by /; half a pot, a pot and all-in by default"
-        },
+    sizes: str = option(
+        "",
+        "bets and raises of a no-limit game, in pots: 0.5,1,all:1,all is what the first in a round bets "
+        "and what the second raises; rounds are parted by /; half a pot, a pot and all-in by default",
     )
-    boards: int = field(default=2, metadata={"decides": "boards drawn in each iteration"})
-    copies: int = field(
-        default=1,
-        metadata={
-            "decides": "copies that learn apart on boards of their own, one for each worker; the strategy is their mean"
-        },
+    boards: int = option(2, "boards drawn in each iteration")
+    copies: int = option(
+        1, "copies that learn apart on boards of their own, one for each worker; the strategy is their mean"
     )
-    gains: float = field(default=1.5, metadata={"decides": "power by which regrets above 0 are kept"})
-    losses: float = field(default=1.0, metadata={"decides": "power by which regrets below 0 are kept"})
-    average: float = field(default=2.0, metadata={"decides": "power of an iteration's number in the average"})
-    seed: int = field(default=1, metadata={"decides": "of the boards"})
+    gains: float = option(1.5, "power by which regrets above 0 are kept")
+    losses: float = option(1.0, "power by which regrets below 0 are kept")
+    average: float = option(2.0, "power of an iteration's number in the average")
+    seed: int = option(1, "of the boards")
 
     def __post_init__(self) -> None:
         if not 1 <= self.boards <= 1000:
@@ -54,11 +47,7 @@ class CfrSettings:
 
     @property
     def bucket_counts(self) -> tuple[int, int, int]:
-        """On flop, turn and river.
-
-        Raises:
-            SolvingError: they cannot be read, or there cannot be so many.
-        """
+        """On flop, turn and river; a `SolvingError` if they cannot be read or are out of range."""
         words = self.buckets.split("/")
         if len(words) not in (1, 3) or not all(word.isascii() and word.isdigit() for word in words):
             raise SolvingError(f"buckets are one number, or three such as 200/200/100, not {self.buckets!r}")

@@ -14,15 +14,15 @@ compute. So copies of a training learn apart, each on boards of its own, and the
 the copies. What an answer wins from the mean of several strategies, each weighted with how likely it comes somewhere,
 is at most the mean of what answers win from each; and what drawn boards have made of chance evens out.
 
-A copy goes on where it stands: who computes it, where, and in how many parts changes nothing.
+A copy is a state: which worker computes it, and in how many parts, changes nothing.
 
-`exploitability` is how far a strategy is from an equilibrium of its abstract game. The best response sees what the
-strategy sees: its buckets, and no cards. Where all boards are known and no bucket forgets another, it is exact: every
-decision is answered by what wins most, given the answers so far, until nothing changes. Where boards are drawn, an
-answer is learned as the strategy was, by regrets on boards of its own, against the strategy as it is. It begins as that
-strategy, and leaves it only where its regrets are surely above 0: what a few boards seem to say costs more than it
-wins. What the answer wins is then counted on other boards, so it is not judged by those that it fits. That is a lower
-bound on what the best answer wins, up to the error of the drawn boards; the more boards it is learned on, the nearer it
+`exploitability` measures how far a strategy is from an equilibrium of its abstract game. The best response sees what
+the strategy sees: its buckets, and no cards. Where all boards are known and no bucket forgets another, it is exact:
+every decision is answered by what wins most, given the answers so far, until nothing changes. Where boards are drawn,
+an answer is learned as the strategy was, by regrets on boards of its own, against the strategy as it is. It begins as
+that strategy, and leaves it only where its regrets are surely above 0: following a few boards costs more than it wins.
+What the answer wins is then counted on other boards, so it is not judged by those that it fits. That is a lower bound
+on what the best answer wins, up to the error of the drawn boards; the more boards it is learned on, the nearer it
 comes.
 """
 
@@ -45,13 +45,8 @@ TRAINING_STREAM: Final = 0
 
 
 class Discounts(NamedTuple):
-    """How fast what was learned early is forgotten; see the head of this module.
-
-    Attributes:
-        gains: power by which regrets above 0 are kept.
-        losses: power by which regrets below 0 are kept.
-        average: power of the iteration's number in the average.
-    """
+    """How fast what was learned early is forgotten: the powers by which regrets above 0, those below, and averages are
+    kept; see the head of this module."""
 
     gains: float = 1.5
     losses: float = 1.0
@@ -65,7 +60,6 @@ class Discounts(NamedTuple):
 
 
 def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> TreeArrays:
-    """A tree with the places of its information sets."""
     nodes = len(tree.kinds)
     counts = tree.number_of_actions()
     of_round = np.array(buckets, np.int64)
@@ -112,13 +106,15 @@ def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> T
 
 
 def size_of(tree: TreeArrays) -> int:
-    """How many numbers a strategy has."""
     is_decision = tree.kinds == DECISION
     return int((tree.counts * tree.buckets[tree.rounds])[is_decision].sum())
 
 
 class Solver:
-    """The regrets and averages of both players, and how they are brought further.
+    """The regrets and averages of both players, and their iterations.
+
+    It is copy `copy` of `copies` solvers, which draw boards of their own, `per_iteration` at a time; where all boards
+    are known, all are taken.
 
     Attributes:
         iteration: how many have been done.
@@ -134,14 +130,6 @@ class Solver:
         copies: int = 1,
         copy: int = 0,
     ) -> None:
-        """Begin with even chances.
-
-        Args:
-            per_iteration: how many are drawn in each; where all boards are known, all are taken.
-            discounts: of what was learned early.
-            copies: how many solvers draw from these boards, each its own (`bots.cfr.solver`).
-            copy: which of them this is, from 0.
-        """
         self.tree, self.boards = tree, boards
         self.iteration = 0
         self._discounts = discounts
@@ -156,7 +144,7 @@ class Solver:
         self._works: list[Work] = []
 
     def resume(self, iteration: int, regrets: Strategy, averages: Strategy) -> None:
-        """Go on from what another solver had."""
+        """Continue from the state of another solver."""
         self.iteration = iteration
         self.regrets[:], self.averages[:] = regrets, averages
         _match(self.tree, self.regrets, self.strategy)
@@ -193,7 +181,7 @@ class Solver:
             )
 
     def average_strategy(self) -> Strategy:
-        """What converges: how often each action was taken over all iterations; even chances where nobody came."""
+        """What converges: how often each action was taken over all iterations; even chances where that is 0."""
         return normalised(self.tree, self.averages)
 
 
@@ -242,7 +230,6 @@ def learn(
         regrets: changed at the player's decisions.
         averages: changed at its opponent's.
         strategy: what the player walked with; then what it plays next.
-        player: who walked.
         above: what regrets above 0 are multiplied by first.
         below: what those below are.
         average: what averages are.
@@ -277,14 +264,12 @@ MESSAGE_BYTES: Final = 32
 
 
 class CopyState(NamedTuple):
-    """Where a copy stands."""
-
     regrets: Strategy
     averages: Strategy
 
 
 def advance_copy(solver: Solver, iterations: int) -> CopyState:
-    """Do some iterations, and say where the copy stands."""
+    """The state of a copy after some more iterations."""
     for _ in range(iterations):
         solver.iterate()
     return CopyState(solver.regrets, solver.averages)
@@ -311,7 +296,7 @@ class Exploitability(NamedTuple):
 
     Attributes:
         gains: of each player's answer to the other's strategy, in chips per hand.
-        value: what the mean of both is, in chips per hand: how much the strategy loses per hand over both seats.
+        value: the mean of both, in chips per hand: how much the strategy loses per hand over both seats.
         error: its standard error from the drawn boards; 0 where all boards are known.
     """
 
@@ -330,9 +315,7 @@ def exploitability(
 ) -> Exploitability:
     """What each player wins by answering the other's part of a strategy.
 
-    Args:
-        strategy: probabilities of both players.
-        count: how many boards are drawn for each answer, and again to judge it; of no meaning where all are known.
+    So many boards are drawn for each answer, and again to judge it; where all are known, all are taken.
     """
     count = boards.count or count
     played = strategy.astype(boards.float_type)
@@ -395,9 +378,7 @@ def _answer(
 ) -> None:
     """Add what walks have found to the regrets of an answer, and follow those that are surely above 0.
 
-    Args:
-        squares: of what has been added to them; changed.
-        played: what the answer does where no regret is surely above 0.
+    The squares are of what has been added to them; where no regret is surely above 0 the answer plays as `played`.
     """
     for node in range(len(tree.kinds)):
         counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]
@@ -450,7 +431,7 @@ def _walks(
 
 
 def _best(tree: TreeArrays, found: Strategy, answer: Strategy, player: int) -> Strategy:
-    """The strategy that takes the action that won most at each of a player's decisions; of equal ones the first."""
+    """The strategy that takes, at each of a player's decisions, the first of the actions that won most."""
     better = answer.copy()
     for node in np.flatnonzero((tree.counts > 0) & (tree.players == player)):
         counts, buckets = int(tree.counts[node]), int(tree.buckets[tree.rounds[node]])

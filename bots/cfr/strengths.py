@@ -24,10 +24,6 @@ from engine.kernels.jit import njit
 _ON_RIVER: Final = 1081
 """Holdings that a full board leaves."""
 MOST_STANDING: Final = 2162
-RIVERS: Final = 46
-"""River cards beside a holding and four cards of the board."""
-TURNS: Final = 47
-"""Turn cards beside a holding and a flop."""
 NO_STRENGTH: Final = 0xFFFF
 """The strength of a holding that shares a card with the board."""
 
@@ -45,11 +41,9 @@ _OTHER = HOLDING_CARDS[:, 1].copy()
 
 @njit
 def _order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: NDArray[np.uint16]) -> None:
-    """Put the holdings of a full board in order, the weakest first, equal ones by their numbers.
+    """Put the holdings of a full board in order, the weakest first, equal ones by their numbers, and their ranks.
 
-    Args:
-        order: shape (1081,), for the holdings.
-        ranks: shape (1081,), for their ranks, in the same order.
+    The shape of both is (1081,).
     """
     key, cards = START, np.uint64(0)
     for card in board:
@@ -88,9 +82,7 @@ def _order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: N
 def river_strengths(board: NDArray[np.uint8], strengths: NDArray[np.uint16], standings: NDArray[np.int64]) -> None:
     """Write the strength of each holding, shape (1326,), on a full board; `NO_STRENGTH` where they share a card.
 
-    Args:
-        strengths: written to.
-        standings: shape (2163,), how many holdings have each standing; added to.
+    Added to `standings`, shape (2163,), is how many holdings have each standing.
     """
     order, ranks = np.empty(_ON_RIVER, np.uint16), np.empty(_ON_RIVER, np.uint16)
     _order_by_rank(board, order, ranks)
@@ -229,7 +221,7 @@ def deal_board(
         cuts: the least standing of each bucket on the river but the first.
         ones: shape (1081,), the lower card of each holding.
         others: shape (1081,), the other one.
-        ties: shape (1081,), behind the last holding of the same rank.
+        ties: shape (1081,), after the last holding of the same rank.
         early: shape (3, 1081), the buckets before the river.
         parts: shape (len(cuts) + 2,), where each bucket of the river begins.
     """
@@ -260,8 +252,7 @@ def deal_board(
 def all_strengths(threads: int = 1, progress: Callable[[float], None] | None = None) -> Strengths:
     """Count every showdown of every hand: about 800,000 boards, some 15 seconds of one core.
 
-    Args:
-        progress: called now and then with the part of the work that is done, 0 to 1.
+    `progress` is called now and then with the part that is done, 0 to 1.
     """
     boards = canonical_boards(4)
     size = len(boards.keys)

@@ -1,7 +1,7 @@
 """A training from its settings to a strategy file, in a folder from which it is resumed.
 
 The folder holds ``cfr.checkpoint`` (`bots.artifact`: settings, progress, regrets, averages), written every minute or
-so, and ``cfr.strategy`` at the end. A training that was killed goes on from its checkpoint and comes, after the same
+so, and ``cfr.strategy`` at the end. A killed training resumes from its checkpoint and comes, after the same
 number of iterations, to the same strategy, bit by bit.
 """
 
@@ -54,11 +54,7 @@ _NUMBERS: Final = np.dtype("<f8")
 
 
 class Checkpoint(NamedTuple):
-    """What a training has come to.
-
-    Attributes:
-        settings: it was begun with; JSON can say them.
-    """
+    """What a training has come to, and the settings that it was begun with, as JSON has them."""
 
     settings: Mapping[str, Any]
     iteration: int
@@ -69,16 +65,11 @@ class Checkpoint(NamedTuple):
 
 
 def checkpoint_bytes(size: int) -> int:
-    """About how large a file is, by how many actions there are."""
     return 2 * _NUMBERS.itemsize * size
 
 
 def save_checkpoint(path: Path, found: Checkpoint) -> None:
-    """Write a checkpoint in place of the file; the old file stands until the new one is on the disk.
-
-    Raises:
-        CheckpointError: the file cannot be written.
-    """
+    """Write a checkpoint whole, in place of an earlier one."""
     of_arrays, contents = as_arrays(
         {"regrets": found.regrets.astype(_NUMBERS), "averages": found.averages.astype(_NUMBERS)}
     )
@@ -114,30 +105,20 @@ def load_checkpoint(path: Path) -> Checkpoint:
 CHECKPOINT: Final = "cfr.checkpoint"
 STRATEGY: Final = "cfr.strategy"
 _APART_S: Final = 15.0
-"""Seconds that copies go on apart, about: between two messages, and two lines of progress."""
+"""Seconds, about, that copies learn apart: between two messages, and two lines of progress."""
 _FIRST_CHECK: Final = 64
 """Iterations after which the exploitability is measured for the first time; then after four times as many each."""
 
 
 class TrainingLimit(NamedTuple):
-    """How long to train: until either is reached.
-
-    Attributes:
-        iterations: how many; None for no limit.
-        seconds: of iterating, over all parts of the training; None for no limit.
-    """
+    """How long to train: until either is reached; None for no limit. Seconds are of iterating, over all parts."""
 
     iterations: int | None = None
     seconds: float | None = None
 
 
 class TrainingPlan(NamedTuple):
-    """What a training will need.
-
-    Attributes:
-        settings: of it, with the sizes of a no-limit game.
-        arrays: the same for the solver; without cards.
-    """
+    """What a training will need: its settings, with the sizes of a no-limit game, and its tree."""
 
     settings: CfrSettings
     tree: BettingTree
@@ -147,7 +128,6 @@ class TrainingPlan(NamedTuple):
 
     @property
     def information_sets(self) -> int:
-        """How many both players have."""
         return sum(self.buckets[self.tree.rounds[node]] for node in self.tree.decisions)
 
     @property
@@ -158,7 +138,7 @@ class TrainingPlan(NamedTuple):
 
     @property
     def message_bytes(self) -> int:
-        """What a worker is sent with a copy, and sends back, together."""
+        """What is sent to a worker with a copy, and back, together."""
         return MESSAGE_BYTES * size_of(self.arrays)
 
     @property
@@ -174,10 +154,10 @@ class TrainingPlan(NamedTuple):
 
 
 class CfrProgress(NamedTuple):
-    """How a training stands.
+    """The progress of a training.
 
     Attributes:
-        part: which part of the extent is done, 0 to 1.
+        part: which part of the limit is reached, 0 to 1.
         seconds: of iterating so far.
         nodes_per_s: nodes of the betting visited in a second, each for all holdings of a board at once.
         hands_per_s: the same, times the holdings.
@@ -193,12 +173,7 @@ class CfrProgress(NamedTuple):
 
 
 class TrainedStrategy(NamedTuple):
-    """What a training has come to.
-
-    Attributes:
-        seconds: of iterating.
-        history: what was measured, in order; gains and exploitability are chips per hand.
-    """
+    """The result of a training; the history has what was measured, in chips per hand, and the seconds of iterating."""
 
     path: Path
     iteration: int
@@ -207,11 +182,7 @@ class TrainedStrategy(NamedTuple):
 
 
 def plan_training(settings: CfrSettings) -> TrainingPlan:
-    """What a training will need.
-
-    Raises:
-        SolvingError: the game is none that can be trained for.
-    """
+    """What a training will need; a `SolvingError` for a game that cannot be trained for."""
     _, game = find_game(settings.game)
     is_drawn = is_dealt_as_holdem(game)
     sizes = None
@@ -244,7 +215,6 @@ def train(
     """Train, or resume a training.
 
     Args:
-        folder: of its files; made if it is not there.
         threads: that walk boards; nothing depends on how many.
         check_boards: boards drawn for the exploitability, which is measured now and then; 0 never measures it where
             boards are drawn.
@@ -307,7 +277,7 @@ class _Session:
         pool: Executor | None,
         show: Callable[[CfrProgress], None] | None,
     ) -> None:
-        # Compiling is no iterating.
+        # The time of compilation does not count.
         Solver(self._plan.arrays, self._boards, 1, Discounts()).iterate(pool)
         first, first_s = self.iteration, self.seconds
         saved_s = self.seconds
@@ -374,8 +344,8 @@ class _Session:
         found = exploitability(
             self._plan.arrays, self._boards, mean_strategy(self.solvers), count=check_boards, pool=pool
         )
-        told = {"exploitability": found.value, "error": found.error, "gains": list(found.gains)}
-        self.history = (*self.history, {"iteration": at, "seconds": self.seconds, **told})
+        measured = {"exploitability": found.value, "error": found.error, "gains": list(found.gains)}
+        self.history = (*self.history, {"iteration": at, "seconds": self.seconds, **measured})
 
     def _save(self) -> None:
         regrets, averages = map(np.concatenate, zip(*self._copies, strict=True))
@@ -395,7 +365,7 @@ _worker_lock: Final = threading.Lock()
 def _go_on_elsewhere(
     settings: CfrSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
 ) -> CopyState:
-    """Go on with a copy in another process, which counts the strengths of all hands itself, once."""
+    """Advance a copy in another process, which counts the strengths of all hands itself, once."""
     with _worker_lock:
         plan, boards = _prepared(settings)
     solver = _solver(plan, boards, copy)

@@ -7,7 +7,7 @@ Which bets and raises a no-limit tree has: fractions of the pot and all-in, by r
 
 They are written as a text. ``0.5,1,all:1,all:all`` is a round in which the first to put chips in bets half the pot, the
 pot or everything, the next one raises by the pot or everything, the third one everything, and nobody raises after that.
-Rounds follow one another with ``/``; one alone stands for all rounds. A fraction is of the pot as it is after a call: a
+Rounds follow one another with ``/``; one alone is for all rounds. A fraction is of the pot as it is after a call: a
 raise by the pot of 300 into 300 makes the total 300 + 600.
 """
 
@@ -63,7 +63,6 @@ class BettingTree:
 
     @property
     def decisions(self) -> NDArray[np.intp]:
-        """The numbers of the decisions."""
         return np.flatnonzero(self.kinds == DECISION)
 
     def number_of_actions(self) -> NDArray[np.int64]:
@@ -73,12 +72,7 @@ class BettingTree:
 
 
 def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | None = None) -> BettingTree:
-    """The tree of a game of two players.
-
-    Args:
-        game: a limit game, or any with `sizes`.
-        sizes: the raises of a no-limit game.
-        start: where it begins; at the beginning of the hand if it is not given.
+    """The tree of a game of two players, from the beginning of the hand or from another state.
 
     Raises:
         SolvingError: the game is not one of two players, has no limit and no sizes, or is too large.
@@ -151,14 +145,13 @@ _NEARLY_ALL: Final = (2, 3)
 class BetSizes:
     """The raises of a no-limit tree, as `bots.cfr.tree.betting_tree` asks for them.
 
-    Attributes:
-        rounds: by round and by raise of the round, the fractions of the pot, ascending; infinite for all-in.
+    `rounds` has, by round and by raise of the round, the fractions of the pot, ascending; infinite for all-in.
     """
 
     rounds: tuple[tuple[tuple[float, ...], ...], ...]
 
     def __call__(self, state: BettingState) -> Sequence[Action]:
-        """The raises in a state in which there can be one, smallest first."""
+        """The raises, smallest first, in a state in which raises are legal."""
         of_round = self.rounds[state.round]
         raises = sum(action.kind is ActionKind.RAISE for _, action in state.rounds[-1])
         if raises >= len(of_round):
@@ -174,11 +167,7 @@ class BetSizes:
 
 
 def read_sizes(text: str, rounds: int) -> BetSizes:
-    """The sizes of a text; see the head of this module.
-
-    Raises:
-        SolvingError: the text cannot be read, or is for another number of rounds.
-    """
+    """The sizes of a text, in the format at the head of this module; a `SolvingError` if it is not in it."""
     parts = text.split("/")
     if len(parts) not in (1, rounds):
         raise SolvingError(f"sizes are given for one round, which holds for all, or for all {rounds}, not {text!r}")

@@ -7,7 +7,7 @@ vectors over the holdings that the board leaves, in the order of their ranks.
 Before the last round the vectors have an entry for each holding. In the last round all holdings of a bucket are played
 alike, and buckets follow one another in the order of ranks. So what the opponent brings into a last round is summed
 once, by bucket and by bucket and card (card sums are what takes out the holdings that share a card), and everything
-below is worked out for buckets: that is several times as fast as for holdings.
+below is computed for buckets: that is several times as fast as for holdings.
 
 With p(h) the opponent's holdings by how likely it comes here with each, f(b) what its own actions of the last round
 multiply them by, and signs + for weaker and - for stronger holdings, a holding h of bucket b with the cards c and d
@@ -111,12 +111,10 @@ def walk(
     """Walk the tree on one board for one player.
 
     Args:
-        deal: the board.
         strategy: the probability of each action, by `TreeArrays.offsets`.
         found: of the same shape, added to: at the player's own decisions what each action wins, summed over its
             holdings of a bucket, each weighted with how likely the opponent comes here; at the opponent's decisions
             how likely it comes here and takes each action, summed over its holdings.
-        player: 0 or 1.
 
     Returns:
         what the player wins, summed over all pairs of holdings, in chips.
@@ -188,7 +186,7 @@ def _is_any(reach: Vector) -> bool:
 
 @njit
 def _sum_by_bucket(deal: Deal, work: Work, reach: Vector) -> None:
-    """Sum what the opponent brings into a last round, and how its holdings stand within each bucket."""
+    """Sum what the opponent brings into a last round, and how its holdings compare within each bucket."""
     ones, others, parts = deal.ones, deal.others, deal.parts
     sums, by_card, within, run = work.sums, work.by_card, work.within, work.run
     by_card[:] = 0

@@ -2,5 +2,5 @@
 
 bot        the player, and the strategies, shipped as texts that it reads without any solver
 generate   makes them: the linear program of `bots.solving`
-deviations what another player gives away beside it, told from finished hands
+deviations what another player gives away compared with it, from finished hands
 """

@@ -4,7 +4,7 @@ A line of a table is one state of one card:
 
     crc/Qr K 0.25 0.5 0.25
 
-The betting as in a match state, with the rank of the board card behind the stroke; the rank held; the probabilities of
+The betting as in a match state, with the rank of the board card after the slash; the rank held; the probabilities of
 fold, call and raise, 0 for what the rules refuse. Suits make no difference: there are no flushes of two cards.
 """
 
@@ -51,34 +51,23 @@ def state_of(view: View) -> tuple[str, str]:
 
 
 def table_path(name: str) -> str:
-    """The file of a game."""
     return join(dirname(__file__), f"{name}.txt")
 
 
 @cache
 def strategy_table(name: str) -> Table:
-    """The shipped strategy of a game.
-
-    Raises:
-        OSError: the file is missing from the installation.
-        TableError: it is damaged.
-    """
+    """The shipped strategy of a game."""
     with open(table_path(name), "rb") as file:
         return read(file.read(), CHECKSUMS[name])
 
 
 def write(table: Table) -> bytes:
-    """The bytes of a file."""
     lines = [f"{betting or '-'} {card} {' '.join(map(repr, chances))}\n" for (betting, card), chances in table.items()]
     return "".join(lines).encode()
 
 
 def read(data: bytes, checksum: int) -> Table:
-    """The table that `write` was given.
-
-    Raises:
-        TableError: these bytes do not have the checksum.
-    """
+    """The table that `write` was given; a `TableError` if these bytes do not have the checksum."""
     if zlib.crc32(data) != checksum:
         raise TableError("a strategy of the bot equilibrium is damaged or of another version; reinstall it")
     table = {}
@@ -114,11 +103,6 @@ class EquilibriumBot(Bot):
     }
 
     def __init__(self, *, bluff: float = MOST_BLUFFS, explain: bool = False, seed: int | None = None) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: no equilibrium bluffs that often.
-        """
         self._equilibrium = kuhn_equilibrium(bluff)
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
@@ -126,34 +110,25 @@ class EquilibriumBot(Bot):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All games but those that have been solved are refused."""
         if _name_of(game) is not None:
             return None
-        return f"equilibrium plays the small games {', '.join(GAMES[:-1])} and {GAMES[-1]}; not for this game"
+        return (
+            f"equilibrium plays the small games {', '.join(GAMES[:-1])} and {GAMES[-1]}; this game is not one of them"
+        )
 
     def prepare(self, game: Game) -> None:
-        """Read the table of the game."""
         self._table(game)
 
     def act(self, view: View) -> Action:
-        """Draw an action.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
         policy = self.policy(view)
         action = drawn_action(policy, uniform(draw(self._seed, view)))
         if self._explains:
-            told = ", ".join(f"{_WORDS[action]} {chance:.4f}" for action, chance in policy.items())
-            view.comment(f"{view.hole_text}{view.board_text}: {told} of the time -> {format_action(action)}")
+            shown = ", ".join(f"{_WORDS[action]} {chance:.4f}" for action, chance in policy.items())
+            view.comment(f"{view.hole_text}{view.board_text}: {shown} of the time -> {format_action(action)}")
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probabilities that `act` draws from.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
+        """The probabilities that `act` draws from."""
         table = self._table(view.game)
         if table is None:
             return policy_of_genes(Variant.CLASSIC, self._equilibrium[view.position], view)

@@ -9,7 +9,7 @@ best play that follows: chips that follow from the rules, with no luck of cards 
 player's decisions, each weighted with the chance that the equilibrium lets it come to them, are together what it loses
 to the equilibrium beyond the value of the game. Here they are counted as often as the hands show them; so the interval
 of a situation is only about how often the player comes to it and errs. An action that costs nothing may still be one
-that a better opponent exploits: how much, `arena exploit` says.
+that a better opponent exploits: `arena exploit` has the amount.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move
 
 @dataclass(frozen=True, slots=True)
 class ChosenAction:
-    """What a player did in a situation.
+    """What a player did in a situation, such as ``fold`` or ``bet``.
 
     Attributes:
-        did: ``fold``, ``check``, ``call``, ``bet`` or ``raise``.
         chance: with which the equilibrium does it.
         cost: of doing it once, in chips.
     """
@@ -62,10 +61,9 @@ class ChosenAction:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A decision that a player met.
+    """A decision that a player met, named by position, betting and cards.
 
     Attributes:
-        name: position, betting and cards, in words.
         deals: in how many deals it came up.
         per_100_hands: chips that the player gave away there, per hundred of all its hands.
         half_width: of the interval of that, which holds together with those of all others, 95 %; None for fewer than
@@ -86,7 +84,7 @@ class Deviations:
 
     Attributes:
         deals: of the same cards; the units of the intervals.
-        unmet: of these, how many an equilibrium never lets come up, which have no cost.
+        unmet: decisions that an equilibrium never lets come up, which have no cost.
         per_100_hands: chips given away, per hundred hands.
         half_width: of the interval of that, which is one of the intervals that hold together.
         situations: the most expensive first.
@@ -109,12 +107,9 @@ def is_solved(game: Game) -> bool:
 
 @cache
 def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[ActionKind, float]]:
-    """What each action costs, in chips, by position and state (`bots.equilibrium.bot.state_of`).
+    """What each action costs, in chips, by position and state (`bots.equilibrium.bot.state_of`), in a solved game.
 
     States to which an equilibrium's opponent never comes are left out.
-
-    Args:
-        game: one that `is_solved`.
     """
     form, turns = sequence_form(small_game(game)), turns_of(game)
     plans = [plan_of_policy(form, game, player, EquilibriumBot(seed=1), "equilibrium") for player in range(2)]
@@ -146,7 +141,7 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
 
 
 def _reached(choices: Iterable[Choice], plan: Plan) -> list[tuple[str, _Vector]]:
-    """The beginnings of names behind each action of a player, with the chance that each class takes them; those that
+    """The beginnings of names after each action of a player, with the chance that each class takes them; those that
     come first are earlier."""
     return [
         (f"{choice.name}{action}", plan[sequence])
@@ -162,14 +157,12 @@ def _reach_of(name: str, reached: Sequence[tuple[str, _Vector]]) -> _Vector:
 
 
 def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None = None) -> Deviations:
-    """What a player gave away in the hands of a game whose equilibrium is known.
+    """What a player, by default the first one of the first hand, gave away in a game whose equilibrium is known.
 
-    Args:
-        deals: of each, all its hands with the paths they come from (`logs.leaks.deals_in`).
-        player: who; None for the first player of the first hand.
+    The deals have all hands of the same cards with the paths they come from (`logs.leaks.deals_in`).
 
     Raises:
-        LeaksRefused: nothing can be said of these hands; the sentence says why.
+        LeaksRefused: the hands do not show it, with the reason.
     """
     count: _Count | None = None
     names: dict[str, None] = {}
@@ -282,7 +275,7 @@ class _Count:
 
 
 def _move(step: Step) -> str:
-    """What a player did; antes are no bet, so that the first raise of a round without a blind is one."""
+    """What a player did; antes are not a bet, so that the first raise of a round without a blind is one."""
     return "bet" if step.move is Move.RAISE and not step.to_call else _MOVES[step.move]
 
 

@@ -26,9 +26,6 @@ def equilibrium_table(game: Game) -> Table:
 
     They are those to an opponent who makes one mistake in a million: against one who makes none, it may be as good to
     fold the best card as to call with it.
-
-    Raises:
-        SolvingError: the game cannot be solved.
     """
     form = sequence_form(rank_game(game))
     plans = LinearProgram(form).solve().plans

@@ -7,7 +7,7 @@ it. So a hand counts at the mean over all of them, each weighed by the chance wi
 played, and so does every term of chance and of a known player's draws (Burch et al. 2018, section "AIVAT"). Of the
 deal, only the cards of the others are left to luck.
 
-Every holding is a question to the policy at every decision, a thousand in hold'em, unless a bot answers for all at once
+The policy is asked about every holding at every decision, a thousand in hold'em, unless a bot answers for all at once
 (`Bot.policy_by_holding`). So this is for policies that answer fast, or for few hands; and the known players may have
 `MOST_HOLDINGS` together, which is one player of hold'em, or everybody in Kuhn's and Leduc's games.
 
@@ -24,8 +24,8 @@ Each player has these columns:
   of equals and without it. In no-limit games they are multiplied with the pot. They are for estimators with weights,
   which find what a bet is worth beyond the chips in the pot.
 
-A decision of which the policy says nothing has no terms. An action to which it gives no chance ends the counting: the
-policy is then not that of the player in these hands.
+A decision for which the policy has no probabilities has no terms. An action to which it gives no chance ends the
+counting: the policy is then not that of the player in these hands.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import PolicyError
-from bots.evaluation.policies import Policy, policy_at, policy_by_holding_at
+from bots.evaluation.policies import Policy, policy_at, policy_by_holding_at, view_at
 from bots.sdk.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, Position, betting_start, side_pots, uncalled
 from engine.ranges import holding_number
@@ -70,7 +70,7 @@ _Floats = NDArray[np.float64]
 
 
 def number_of_holdings(game: Game, known: int) -> int:
-    """In how many ways some players can hold cards, beside the cards of the others."""
+    """In how many ways some players can hold cards, given the cards of the others."""
     free = len(game.deck) - game.num_hole_cards * (game.num_players - known)
     found = 1
     for _ in range(known):
@@ -84,12 +84,7 @@ class HypotheticalHands:
     """Hands of one game at their mean over the holdings of some players."""
 
     def __init__(self, game: Game, policies: Mapping[str, Policy]) -> None:
-        """Prepare.
-
-        Args:
-            game: the game; stacks do not matter.
-            policies: of the known players, by name.
-        """
+        """The policies are those of the known players, by name; the stacks of the game do not matter."""
         self.names = tuple(policies)
         self._game = game
         self._policies = dict(policies)
@@ -102,7 +97,7 @@ class HypotheticalHands:
         over all holdings of the chips won.
 
         Raises:
-            PolicyError: a policy does not tell what it would do, or a player did what its policy gives no chance.
+            PolicyError: a policy has no probabilities in a state, or none for what a player did.
         """
         raw = np.array(record.values)
         chance = term_values(self._shares, [record.deal], [chance_terms(record.betting)], [stream])[0]
@@ -177,7 +172,7 @@ class _Walk:
         known = self._game.board_cards_by_round[betting.round]
         # By holding: the chance to fold, to do what was done, and what follows from staying in.
         folds, plays, pots, puts = np.zeros((4, len(self._deals)))
-        for there, chances in self._told(policy, betting):
+        for there, chances in self._chances_there(policy, betting):
             for one, chance in chances.items():
                 if one.kind == ActionKind.FOLD:
                     folds[there] += chance
@@ -200,7 +195,7 @@ class _Walk:
         chips = chips_of(betting, action)
         return expected - (pot + chips) * self._mean(stays) + chips * own
 
-    def _told(
+    def _chances_there(
         self, policy: Policy, betting: BettingState
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Action, float | _Floats]]]:
         """What a policy does with the holdings that can be: their places, and the probabilities of each action."""
@@ -222,17 +217,14 @@ class _Walk:
             yield np.array([at]), self._chances(policy, betting, self._deals[at])
 
     def _chances(self, policy: Policy, betting: BettingState, deal: Deal) -> Mapping[Action, float]:
-        position = betting.acting_position
-        holes = tuple([hole if at == position else () for at, hole in enumerate(deal.hole_cards)])
-        board = deal.board[: self._game.board_cards_by_round[betting.round]]
-        view = View(betting, position, self._record.hand_number, holes, board)
-        name = self._record.names[position]
+        view = view_at(betting, deal, self._record.hand_number)
+        name = self._record.names[betting.acting_position]
         try:
             found = policy_at(policy, view)
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from error
         if found is None:
-            raise PolicyError(f"{name} gives no policy in {view.match_state.format()}: no average over hands")
+            raise PolicyError(f"{name} has no policy in {view.match_state.format()}: no average over hands")
         return found
 
     def _of(self, row: PotRow) -> _Floats:
@@ -286,13 +278,7 @@ class ActionTerms:
         *,
         imagined: Sequence[HypotheticalHands] = (),
     ) -> None:
-        """Prepare.
-
-        Args:
-            game: the game; stacks do not matter.
-            doubts: by name of the player, why its policy may not be that of all its hands, in words.
-            imagined: of some of the players, which average over their holdings, too.
-        """
+        """The `imagined` average over the holdings of some of the players; the stacks of the game do not matter."""
         self.doubts = dict(doubts or {})
         width = 1 + _EVENTS * game.num_rounds
         self._policies = dict(policies)
@@ -306,7 +292,7 @@ class ActionTerms:
         """The terms of a hand; a stream as for `logs.variance.terms.Shares.of`.
 
         Raises:
-            PolicyError: a player did what its policy gives no chance, or the policy tells no probabilities.
+            PolicyError: a player did what its policy gives no chance, or the policy has no valid probabilities.
         """
         game = record.game
         found = TermsBuilder(game.num_players, self._width)
@@ -326,10 +312,8 @@ class ActionTerms:
     def _chances(
         self, record: HandRecord, name: str, betting: BettingState, position: Position, action: Action
     ) -> Mapping[Action, float] | None:
-        holes = tuple([hole if at == position else () for at, hole in enumerate(record.deal.hole_cards)])
-        board = record.deal.board[: record.game.board_cards_by_round[betting.round]]
         try:
-            chances = policy_at(self._policies[name], View(betting, position, record.hand_number, holes, board))
+            chances = policy_at(self._policies[name], view_at(betting, record.deal, record.hand_number))
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from error
         if chances is not None and not chances.get(action) and not _is_certain(chances, action):

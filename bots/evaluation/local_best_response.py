@@ -1,4 +1,4 @@
-"""Local best response: a player that knows its opponent's policy, and what it wins from it is a loss that is proven.
+"""Local best response: a player that knows its opponent's policy, and whose winnings are a proven loss of it.
 
 At its turn it knows how likely each holding of the opponent is, w(h): 1 for every one that its own cards and the board
 leave, times the probability with which the policy does each thing that the opponent did. Then, with `pot` in the middle
@@ -125,7 +125,7 @@ _KEPT: Final = 64
 """States before the flop of which it is remembered what the policy does there."""
 _STREET: Final = re.compile(r"(f?)c([mhpar]*)([1-9][0-9]{0,2})?", re.ASCII)
 _GRAMMAR: Final = (
-    "actions are those of all streets, or of four with strokes between them, such as c/c/fcpa/fcpa: f fold, c call, "
+    "actions are those of all streets, or of four with slashes between them, such as c/c/fcpa/fcpa: f fold, c call, "
     "and in limit games r raise; in no-limit games m the smallest raise, h half the pot, p the pot, a all-in, or a "
     "number of sizes such as 56"
 )
@@ -135,26 +135,20 @@ def local_refusal(game: Game) -> str | None:
     """Why local best response does not play a game; None where it does."""
     if is_holdem(game) and game.num_players == 2:
         return None
-    return "local best response is for hold'em of two players, such as the games limit and nolimit, not for this game"
+    return (
+        "local best response is for hold'em of two players, such as the games limit and nolimit; this game is not one "
+        "of them"
+    )
 
 
 @dataclass(frozen=True)
 class ActionSets:
-    """Which actions are tried on each street.
-
-    Attributes:
-        text: as people write it: ``fcpa``, or ``c/c/fcpa/fcpa``.
-    """
+    """Which actions are tried on each street: ``fcpa``, or ``c/c/fcpa/fcpa``; another text is a `ValueError`."""
 
     text: str
     is_limit: bool
 
     def __post_init__(self) -> None:
-        """Check the text.
-
-        Raises:
-            ValueError: it cannot be read.
-        """
         streets = self.text.split("/")
         if len(streets) not in (1, _ROUNDS):
             raise ValueError(f"{quoted(self.text)}: {_GRAMMAR}")
@@ -169,8 +163,7 @@ class ActionSets:
                 raise ValueError(f"{quoted(self.text)} is not for a limit game, which has one size: {_GRAMMAR}")
 
     def of(self, betting: BettingState) -> list[Action]:
-        """The actions tried by the player in turn, raises from the smallest; where folding is not among them, or not
-        allowed, a call comes first."""
+        """The actions tried by the player in turn, raises from the smallest; without a fold a call comes first."""
         streets = self.text.split("/")
         match = _STREET.fullmatch(streets[betting.round if len(streets) > 1 else 0])
         assert match is not None
@@ -197,11 +190,7 @@ class ActionSets:
 
 @dataclass(frozen=True)
 class StatePolicy:
-    """What a policy does in a state.
-
-    Attributes:
-        chances: the probability of each action, a number or by holding.
-    """
+    """What a policy does in a state: the probability of each action, a number or by holding."""
 
     betting: BettingState
     chances: HoldingChances
@@ -214,7 +203,6 @@ class StatePolicy:
 
     @property
     def fold(self) -> float | _Floats:
-        """The probability of a fold."""
         return self.chances.get(FOLD, 0.0)
 
     @cached_property
@@ -237,7 +225,6 @@ class StatePolicy:
 
     @cached_property
     def others(self) -> HoldingChances:
-        """The probabilities of all actions but `blind_raises`."""
         if self.betting.game.is_limit:
             return self.chances
         return {
@@ -247,7 +234,6 @@ class StatePolicy:
         }
 
     def with_holding(self, number: int) -> Mapping[Action, float]:
-        """The probabilities with one holding."""
         if self.is_blind:
             return cast("Mapping[Action, float]", self.chances)
         return {
@@ -260,11 +246,7 @@ class RangeOfPolicy:
     """A policy in a game for two, seen by an opponent who knows it: its range, and the best answer for one action."""
 
     def __init__(self, game: Game, policy: Policy, name: str) -> None:
-        """Prepare.
-
-        Args:
-            game: hold'em of two players, or a game of two in which every deal can be counted.
-            name: what errors call it.
+        """The name is for errors; every deal of the game of two players can be counted, or it is hold'em.
 
         Raises:
             GameRefused: another game.
@@ -272,43 +254,36 @@ class RangeOfPolicy:
         self.game = game
         self.holdings = every_holding(game)
         self._policy, self._name = policy, name
-        self._told: dict[tuple[BettingState, tuple[Card, ...]], StatePolicy] = {}
-        self._told_first: dict[BettingState, StatePolicy] = {}
+        self._known: dict[tuple[BettingState, tuple[Card, ...]], StatePolicy] = {}
+        self._known_first: dict[BettingState, StatePolicy] = {}
 
     def forget(self) -> None:
-        """Forget what the policy was asked; done between hands, it bounds the memory.
-
-        What it told before there was a board is kept: it holds for the next hand, too.
-        """
-        self._told.clear()
-        if len(self._told_first) > _KEPT:
-            self._told_first.clear()
+        """Forget what the policy was asked with a board; done between hands, it bounds the memory."""
+        self._known.clear()
+        if len(self._known_first) > _KEPT:
+            self._known_first.clear()
 
     # ---- the policy
 
-    def told(self, betting: BettingState, board: tuple[Card, ...]) -> StatePolicy:
-        """What the policy does when it is in turn, with every holding; asked once in each state.
-
-        Raises:
-            PolicyError: it does not tell, or tells what cannot be played.
-        """
-        found = self._told.get((betting, board)) if board else self._told_first.get(betting)
+    def at(self, betting: BettingState, board: tuple[Card, ...]) -> StatePolicy:
+        """What the policy does when it is in turn, with every holding; asked once in each state."""
+        found = self._known.get((betting, board)) if board else self._known_first.get(betting)
         if found is None:
             found = StatePolicy(betting, self._ask(betting, board))
             if board:
-                self._told[betting, board] = found
+                self._known[betting, board] = found
             else:
-                self._told_first[betting] = found
+                self._known_first[betting] = found
         return found
 
     def _ask(self, betting: BettingState, board: tuple[Card, ...]) -> HoldingChances:
         view = View(betting, betting.acting_position, 0, ((),) * self.game.num_players, board)
         try:
-            told = policy_by_holding_at(self._policy, view)
+            whole = policy_by_holding_at(self._policy, view)
         except PolicyError as error:
             raise PolicyError(f"{self._name}: {error}") from error
-        if told is not None:
-            return told
+        if whole is not None:
+            return whole
         found: dict[Action, _Floats] = {}
         cards = self.holdings.cards
         for number in np.flatnonzero(self.holdings.are_free(board)).tolist():
@@ -323,33 +298,30 @@ class RangeOfPolicy:
             raise PolicyError(f"{self._name}: {error}") from error
         if found is None:
             raise PolicyError(
-                f"{self._name} gives no policy in {view.match_state.format()}: its range cannot be followed"
+                f"{self._name} has no policy in {view.match_state.format()}: its range cannot be followed"
             )
         return found
 
     def drawn(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], number: float) -> Action:
         """The action of the policy with a holding, by a number drawn from 0 up to 1."""
-        return drawn_action(self.told(betting, board).with_holding(self.holdings.number(hole)), number)
+        return drawn_action(self.at(betting, board).with_holding(self.holdings.number(hole)), number)
 
     # ---- the range
 
     def weights(
         self, betting: BettingState, position: Position, hole: Sequence[Card], board: tuple[Card, ...]
     ) -> _Floats:
-        """How likely each holding of the opponent is, up to a factor, shape (holdings,).
+        """How likely each holding of the opponent of `position` is, up to a factor, shape (holdings,).
 
-        An action to which the policy gives no chance with any holding that is left tells nothing: somebody else plays.
-
-        Args:
-            betting: the betting so far; it may have ended.
-            position: of the player who looks.
+        The betting may have ended. An action to which the policy gives no chance with any holding that is left gives no
+        information: another player acts.
         """
         found = self.holdings.are_free((*hole, *board)).astype(np.float64)
         state = betting_start(self.game)
         for actor, action in (one for actions in betting.rounds for one in actions):
             if actor != position:
                 seen = board[: self.game.board_cards_by_round[state.round]]
-                narrowed = found * self.told(state, seen).of(action)
+                narrowed = found * self.at(state, seen).of(action)
                 if narrowed.any():
                     found = narrowed
             state = state.after(action)
@@ -389,7 +361,7 @@ class RangeOfPolicy:
         own, opponent = betting.acting_position, 1 - betting.acting_position
         # What the opponent cannot match comes back.
         more = min(after.spent[own], self.game.stacks[opponent]) - betting.max_spent
-        stays = weights * (1 - np.asarray(self.told(after, board).fold))
+        stays = weights * (1 - np.asarray(self.at(after, board).fold))
         staying = float(stays.sum() / weights.sum())
         if staying <= 0:
             return float(pot)
@@ -416,7 +388,7 @@ class LbrBot(Bot):
 
     Other games: limit and no-limit hold'em of two players; all others are refused.
 
-    Strength: against the policy that it is told it wins what `arena exploit` finds; against others it has no claim.
+    Strength: against the policy that it is given it wins what `arena exploit` finds; against others it has no claim.
 
     It draws nothing, so a match that is resumed or split between hands plays the same.
     """
@@ -429,11 +401,7 @@ class LbrBot(Bot):
     }
 
     def __init__(self, *, against: str = "calling", actions: str = "", explain: bool = False) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: the actions are none.
-        """
+        """Set the options of `option_help`; unreadable actions are a `ValueError`."""
         if actions and not any(_is_readable(actions, is_limit) for is_limit in (True, False)):
             ActionSets(actions, is_limit=False)
         self._against, self._actions, self._explains = against.replace(";", ","), actions, explain
@@ -442,7 +410,6 @@ class LbrBot(Bot):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All but hold'em of two players is refused."""
         return local_refusal(game)
 
     def prepare(self, game: Game) -> None:
@@ -461,7 +428,6 @@ class LbrBot(Bot):
         shares_against(game.deck[3:5], ())
 
     def hand_started(self, view: View) -> None:
-        """Forget what was asked in the hand before."""
         if self._opponent is not None:
             self._opponent.forget()
 
@@ -472,11 +438,6 @@ class LbrBot(Bot):
         self._opponent = self._policy = None
 
     def act(self, view: View) -> Action:
-        """Play the best answer for one action.
-
-        Raises:
-            GameRefused: the game is not hold'em of two players.
-        """
         action = self._choose(view)
         if self._explains:
             opponent = self._known(view.game)

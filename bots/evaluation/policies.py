@@ -4,28 +4,28 @@
     parse_policy("file:new.policy")        a file, below
     parse_policy("ask:./my_policy --x")    a program, below
 
-All speak in the same lines. A state is what a dealer would send to the player whose turn it is, and probabilities are
+All use the same lines. A state is what a dealer would send to the player whose turn it is, and probabilities are
 pairs of an action and its probability, in the protocol's letters; raises carry their hand totals in no-limit games:
 
     MATCHSTATE:1:30:cr300:|9s8h    f 0.2 c 0.5 r900 0.3
 
-A *file* has such lines: a state, then its probabilities, or ``?`` where the player cannot say. An empty hand number
-(``MATCHSTATE:1::cr300:|9s8h``) stands for every hand. ``#`` begins a remark. States that are not in it have no policy.
+A *file* has such lines: a state, then its probabilities, or ``?`` where it has none. An empty hand number
+(``MATCHSTATE:1::cr300:|9s8h``) is for every hand. ``#`` begins a remark. States that are not in it have no policy.
 
 A *program* is started once; the variable ``ARENA_GAME`` holds the path of the game's definition, as for bots. It is
 sent one state per line on its standard input and answers each with one line on its standard output: the probabilities,
 or ``?``. When its input ends, it should end.
 
-A comparison takes finished hands of hold'em and plays both ways out:
+A comparison takes finished hands of hold'em and plays both actions out:
 
-    found = leaks_beside(deals_in(find(["runs/x"])), "New", make_bot("cfr"), "cfr")
+    found = leaks_against_policy(deals_in(find(["runs/x"])), "New", make_bot("cfr"), "cfr")
 
 For each decision of the player an action is drawn from the policy. Where it is another one than the player's, both are
 played out from there, with the cards of all players as they were, the same board and the same draws, and with the
-policy in every seat; what the player's action earned more or less stands to the account of the decision. So this is
-the cost beside the policy and against it, with the hands that the opponents really held. A player who plays the policy
-is as likely to gain as to lose in each decision, whatever happened before: there the intervals of
-`logs.leaks.search`, which change signs of decisions, are exact.
+policy in every seat; the difference in chips is that of the decision. So this is the cost compared with the policy and
+against it, with the hands that the opponents really held. A player who plays the policy is as likely to gain as to lose
+in each decision, whatever happened before: there the intervals of `logs.leaks.search`, which change signs of decisions,
+are exact.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ _ANY_HAND: Final = re.compile(r"(MATCHSTATE:[0-9]+:)[0-9]+(:)", re.ASCII)
 
 
 class Policy(Protocol):
-    """Something that tells probabilities: a `Bot`, or what this module makes."""
+    """Something with probabilities: a `Bot`, or what this module makes."""
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """The probability of each action in a state; None where it cannot tell."""
+        """The probability of each action in a state; None where it has none."""
         ...
 
 
@@ -107,17 +107,13 @@ def parse_policy(text: str, game: Game) -> Policy:
     if (problem := bot.refusal(game)) is not None:
         raise PolicyError(f"{text} has no policy in this game: {problem}")
     if type(bot).policy is Bot.policy:
-        raise PolicyError(f"{text} has no policy: it does not give the probabilities of its actions")
+        raise PolicyError(f"{text} has no policy: it does not report the probabilities of its actions")
     bot.prepare(game)
     return bot
 
 
 def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
-    """The probabilities of a policy in a state, checked: legal actions, and a sum of 1.
-
-    Raises:
-        PolicyError: they are not.
-    """
+    """The probabilities of a policy in a state, checked: legal actions, and a sum of 1; else a `PolicyError`."""
     found = policy.policy(view)
     if found is None:
         return None
@@ -131,7 +127,7 @@ def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
         if not is_legal and chance:
             raise PolicyError(f"in {_text_of(view)} the policy contains an illegal action: {format_action(action)}")
         if not chance >= 0:
-            raise PolicyError(f"in {_text_of(view)} the policy has a value that is not a valid probability: {chance:g}")
+            raise PolicyError(f"in {_text_of(view)} the policy has an invalid probability: {chance:g}")
     total = math.fsum(found.values())
     if not abs(total - 1) <= _TOLERANCE:
         raise PolicyError(f"in {_text_of(view)} the probabilities of the policy sum to {total:g}, not to 1")
@@ -139,15 +135,12 @@ def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
 
 
 def policy_by_holding_at(policy: Policy, view: View) -> HoldingChances | None:
-    """What a policy does in a state of hold'em with all holdings at once; None where it has to be asked one by one.
+    """What a policy does in a state of hold'em, without hole cards, with all holdings; None if it is asked singly.
 
     Sums of probabilities that rounding has moved off 1 are set right.
 
-    Args:
-        view: the state, without hole cards.
-
     Raises:
-        PolicyError: the probabilities with a holding that can be do not sum to 1.
+        PolicyError: the probabilities with a possible holding do not sum to 1.
     """
     if not isinstance(policy, Bot) or not is_holdem(view.game):
         return None
@@ -175,11 +168,7 @@ class FilePolicy:
     """A policy from a file of probabilities."""
 
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
-        """Read the file.
-
-        Raises:
-            PolicyError: it cannot be read, or a line of it; the message says which.
-        """
+        """Read the file; a `PolicyError` names the line that cannot be read."""
         self._known: dict[str, Mapping[Action, float] | None] = {}
         try:
             with open(path, encoding="utf-8") as file:
@@ -220,10 +209,9 @@ class AskedPolicy:
     def __init__(
         self, command: str, game: Game, *, reply_timeout_s: float = 60.0, leave_timeout_s: float = 1.0
     ) -> None:
-        """Start the program.
+        """Start the program, whose command is split as by a shell.
 
         Args:
-            command: the program and its arguments, split as a shell does.
             reply_timeout_s: how long it may take for an answer.
             leave_timeout_s: how long it may take to end once its input has ended; then it is killed.
 
@@ -263,7 +251,6 @@ class AskedPolicy:
         self.close()
 
     def close(self) -> None:
-        """End the program."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
@@ -284,7 +271,7 @@ class AskedPolicy:
         """
         state = _text_of(view)
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it has ended: reading says so
+        with contextlib.suppress(OSError):  # it has ended, which reading finds
             self._process.stdin.write(state.encode("ascii") + b"\n")
             self._process.stdin.flush()
         try:
@@ -303,11 +290,7 @@ class AskedPolicy:
 
 
 def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
-    """Pairs of actions and probabilities; None for a question mark.
-
-    Raises:
-        ValueError: they are none.
-    """
+    """Pairs of actions and probabilities, or None for a question mark; anything else is a `ValueError`."""
     if words == [_UNKNOWN]:
         return None
     if not words or len(words) % 2:
@@ -316,7 +299,7 @@ def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
     for name, text in zip(words[::2], words[1::2], strict=True):
         match = _ACTION.fullmatch(name)
         if match is None or (match[1] != "r" and match[2]):
-            raise ValueError(f"{quoted(name, 40)} is no action: f, c, r, or r with a hand total")
+            raise ValueError(f"{quoted(name, 40)} is not an action: f, c, r, or r with a hand total")
         kind = _KINDS[match[1]]
         action = raise_to(int(match[2] or 0)) if kind == ActionKind.RAISE else Action(kind)
         try:
@@ -324,7 +307,7 @@ def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
         except ValueError:
             chance = math.nan
         if not 0 <= chance <= 1 + _TOLERANCE:
-            raise ValueError(f"{quoted(text, 40)} is no probability")
+            raise ValueError(f"{quoted(text, 40)} is not a probability")
         if action in found:
             raise ValueError(f"{name} is named twice")
         found[action] = chance
@@ -340,23 +323,21 @@ def _text_of(view: View) -> str:
 _CHOICES: Final = 17
 """Seed of the actions that are drawn to be compared."""
 _PLAY: Final = 18
-"""Seed of those behind them; another one, so that what is compared next has not been drawn before."""
+"""Seed of those after them; another one, so that what is compared next has not been drawn before."""
 _BOARDS: Final = 19
 
 
 def leaks_against_policy(
     deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None, policy: Policy, name: str
 ) -> Leaks:
-    """What a player loses by departing from a policy.
+    """What a player, by default the first one of the first hand, loses by departing from a policy.
 
-    Args:
-        deals: of each, all its hands with the paths they come from (`logs.leaks.deals_in`).
-        player: whose; None for the first player of the first hand.
-        policy: what it is held against; must tell its probabilities in every state.
+    The deals have all hands of the same cards with the paths they come from (`logs.leaks.deals_in`); the policy must
+    have probabilities in every state.
 
     Raises:
-        LeaksRefused: nothing can be said of these hands; the sentence says why.
-        PolicyError: the policy tells what cannot be played.
+        LeaksRefused: the hands do not show it, with the reason.
+        PolicyError: the policy has impossible probabilities.
     """
     names: dict[str, None] = {}
     game: Game | None = None
@@ -385,7 +366,7 @@ def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, 
     state = betting_start(record.game)
     for number, step in enumerate(betting_steps(record.betting)):
         if step.position == position:
-            view = _view(state, deal, record.hand_number)
+            view = view_at(state, deal, record.hand_number)
             theirs = _drawn(policy, view, _CHOICES, name)
             divergence = None
             if not _is_same(step.action, theirs, record.game):
@@ -400,7 +381,7 @@ def _compare(record: HandRecord, path: str, count: PlayerCount, policy: Policy, 
 
 
 def _whole(record: HandRecord) -> Deal:
-    """The deal with a whole board: cards that did not come are drawn from those that nobody holds."""
+    """The deal with a whole board: cards that did not come are drawn from those that no player holds."""
     deal, game = record.deal, record.game
     seen = {*deal.board, *(card for hole in deal.hole_cards for card in hole)}
     rest = [card for card in game.deck if card not in seen]
@@ -409,23 +390,19 @@ def _whole(record: HandRecord) -> Deal:
     return Deal(deal.hole_cards, (*deal.board, *chance.sample(rest, missing)))
 
 
-def _view(state: BettingState, deal: Deal, number: int) -> View:
+def view_at(state: BettingState, deal: Deal, hand_number: int) -> View:
+    """What the player in turn sees."""
     at, game = state.acting_position, state.game
     holes = tuple([hole if seat == at else () for seat, hole in enumerate(deal.hole_cards)])
-    return View(state, at, number, holes, deal.board[: game.board_cards_by_round[state.round]])
+    return View(state, at, hand_number, holes, deal.board[: game.board_cards_by_round[state.round]])
 
 
 def _drawn(policy: Policy, view: View, seed: int, name: str) -> Action:
-    """An action drawn from the policy.
-
-    Raises:
-        LeaksRefused: the policy does not tell its probabilities.
-    """
-    told = policy_at(policy, view)
-    if told is None:
+    chances = policy_at(policy, view)
+    if chances is None:
         state = view.match_state.format()
-        raise LeaksRefused(f"{name} gives no policy in {state}, so that it cannot be compared")
-    action = drawn_action(told, uniform(draw(seed, view)))
+        raise LeaksRefused(f"{name} has no policy in {state}, so nothing can be compared")
+    action = drawn_action(chances, uniform(draw(seed, view)))
     return RAISE if view.game.is_limit and action.kind == ActionKind.RAISE else action
 
 
@@ -437,5 +414,5 @@ def _is_same(one: Action, other: Action, game: Game) -> bool:
 def _played_out(state: BettingState, deal: Deal, number: int, policy: Policy, name: str) -> Sequence[float]:
     """What each position wins if the policy plays on in every seat."""
     while not state.finished:
-        state = state.after(_drawn(policy, _view(state, deal, number), _PLAY, name))
+        state = state.after(_drawn(policy, view_at(state, deal, number), _PLAY, name))
     return hand_values(state, deal)

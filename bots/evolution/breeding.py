@@ -27,11 +27,7 @@ Seeds: TypeAlias = NDArray[np.uint64]
 
 
 class GeneRange(NamedTuple):
-    """The values a gene may take.
-
-    Attributes:
-        high: the highest, above `low`.
-    """
+    """The values a gene may take, from `low` to a higher `high`."""
 
     low: float
     high: float
@@ -40,13 +36,10 @@ class GeneRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Genome:
-    """The genes of every chromosome of a population.
-
-    Attributes:
-        values: how many values a gene has, all of its range.
+    """The genes of every chromosome of a population, each with so many values of its range.
 
     Raises:
-        EvolutionError: no genes, no values, or a range that is none.
+        EvolutionError: no genes, no values, or an empty range.
     """
 
     ranges: tuple[GeneRange, ...]
@@ -57,7 +50,7 @@ class Genome:
             raise EvolutionError("a chromosome needs at least one gene, and a gene at least one value")
         for number, gene in enumerate(self.ranges):
             if not (isfinite(gene.low) and isfinite(gene.high) and gene.low < gene.high):
-                raise EvolutionError(f"the range of gene {number} is no range: {gene.low} to {gene.high}")
+                raise EvolutionError(f"the range of gene {number} is empty: {gene.low} to {gene.high}")
             if gene.is_whole and not (gene.low == int(gene.low) and gene.high == int(gene.high)):
                 raise EvolutionError(
                     f"the range of gene {number} does not end at whole numbers: {gene.low} to {gene.high}"
@@ -65,12 +58,10 @@ class Genome:
 
     @classmethod
     def alike(cls, genes: int, low: float, high: float, *, is_whole: bool = False, values: int = 1) -> Genome:
-        """Genes that all have the same range."""
         return cls((GeneRange(low, high, is_whole),) * genes, values)
 
     @property
     def genes(self) -> int:
-        """How many genes there are."""
         return len(self.ranges)
 
     @property
@@ -81,12 +72,10 @@ class Genome:
 
     @property
     def low(self) -> Floats:
-        """The lowest value of each gene, shape (genes, 1)."""
         return np.array([[gene.low] for gene in self.ranges])
 
     @property
     def width(self) -> Floats:
-        """From the lowest value of each gene to the highest, shape (genes, 1)."""
         return np.array([[gene.high - gene.low] for gene in self.ranges])
 
     def random(self, count: int, random: np.random.Generator) -> Chromosomes:
@@ -97,14 +86,9 @@ class Genome:
         return self.fitted(np.where(whole, np.floor(drawn), drawn))
 
     def spread(self, count: int, levels: int, random: np.random.Generator) -> Chromosomes:
-        """Chromosomes in which every gene takes each of some equally spaced values equally often, in drawn order.
+        """Chromosomes in which every gene takes each of `levels` equally spaced values equally often, in drawn order.
 
-        Args:
-            count: how many, a multiple of `levels`.
-            levels: how many different values, from the lowest to the highest of the range; 2 or more.
-
-        Raises:
-            EvolutionError: `count` is not a multiple of `levels`.
+        `count` is a multiple of `levels`, which is 2 or more and includes both ends of the range.
         """
         if levels < 2 or count % levels:
             raise EvolutionError(
@@ -205,12 +189,9 @@ class Selection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """The fittest of some individuals drawn; among equals, the one drawn first.
+    """The fittest of `size` individuals drawn with replacement; among equals, the one drawn first.
 
-    Attributes:
-        size: how many are drawn, with replacement; 1 is no selection.
-        floor: who is not fitter than this cannot win; where nobody drawn is, the first of the population does. None
-            lets everybody win.
+    An individual that is not fitter than `floor` cannot win; where nobody drawn is, the first of the population does.
     """
 
     size: int = 3
@@ -221,7 +202,6 @@ class Tournament:
             raise EvolutionError(f"a tournament needs at least 1 participant, not {self.size}")
 
     def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-        """See `Selection`."""
         drawn = random.integers(len(fitness), size=(count, self.size))
         winners: NDArray[np.intp] = drawn[np.arange(count), np.argmax(fitness[drawn], axis=1)]
         if self.floor is not None:
@@ -233,10 +213,7 @@ class Tournament:
 class Roulette:
     """In proportion to fitness plus an offset.
 
-    Whoever's sum is not above 0 is not drawn; if nobody's is, all are equally likely.
-
-    Attributes:
-        offset: added to every fitness.
+    An individual whose sum is not above 0 is not drawn; if there is no other, all are equally likely.
     """
 
     offset: float = 0.0
@@ -246,20 +223,18 @@ class Roulette:
             raise EvolutionError(f"the offset of a roulette wheel must be a number, not {self.offset}")
 
     def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-        """See `Selection`."""
         return _spin(np.maximum(fitness + self.offset, 0.0), count, random)
 
 
 @dataclass(frozen=True, slots=True)
 class SignedRoulette:
-    """Walks along the fitness of all, negative numbers too, until their sum reaches a drawn part of the whole sum.
+    """Walks along the fitness of all, also where it is negative, until the sum reaches a drawn part of the whole sum.
 
     Raises:
         EvolutionError: when it draws and the whole sum is not above 0: there is nothing to walk along.
     """
 
     def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-        """See `Selection`."""
         ends = np.cumsum(fitness)
         if not ends[-1] > 0:
             raise EvolutionError(
@@ -273,16 +248,14 @@ class SignedRoulette:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """In proportion to rank: 1 for the least fit, n for the fittest of n; equals in the order in which they stand.
+    """In proportion to rank: 1 for the least fit, n for the fittest of n; equals in their order in the population.
 
-    Attributes:
-        skips_best: the fittest is never drawn; the others keep their ranks.
+    With `skips_best` the fittest is never drawn; the others keep their ranks.
     """
 
     skips_best: bool = False
 
     def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-        """See `Selection`."""
         ranks = np.empty(len(fitness))
         order = np.argsort(fitness, kind="stable")
         ranks[order] = np.arange(1, len(fitness) + 1)
@@ -303,7 +276,7 @@ class Crossover(Protocol):
     """Chooses the genes that pairs of children exchange."""
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        """The mask of the genes exchanged; `used` tells which genes of each pair's first parent were used."""
+        """The mask of the genes exchanged; `used` marks which genes of each pair's first parent were used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +284,6 @@ class OnePoint:
     """All genes from a drawn point on; at least one gene stays, and at least one goes."""
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        """See `Crossover`."""
         pairs, genes = used.shape
         cuts = random.integers(min(1, genes - 1), max(genes, 1), size=(pairs, 1))
         mask: Bools = np.arange(genes) >= cuts
@@ -320,11 +292,7 @@ class OnePoint:
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Each gene by itself.
-
-    Attributes:
-        share: the chance that it is exchanged.
-    """
+    """Each gene by itself, with the chance `share`."""
 
     share: float = 0.5
 
@@ -333,7 +301,6 @@ class Uniform:
             raise EvolutionError(f"the share of genes exchanged must be 0 to 1, not {self.share}")
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        """See `Crossover`."""
         mask: Bools = random.random(used.shape) < self.share
         return mask
 
@@ -343,7 +310,6 @@ class HalfOfUsedGenes:
     """All genes behind the first half of those that the first parent used; none, if it used none."""
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        """See `Crossover`."""
         counts = np.cumsum(used, axis=1)
         mask: Bools = 2 * counts > counts[:, -1:]
         return mask
@@ -351,11 +317,7 @@ class HalfOfUsedGenes:
 
 @dataclass(frozen=True, slots=True)
 class RandomGenes:
-    """Some genes, drawn.
-
-    Attributes:
-        count: how many; all, if there are fewer.
-    """
+    """`count` genes, drawn; all, if there are fewer."""
 
     count: int
 
@@ -363,17 +325,12 @@ class RandomGenes:
         _require_count(self.count)
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        """See `Crossover`."""
         return pick(np.ones_like(used), self.count, random)
 
 
 @dataclass(frozen=True, slots=True)
 class UsedGenes:
-    """Some of the genes that the first parent used, drawn.
-
-    Attributes:
-        count: how many; all that it used, if those are fewer.
-    """
+    """`count` of the genes that the first parent used, drawn; all that it used, if those are fewer."""
 
     count: int
 
@@ -381,17 +338,12 @@ class UsedGenes:
         _require_count(self.count)
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        """See `Crossover`."""
         return pick(used, self.count, random)
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of several, drawn again for each generation.
-
-    Attributes:
-        operators: one or more.
-    """
+    """One of several, drawn again for each generation."""
 
     operators: tuple[Crossover, ...]
 
@@ -400,7 +352,6 @@ class OneOf:
             raise EvolutionError("there is no crossover to choose from")
 
     def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        """See `Crossover`."""
         return self.operators[int(random.integers(len(self.operators)))].exchanged(used, random)
 
 
@@ -423,7 +374,7 @@ class Mutation(Protocol):
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:
-        """The chromosomes, changed; `used`, shape (individuals, genes), tells which genes were used by a parent."""
+        """The chromosomes, changed; `used`, shape (individuals, genes), marks which genes were used by a parent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,7 +403,6 @@ class Shift:
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:
-        """See `Mutation`."""
         picked = pick(used if self.only_used else np.ones_like(used), self.genes, random)
         steps = random.choice([-1.0, 1.0], size=chromosomes.shape) * self.variance * genome.width
         if self.is_drawn:
@@ -464,9 +414,7 @@ class Shift:
 class NewValues:
     """Some genes get new values, each value of their range equally likely.
 
-    Attributes:
-        genes: how many genes of a chromosome.
-        only_used: only genes that were used in the evaluation.
+    With `only_used` only genes that were used in the evaluation.
     """
 
     genes: int = 1
@@ -478,7 +426,6 @@ class NewValues:
     def mutated(
         self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
     ) -> Chromosomes:
-        """See `Mutation`."""
         picked = pick(used if self.only_used else np.ones_like(used), self.genes, random)
         return np.where(picked[:, :, None], genome.random(len(chromosomes), random), chromosomes)
 
@@ -494,9 +441,7 @@ _HALF = np.uint64(32)
 class Offspring(NamedTuple):
     """Children that have not been evaluated.
 
-    Attributes:
-        chromosomes: shape (children, genes, values).
-        used: for each gene, whether the parent that it comes from used it; shape (children, genes).
+    `used` marks the genes that the parent they come from used, shape (children, genes).
     """
 
     chromosomes: Chromosomes
@@ -511,7 +456,7 @@ class Breeding:
         crossover_rate: the chance that a pair exchanges anything, 0 to 1.
         mutation_rate: the chance that a child does, 0 to 1.
         keeps_best: the next population is the best of parents and children; otherwise the children, and the `elite`.
-        elite: how many of the best parents live on beside the children.
+        elite: how many of the best parents live on.
         is_unique: a child equal to another one, or to one of the elite, is dropped and another bred. Where breeding
             brings nothing new any more, equal ones are let in.
     """
@@ -537,18 +482,14 @@ class Breeding:
             )
 
     def require_population(self, size: int) -> None:
-        """Check that a population of this size can be bred.
-
-        Raises:
-            EvolutionError: it cannot.
-        """
+        """Raise an `EvolutionError` for a population of a size that cannot be bred."""
         if size < 2:
             raise EvolutionError(f"a population needs at least 2 individuals, not {size}")
         if self.elite >= size:
             raise EvolutionError(f"an elite of {self.elite} leaves no room for children in a population of {size}")
 
     def survivors(self, size: int) -> int:
-        """How many parents of a population of this size live on, or may."""
+        """How many parents of a population of this size may live on."""
         return size if self.keeps_best else self.elite
 
     def offspring(

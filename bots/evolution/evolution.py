@@ -2,7 +2,7 @@
 
 An `Opposition` is whom the individuals are measured against, and how those change. A checkpoint is one file
 (`bots.artifact`), whole after any accident. It is saved while the evolution runs, and resumed only with the settings it
-was begun with.
+had at first.
 """
 
 from __future__ import annotations
@@ -40,11 +40,7 @@ class Opposition(Protocol):
     """Renews the opponents after a generation."""
 
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """The opponents of the next generation: the same object if nothing changes.
-
-        Args:
-            opponents: those of this generation, shape (opponents, genes, values).
-        """
+        """The next generation's opponents, shape (opponents, genes, values): the same object if nothing changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +48,17 @@ class Fixed:
     """The opponents never change."""
 
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """See `Opposition`."""
         return opponents
 
 
 @dataclass(frozen=True, slots=True)
 class Challengers:
-    """The best individual replaces the worst opponent when it wins, and wins more than the best opponent beside it.
+    """The best individual replaces the worst opponent when it wins, and wins more than the best opponent at its table.
 
     Opponents are judged by what they got against that individual, which must have more than 0.
     """
 
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """See `Opposition`."""
         best = int(np.argmax(evaluation.fitness))
         against = _required(evaluation)[best]
         if not evaluation.fitness[best] > max(0.0, against.max()):
@@ -78,9 +72,8 @@ class Challengers:
 class Rivals:
     """The opponents are a population of their own, bred as the first one, each as fit as it did on average.
 
-    Attributes:
-        hall: so many of the latest generations, on either side, leave their fittest in a hall of fame, which the other
-            side plays against as well.
+    On either side so many of the latest generations as `hall` leave their fittest in a hall of fame, which the other
+    side plays against as well.
     """
 
     hall: int = 0
@@ -95,7 +88,6 @@ class Rivals:
 
     @staticmethod
     def fitness(evaluation: Evaluation) -> Floats:
-        """Of each opponent."""
         if evaluation.totals is not None:
             return evaluation.totals / len(evaluation.fitness)
         fitness: Floats = _required(evaluation).mean(axis=0)
@@ -104,7 +96,7 @@ class Rivals:
 
 def _required(evaluation: Evaluation) -> Floats:
     if evaluation.against is None:
-        raise EvolutionError("the evaluation does not return the results of the opponents, so they cannot be renewed")
+        raise EvolutionError("the evaluation has no winnings of the opponents, so they cannot be renewed")
     return evaluation.against
 
 
@@ -152,7 +144,7 @@ class StopRule:
             raise EvolutionError(f"the diversity at which to stop must be 0 to 1, not {self.diversity:g}")
 
     def reason(self, generation: Generation) -> StopReason | None:
-        """Why to stop after a generation; None: go on."""
+        """Why to stop after a generation; None to continue."""
         if self.generations is not None and generation.number >= self.generations:
             return StopReason.GENERATIONS
         if self.opponents is not None and generation.renewals >= self.opponents:
@@ -187,7 +179,6 @@ class Generation:
         renewals: in how many generations, this one included, the opponents were renewed.
         since_renewal: how many generations ago that was for the last time; the number of the generation, if never.
         rivals_best: the highest fitness of the opponents where they are rivals; None otherwise.
-        rivals_mean: of all rivals.
     """
 
     number: int
@@ -215,7 +206,6 @@ class State:
             do not change; shape (champions, genes, values). With rivals, the fittest of each generation, if there is a
             hall of fame.
         champion_generations: the number of the generation of each.
-        history: every generation so far.
     """
 
     seed: int
@@ -231,17 +221,16 @@ _FIXED: Final = Fixed()
 
 
 class Evolution:
-    """A population, what it is measured by, and how it renews itself.
+    """A population that is evaluated and bred.
 
     All numbers drawn in a generation follow from the seed and the generation's number, so neither an interruption nor
     the number of processes changes a result.
 
     Args:
         population: how many individuals, 2 or more; or the first population itself.
-        seed: 0 or more.
         opponents: chromosomes to play against; None for an evaluator that needs none.
         is_noisy: the evaluation has luck in it, so that parents who live on are evaluated again in every generation.
-        state: of an evolution that goes on, instead of `population`, `seed` and `opponents`.
+        state: of an evolution that is resumed, instead of `population`, `seed` and `opponents`.
         over: spreads the evaluation; by default it happens here.
         parts: the number of tasks into which an evaluation is divided.
 
@@ -295,18 +284,14 @@ class Evolution:
 
     @property
     def champion(self) -> Chromosomes:
-        """The best individual of the last generation, shape (genes, values).
-
-        Raises:
-            EvolutionError: nothing has been evaluated yet.
-        """
+        """The best individual of the last generation, shape (genes, values)."""
         if self.state is None:
             raise EvolutionError("there is no champion before the first generation")
         best: Chromosomes = self.state.population[int(np.argmax(self.state.evaluation.fitness))]
         return best
 
     def generations(self, rule: StopRule) -> Iterator[Generation]:
-        """Breed until the rule stops it, each generation when it is asked for; none, if the rule holds already."""
+        """Breed until the rule holds, each generation when it is asked for."""
         while self.state is None or rule.reason(self.state.history[-1]) is None:
             yield self.step()
 
@@ -361,7 +346,7 @@ class Evolution:
         return population, evaluation
 
     def _rivals_fitness(self, evaluation: Evaluation, number: int) -> Floats | None:
-        """Of each rival, without those in their hall of fame; None where the opponents are no rivals."""
+        """Of each rival, without those in their hall of fame; None where the opponents are not rivals."""
         if not isinstance(self._opposition, Rivals):
             return None
         fitness = self._opposition.fitness(evaluation)
@@ -442,10 +427,7 @@ _KIND: Final = FileKind(
 
 
 def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> None:
-    """Write a state in place of the file; the old file stands until the new one is on the disk.
-
-    Args:
-        about: what else has to be known to go on, such as settings; JSON must be able to say it.
+    """Write a state whole, and what else is needed to resume, such as settings; JSON must be able to hold `about`.
 
     Raises:
         CheckpointError: the file cannot be written.
@@ -500,12 +482,7 @@ _SAVE_EVERY_S: Final = 10.0
 def saving(evolution: Evolution, path: str | Path, about: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], None]]:
     """Write the state of a running evolution when it ends, for whatever reason, and every ten seconds before.
 
-    Args:
-        evolution: a new state is written only if it has one.
-        about: gives what is written with the state.
-
-    Yields:
-        a function to call after each generation.
+    The function yielded is to be called after each generation; `about` gives what is written with the state.
 
     Raises:
         CheckpointError: the file cannot be written.
@@ -540,7 +517,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 class Pace:
-    """How long a generation takes; the first one waits for compiled code and workers, and does not count."""
+    """The time of a generation; the first one waits for compiled code and workers, and does not count."""
 
     def __init__(self) -> None:
         self._first, self._began_s = -1, 0.0
@@ -554,11 +531,7 @@ class Pace:
 
 
 def require_same_settings(path: str | Path, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Check that a file was made with the settings that are asked for.
-
-    Raises:
-        CheckpointError: a setting differs; both values are named.
-    """
+    """Raise a `CheckpointError` that names the differing values, unless a file was made with the wanted settings."""
     names = [name for name, value in wanted.items() if found.get(name) != value]
     if names:
         raise CheckpointError(

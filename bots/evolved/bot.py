@@ -64,7 +64,6 @@ class EvolvedBot(Bot):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All but limit hold'em is refused."""
         if game.is_limit and holdem_refusal(game) is None:
             return None
         return "a chromosome plays limit hold'em of two to ten players, such as in the games limit and limit10"
@@ -78,11 +77,7 @@ class EvolvedBot(Bot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: a value is out of range, or a file that is no chromosome.
-        """
+        """Set the options of `option_help`; a bad value, or a file that is not a chromosome, is a `ValueError`."""
         try:
             found = read_chromosome(chromosome or CHAMPION)
         except ChromosomeError as error:
@@ -128,7 +123,6 @@ class EvolvedBot(Bot):
         return one_action_each(view, kinds, lambda kind: self._action(kind, view))
 
     def act(self, view: View) -> Action:
-        """Play the chart's or the gene's decision."""
         action, reason = self._decide(view)
         if self._explains:
             cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
@@ -166,5 +160,4 @@ class EvolvedBot(Bot):
 
 
 def _raises(view: View) -> list[int]:
-    """The raises of each round so far."""
     return [sum(action.kind is ActionKind.RAISE for _, action in actions) for actions in view.actions_by_round]

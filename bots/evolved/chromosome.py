@@ -1,18 +1,17 @@
 """The charts of the agent before the flop, the genes after it, and chromosomes as files.
 
-Charts. The work prints charts without their colours; these are rebuilt from the groups of Sklansky and Malmuth, moved
-where the work's own statistics say so. A row has four letters: what to do when the blind alone, one, two or three
-raises are in, with F for fold (a check where it is free), C for call and R for raise (a call where nobody may raise any
-more).
+Charts. The thesis prints charts without their colours; these are rebuilt from the groups of Sklansky and Malmuth, moved
+where the thesis's own statistics require it. A row has four letters: what to do when the blind alone, one, two or three
+raises are in, with F for fold (a check where it is free), C for call and R for raise (a call at the limit of raises).
 
 Genes. There are 5,040 genes: 9 categories of hands x 8 positions x 70 states of the betting, which are raises in the
 round before (4 values before the flop, where the blind counts as a raise, 5 later) x raises in this round (5 values),
 for each of the rounds after the first: 4 x 5 + 5 x 5 + 5 x 5. A gene has two thresholds, whole numbers from -100 to
 100. With d the weight of the hand times the odds, the agent raises if d is above the first, calls if it is above the
-second, and folds otherwise (chapter 3.3.1 of the work).
+second, and folds otherwise (chapter 3.3.1 of the thesis).
 
-Files. The first line has a record of the training. Behind it stand the two thresholds of gene 0, of gene 1, and so on,
-a signed byte each.
+Files. The first line has a record of the training. Then come the two thresholds of gene 0, of gene 1, and so on, a
+signed byte each.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from bots.errors import ChromosomeError
 from engine.cards import STARTING_HANDS
 
 POSITION_CLASSES: Final = ("small blind", "big blind", "early", "6th", "7th", "8th", "9th", "dealer")
-"""The positions that the work tells apart at a table of ten."""
+"""The positions that the thesis distinguishes at a table of ten."""
 _TIERS: Final = (
     "AA KK",
     "QQ JJ AKs",
@@ -43,7 +42,7 @@ _TIERS: Final = (
     "K8s K7s K6s K5s K4s K3s K2s Q8s T7s 64s 53s 43s J9o T9o 98o",
     "J7s 96s 85s 74s 42s 32s A9o K9o Q9o J8o T8o 87o 76o 65o 54o",
 )
-"""The starting hands from strong to weak; all others stand below."""
+"""The starting hands from strong to weak; all others are below."""
 _ROWS: Final = (
     "RRRC RRRC RRRC RRRC RRRC RRRC RRRC RRRC",
     "RRCC RRCC RRCC RRCC RRCC RRCC RRCC RRCC",
@@ -75,9 +74,9 @@ def chart() -> tuple[tuple[tuple[int, ...], ...], ...]:
 def chart_position(position: int, players: int) -> int:
     """The position class of a position at a table of 2 to 10, 0 being the first to act after the flop.
 
-    At ten it is the work's. At smaller tables the blinds and the dealer stay what they are, and the others count from
-    the dealer backwards, so that the early positions are those that are missing. Heads-up, the dealer is the small
-    blind and acts last after the flop: it is a dealer.
+    At ten it is that of the thesis. At smaller tables the blinds and the dealer stay what they are, and the others
+    count from the dealer backwards, so that the early positions are those that are missing. Heads-up, the dealer is
+    the small blind and acts last after the flop: it is a dealer.
     """
     if players == 2:
         return 1 if position == 0 else 7
@@ -98,7 +97,7 @@ THRESHOLD: Final = 100
 
 
 class Odds(enum.Enum):
-    """What "odds of the pot" means; the work's words and its formula allow both."""
+    """What "odds of the pot" means; the words and the formula of the thesis allow both."""
 
     REWARD = "reward"
     """The pot's share of pot and price: 1 where nothing is to be paid; the better the price, the higher."""
@@ -125,21 +124,19 @@ def decision(raise_above: int, call_above: int, weight: float, to_call: float, p
 
     Args:
         weight: the chance not to lose against those who have not folded, 0 to 1.
-        to_call: the price, in any unit.
-        pot: everything that has been put in, in the same unit.
-        odds: what the weight is multiplied with.
+        pot: everything that has been put in, in the unit of the price `to_call`.
     """
     d = THRESHOLD * weight * odds_factor(to_call, pot, odds)
     return 2 if d > raise_above else 1 if d > call_above else 0
 
 
 def odds_factor(to_call: float, pot: float, odds: Odds) -> float:
-    """What the weight of a hand is multiplied with, beside `THRESHOLD`; arguments as for `decision`."""
+    """What the weight of a hand is multiplied with and with `THRESHOLD`; arguments as for `decision`."""
     return pot / (pot + to_call) if odds is Odds.REWARD else to_call / pot
 
 
 CHAMPION: Final = os.path.join(os.path.dirname(__file__), "champion.chromosome")
-"""The shipped one; its first line tells the commands, seeds and date of its training."""
+"""The shipped one; its first line has the commands, seeds and date of its training."""
 _KIND: Final = FileKind(
     "a chromosome of acpc-arena's evolved agent", 2, ChromosomeError, "`arena evolve` writes such files"
 )
@@ -147,11 +144,9 @@ _KIND: Final = FileKind(
 
 @dataclass(frozen=True, slots=True)
 class Chromosome:
-    """An agent.
+    """Thresholds, two for each gene, first that above which it raises, then that above which it calls.
 
-    Attributes:
-        thresholds: two for each gene, first that above which it raises, then that above which it calls.
-        record: of its training, as JSON: settings, seeds, date, results.
+    `record` is that of its training, as JSON: settings, seeds, date, results.
     """
 
     thresholds: tuple[int, ...]
@@ -159,11 +154,7 @@ class Chromosome:
 
 
 def write_chromosome(path: str, thresholds: bytes, record: Mapping[str, Any]) -> None:
-    """Write a file.
-
-    Args:
-        thresholds: a signed byte each, see above.
-        record: of the training; JSON must be able to say it.
+    """Write a file; thresholds are a signed byte each.
 
     Raises:
         ChromosomeError: the file cannot be written.
@@ -175,7 +166,7 @@ def read_chromosome(path: str) -> Chromosome:
     """Read a file.
 
     Raises:
-        ChromosomeError: there is no such file, it is no chromosome, of another version, or damaged.
+        ChromosomeError: there is no such file, it is not a chromosome, of another version, or damaged.
     """
     found = read_artifact(path, _KIND)
     values = tuple(array("b", bytes(found.contents)))
@@ -187,7 +178,7 @@ def read_chromosome(path: str) -> Chromosome:
 
 
 def recorded_odds(chromosome: Chromosome) -> str:
-    """The odds that a chromosome was trained with; ``reward``, the default, where its record says none."""
+    """The odds that a chromosome was trained with; ``reward``, the default, where its record has none."""
     record = json.loads(chromosome.record)
     settings = record.get("settings") if isinstance(record, dict) else None
     odds = settings.get("odds") if isinstance(settings, dict) else None

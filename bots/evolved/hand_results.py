@@ -21,12 +21,9 @@ _STARTING_HAND: Final = np.array(starting_hand_table(), np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure of some deals, and how far it can be trusted as one of all deals.
+    """A figure of some deals, and half of its 95 % interval as one of all deals; None with fewer than 100 deals.
 
-    Attributes:
-        value: the figure.
-        half_width_95: half of its 95 % interval, whose units are deals: the hundred hands of one deal share its cards.
-            None with fewer than 100 deals.
+    The units of the interval are deals: the hundred hands of one deal share its cards.
     """
 
     value: float
@@ -34,12 +31,10 @@ class Estimate:
 
     @property
     def low(self) -> float | None:
-        """The lower end."""
         return None if self.half_width_95 is None else self.value - self.half_width_95
 
     @property
     def high(self) -> float | None:
-        """The upper end."""
         return None if self.half_width_95 is None else self.value + self.half_width_95
 
 
@@ -49,13 +44,10 @@ class HandResults:
     rotation of the players.
 
     Attributes:
-        deal: of each hand.
-        position: of player 0, 0 for the small blind.
+        position: 0 for the small blind.
         hand: its starting hand, an index of `engine.cards.STARTING_HANDS`.
         category: of its hand at the end, which is the last round that it saw; 0 to 8.
-        dollars: what it won.
         last: the last round that it saw, 0 if it folded before the flop.
-        showdown: whether it was in one.
         won: whether it won a part of the pot.
         raises: its bets and raises after the flop.
         calls: its calls of a price after the flop.
@@ -77,20 +69,17 @@ class HandResults:
 
     @property
     def saw_flop(self) -> NDArray[np.bool_]:
-        """The hands in which it saw the flop."""
         return self.last > 0
 
 
 def play_hands(
     deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Sequence[Odds], rake: bool
 ) -> HandResults:
-    """Play all hands of some deals, and watch player 0.
+    """Play all hands of some deals, and watch player 0, whose chromosome has shape (5040, 2).
 
     Args:
-        player: its chromosome, shape (5040, 2).
         opponents: of the nine others, shape (9, 5040, 2).
         odds: by which each of the ten decides, the player first.
-        rake: whether a part of each pot that saw a flop is taken.
     """
     from bots.evolved.kernel import LOGGED
 
@@ -168,15 +157,9 @@ def _half_width(by_deal: NDArray[np.float64], deals: int) -> float | None:
 # ---- before the flop
 @dataclass(frozen=True, slots=True)
 class Preflop:
-    """How the charts play before the flop, which all players of a table have in common.
+    """How the charts play before the flop, which all players of a table have in common: parts of hands.
 
-    Attributes:
-        vpip: the part of the hands in which chips were put in voluntarily; hands in which nobody left it a turn do not
-            count.
-        vpip_no_big_blind: the same without the hands in the big blind.
-        vpip_small_blind: the same of the hands in the small blind.
-        pfr: the part of them in which it raised.
-        saw_flop: the part of all hands in which it saw a flop.
+    Hands in which nobody left it a turn do not count, except for `saw_flop`, which is of all hands.
     """
 
     vpip: Estimate

@@ -48,8 +48,7 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
         spent: by position, what each has put in at the end.
 
     Returns:
-        the bit set of the positions that have not folded, the raises without the blind, and the bit set of those who
-        raised.
+        the bit set of the positions that have not folded, the raises without the blind, the bit set of the raisers.
     """
     spent[:] = 0
     spent[0], spent[1] = 1, 2
@@ -77,8 +76,7 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
 def deal(start: np.uint64, cards: NDArray[np.uint8]) -> np.uint64:
     """Draw deals, shape (deals, 25), until as many have at least one rotation that sees a flop.
 
-    Returns:
-        the generator's state afterwards.
+    Returns the generator's state afterwards.
     """
     deck = np.arange(52).astype(np.uint8)
     spent = np.empty(PLAYERS, np.int64)
@@ -105,7 +103,6 @@ def weigh(
 
     Args:
         cards: deals, shape (deals, 25).
-        trials: 1 or more.
         start: the generator's state.
         weights: shape (deals, 10 pairs, 3 rounds, 9); the last index is opponents less one.
     """
@@ -176,7 +173,7 @@ def play_table(
         weights: see `weigh`.
         used: the genes of player 0 that were asked are set.
         won: by player, in dollars.
-        log: what player 0 did, shape (10 * hands, `LOGGED`), or without rows where nobody asks: for each hand and
+        log: what player 0 did, shape (10 * hands, `LOGGED`), or without rows where it is not wanted: for each hand and
             rotation of the players its gain in dollars, the last round it saw (0 if it folded before the flop), 1 if
             it was in a showdown, 1 if it won a part of the pot, its bets and raises, its calls of a price.
     """

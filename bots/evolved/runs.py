@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -40,23 +41,14 @@ from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
 
 _VERSION: Final = 1
-
-
 _RANDOM: Final = 0x7261_6E64
-
-
 _DEALS: Final = 0x6465_616C
-"""Told to the generators beside the run's seed, so that nothing is drawn that the training draws."""
+"""Given to the generators together with the run's seed, so that nothing is drawn that the training draws."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
-    """When and how long it is checked.
-
-    Attributes:
-        every: so many generations, and after the last one; 0 never.
-        deals: each played a hundred times.
-    """
+    """A check every so many generations, and after the last one; 0 never. Each deal is played a hundred times."""
 
     every: int = 10
     deals: int = 200
@@ -77,7 +69,6 @@ class Check:
         random: against nine random trainers.
         best_random: what the best of these won there.
         earlier: against the latest champions before it; None where there are none.
-        best_earlier: what the best of these won there.
     """
 
     generation: int
@@ -90,11 +81,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """All checks of a run.
-
-    Attributes:
-        deals: of each, each deal played a hundred times.
-    """
+    """All checks of a run, and the number of deals of each."""
 
     deals: int
     checks: tuple[Check, ...] = ()
@@ -106,10 +93,10 @@ class Checker:
     def __init__(
         self, folder: Path, name: str, settings: EvolvedSettings, asked: CheckSettings, over: Map | None = None
     ) -> None:
-        """Prepare.
+        """Read the checks that a resumed run has.
 
         Raises:
-            CheckpointError: the checks of a run that is resumed cannot be read, or had other deals.
+            CheckpointError: they cannot be read, or had other deals.
         """
         self._path = _path(folder, name)
         self.checks = read_checks(folder, name) or Checks(asked.deals)
@@ -123,12 +110,7 @@ class Checker:
         self._random: Chromosomes = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, _RANDOM]))
 
     def check(self, state: State, *, is_last: bool = False) -> None:
-        """Check the best individual after a generation, if it is its turn and has not been.
-
-        Raises:
-            CheckpointError: the file cannot be written.
-            WorkersError: the workers are gone.
-        """
+        """Check the best individual after a generation, if it is its turn and has not been."""
         generation = state.history[-1]
         number, done = generation.number, self.checks.checks
         if not self._every or (number % self._every and not is_last) or (done and done[-1].generation >= number):
@@ -156,11 +138,7 @@ class Checker:
 
 
 def read_checks(folder: Path, name: str) -> Checks | None:
-    """The checks of a run; None where it has none.
-
-    Raises:
-        CheckpointError: the file cannot be read, is damaged or of another version.
-    """
+    """The checks of a run; None where it has none."""
     path = _path(folder, name)
     try:
         data: Any = json.loads(path.read_bytes())
@@ -186,12 +164,10 @@ CHECKS: Final = CheckSettings()
 
 @dataclass(frozen=True, slots=True)
 class EvolutionProgress:
-    """How a run stands after a generation.
+    """The progress of a run after a generation.
 
     Attributes:
-        name: of the run, such as ``trainer-3``.
-        number: of the run among those of the command, from 1.
-        runs: of the command.
+        number: of the run among the `runs` of the command, from 1.
         left: the most generations that can follow; None where their number has no bound.
         is_exact: whether so many will follow, or fewer may.
         seconds: that a generation takes, by the clock; None after the command's first.
@@ -209,17 +185,12 @@ class EvolutionProgress:
 
     @property
     def left_s(self) -> float | None:
-        """How long the generations left will take, in seconds; None if that is not known."""
         return None if self.left is None or self.seconds is None else self.left * self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run.
-
-    Attributes:
-        path: of its chromosome.
-    """
+    """A finished run; `path` is that of its chromosome."""
 
     name: str
     path: Path
@@ -228,7 +199,6 @@ class Run:
 
 
 def run_names(trainers: int) -> list[str]:
-    """The names of some trainers' runs."""
     return [f"trainer-{number}" for number in range(1, trainers + 1)]
 
 
@@ -244,23 +214,17 @@ def evolve_trainers(
 ) -> list[Run]:
     """Evolve trainers one after another, each with deals, population and draws of its own.
 
-    Args:
-        settings: the seed is that of the first; each of the others has the next.
-        checks: when they meet opponents from whom they learn nothing.
+    The seed of the settings is that of the first; each of the others has the next.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
-        EvolutionError: settings that cannot be.
+        EvolutionError: bad settings.
         WorkersError: the workers are gone.
     """
     runs = []
     for number, name in enumerate(run_names(count)):
         own = replace(settings, seed=settings.seed + number)
-
-        def make(state: State | None, own: EvolvedSettings = own, **over: Any) -> Evolution:
-            return trainer_evolution(own, state=state, **over)
-
-        place = (number + 1, count)
+        place, make = (number + 1, count), partial(trainer_evolution, own)
         runs.append(_run(folder / name, place, own, {}, make, rule=rule, checks=checks, workers=workers, show=show))
     return runs
 
@@ -278,22 +242,14 @@ def evolve_player(
 
     Raises:
         ChromosomeError: a trainer's chromosome is not there, or cannot be read.
-        CheckpointError: as `evolve_trainers`.
-        EvolutionError: settings that cannot be.
-        WorkersError: the workers are gone.
     """
     paths = [folder / f"{name}.chromosome" for name in run_names(OPPONENTS)]
     for path in paths:
         if not path.is_file():
             raise ChromosomeError(str(path), f"the file does not exist; a player needs {OPPONENTS} trainers")
-    trainers: Chromosomes = np.array([read_chromosome(str(path)).thresholds for path in paths], np.int16)
-    trainers = trainers.reshape(OPPONENTS, GENES, 2)
+    trainers: Chromosomes = np.array([_thresholds(read_chromosome(str(path))) for path in paths])
     about = {"trainers": [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]}
-
-    def make(state: State | None, **over: Any) -> Evolution:
-        return player_evolution(settings, trainers, state=state, **over)
-
-    path = folder / "player"
+    path, make = folder / "player", partial(player_evolution, settings, trainers)
     return _run(path, (1, 1), settings, about, make, rule=rule, checks=checks, workers=workers, show=show)
 
 
@@ -321,7 +277,7 @@ def _run(
             if about.get("trainers") != found.get("trainers"):
                 raise CheckpointError(str(checkpoint), "it was made with other trainers; take another folder")
             require_same_settings(checkpoint, about["settings"], found.get("settings", {}))
-        evolution = make(state, **over)
+        evolution = make(state=state, **over)
         checker = Checker(folder, name, settings, checks, over.get("over"))
         pace = Pace()
         with saving(evolution, checkpoint, lambda: about) as save:
@@ -364,13 +320,7 @@ def _holds(path: Path, thresholds: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FinishedRun:
-    """A finished run.
-
-    Attributes:
-        state: after its last generation.
-        chromosome: that it left, shape (5040, 2).
-        checks: made along it; None where there were none.
-    """
+    """A finished run: its state after the last generation, the chromosome, shape (5040, 2), and the checks, if any."""
 
     name: str
     settings: EvolvedSettings
@@ -390,12 +340,7 @@ class FinishedRun:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FinishedRuns:
-    """The runs of a folder.
-
-    Attributes:
-        player: the last run.
-        trainers: the nine others, the player's opponents.
-    """
+    """The runs of a folder: the player's, which is the last, and its nine opponents'."""
 
     folder: Path
     player: FinishedRun
@@ -403,12 +348,11 @@ class FinishedRuns:
 
     @property
     def opponents(self) -> Chromosomes:
-        """The trainers' chromosomes, shape (9, 5040, 2)."""
         return np.array([trainer.chromosome for trainer in self.trainers])
 
     @property
     def seeds(self) -> frozenset[int]:
-        """Of all deals that anything was trained on."""
+        """The seeds of all deals that anything was trained on."""
         return frozenset(run.settings.seed for run in (self.player, *self.trainers))
 
 
@@ -417,7 +361,7 @@ def read_runs(folder: Path) -> FinishedRuns:
 
     Raises:
         CheckpointError: it is not such a folder, a run is not finished, or a file is damaged or of another version.
-        ChromosomeError: the same of a chromosome.
+        ChromosomeError: a chromosome is damaged or of another version.
     """
     if not folder.is_dir():
         raise CheckpointError(str(folder), "there is no such folder")
@@ -441,12 +385,12 @@ def _read_run(folder: Path, name: str) -> FinishedRun:
     found = read_chromosome(str(chromosome))
     settings = recorded_settings(about)
     if settings is None:
-        raise CheckpointError(str(checkpoint), "it has no settings that this program supports")
-    return FinishedRun(name, settings, state, _as_array(found), json.loads(found.record), read_checks(folder, name))
+        raise CheckpointError(str(checkpoint), "it has no settings that this program can read")
+    return FinishedRun(name, settings, state, _thresholds(found), json.loads(found.record), read_checks(folder, name))
 
 
 def recorded_settings(record: Mapping[str, Any]) -> EvolvedSettings | None:
-    """The settings of a record of a training; None where it holds none that can be."""
+    """The settings of a record of a training; None where it holds none that are valid."""
     names = {about.name for about in fields(EvolvedSettings)}
     found = record.get("settings")
     if not isinstance(found, dict) or set(found) != names:
@@ -457,6 +401,5 @@ def recorded_settings(record: Mapping[str, Any]) -> EvolvedSettings | None:
         return None
 
 
-def _as_array(chromosome: Chromosome) -> Chromosomes:
-    """The thresholds of a file, shape (5040, 2)."""
+def _thresholds(chromosome: Chromosome) -> Chromosomes:
     return np.array(chromosome.thresholds, np.int16).reshape(GENES, 2)

@@ -1,12 +1,12 @@
 """How the agent is trained: sets of deals, trainers by co-evolution, then a player against them.
 
-Source: chapters 3.3 and 5.1 of the work.
+Source: chapters 3.3 and 5.1 of the thesis.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -21,7 +21,6 @@ from bots.evolution.breeding import (
     Evaluation,
     Genome,
     HalfOfUsedGenes,
-    Map,
     OneOf,
     OnePoint,
     RandomGenes,
@@ -30,8 +29,9 @@ from bots.evolution.breeding import (
     Tournament,
     UsedGenes,
 )
-from bots.evolution.evolution import Challengers, Evolution, Fixed, State, StopRule
+from bots.evolution.evolution import Challengers, Evolution, StopRule
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
+from bots.sdk.bot import option
 from engine import rank_hand
 from engine.splitmix import MASK_64, mixed
 
@@ -59,7 +59,6 @@ class DealSet:
 
     @property
     def hands(self) -> int:
-        """How many hands are played with them."""
         return 100 * len(self.cards)
 
     def play(
@@ -96,7 +95,6 @@ def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:
     """Deal until `count` deals have been found of which at least one rotation sees a flop.
 
     Args:
-        count: 1 or more.
         seed: of the cards and of the simulation; counts modulo 2**64.
         trials: of the simulation behind each weight; the standard error of a weight is at most 0.5 / sqrt(trials).
     """
@@ -131,7 +129,7 @@ def _rank(cards: list[int], pair: int, board: int) -> int:
 
 GENOME: Final = Genome.alike(GENES, -THRESHOLD, THRESHOLD, is_whole=True, values=2)
 OPPONENTS: Final = 9
-"""Chromosomes at the table beside the one that is evaluated."""
+"""Chromosomes at the table, without the one that is evaluated."""
 _BOUNDS: Final = (
     ("deals", 1, 1_000_000),
     ("trials", 1, 1_000_000),
@@ -143,22 +141,18 @@ _BOUNDS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvolvedSettings:
-    """What one run of the evolution is made of; the defaults are the work's for a trainer."""
+    """The settings of one run; the defaults are those of the thesis for a trainer."""
 
-    population: int = field(default=100, metadata={"decides": "individuals of a generation"})
-    deals: int = field(default=200, metadata={"decides": "deals, each played 100 times"})
-    trials: int = field(default=1000, metadata={"decides": "simulations behind the weight of a hand"})
-    tournament: int = field(default=3, metadata={"decides": "participants in the tournament that selects a parent"})
-    points: int = field(
-        default=2520, metadata={"decides": "genes that two children exchange, where their number is fixed"}
-    )
-    mutated: int = field(default=504, metadata={"decides": "genes that a mutation changes"})
-    variance: float = field(
-        default=0.1, metadata={"decides": "part of the range by which a mutation changes a threshold"}
-    )
-    odds: Odds = field(default=Odds.REWARD, metadata={"decides": "what the weight of a hand is multiplied with"})
-    rake: bool = field(default=True, metadata={"decides": "a part of each pot that saw a flop is taken as rake"})
-    seed: int = field(default=1, metadata={"decides": "of deals, first population and operators"})
+    population: int = option(100, "individuals of a generation")
+    deals: int = option(200, "deals, each played 100 times")
+    trials: int = option(1000, "simulations behind the weight of a hand")
+    tournament: int = option(3, "participants in the tournament that selects a parent")
+    points: int = option(2520, "genes that two children exchange, where their number is fixed")
+    mutated: int = option(504, "genes that a mutation changes")
+    variance: float = option(0.1, "part of the range by which a mutation changes a threshold")
+    odds: Odds = option(Odds.REWARD, "what the weight of a hand is multiplied with")
+    rake: bool = option(True, "a part of each pot that saw a flop is taken as rake")
+    seed: int = option(1, "of deals, first population and operators")
 
     def __post_init__(self) -> None:
         for name, least, most in _BOUNDS:
@@ -167,7 +161,7 @@ class EvolvedSettings:
 
     @property
     def breeding(self) -> Breeding:
-        """Selection, the four crossovers of the work, its mutation; the best of parents and children live on."""
+        """Selection, the four crossovers of the thesis, its mutation; the best of parents and children live on."""
         return Breeding(
             selection=Tournament(self.tournament),
             # "Half of the individual" cuts at a drawn point.
@@ -178,23 +172,20 @@ class EvolvedSettings:
 
     @property
     def evaluator(self) -> TableEvaluator:
-        """Plays the individuals."""
         return TableEvaluator(self.deals, self.seed, self.trials, self.odds, self.rake)
 
 
 TRAINER: Final = StopRule(patience=200, opponents=500)
-"""The work's rule for a trainer: 500 better ones were found, or none within 200 generations."""
+"""The thesis's rule for a trainer: 500 better ones were found, or none within 200 generations."""
 PLAYER: Final = StopRule(generations=500)
-"""The work's rule for the player."""
+"""The thesis's rule for the player."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableEvaluator:
     """Plays each individual at a table with nine opponents; fitness is its gain in dollars over all hands.
 
-    Attributes:
-        deals: how many, each played a hundred times.
-        rake: whether a part of each pot is taken.
+    `deals` is their number, each played a hundred times.
     """
 
     deals: int
@@ -204,11 +195,7 @@ class TableEvaluator:
     rake: bool
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `.Evaluator`; the seeds are not needed, as nothing is drawn.
-
-        Raises:
-            EvolutionError: there are not nine opponents.
-        """
+        """See `.Evaluator`; the seeds are not needed, as nothing is drawn."""
         if opponents is None or len(opponents) != OPPONENTS:
             raise EvolutionError(
                 f"a table needs {OPPONENTS} opponents, not {0 if opponents is None else len(opponents)}"
@@ -224,7 +211,7 @@ class TableEvaluator:
         return Evaluation(won[:, 0], used, won[:, 1:])
 
     def deal_set(self) -> DealSet:
-        """The deals; made once in a process."""
+        """The deals, which a process makes once."""
         return _deals(self.deals, self.seed, self.trials)
 
 
@@ -233,53 +220,20 @@ def _deals(count: int, seed: int, trials: int) -> DealSet:
     return make_deals(count, seed, trials)
 
 
-def trainer_evolution(
-    settings: EvolvedSettings, *, state: State | None = None, over: Map | None = None, parts: int = 1
-) -> Evolution:
+def trainer_evolution(settings: EvolvedSettings, **options: Any) -> Evolution:
     """The co-evolution of one trainer: nine random opponents, which better individuals replace one by one.
 
-    Args:
-        state: of an interrupted run.
-        over: see `Evolution`.
-        parts: see `Evolution`.
-
-    Raises:
-        EvolutionError: settings that cannot be.
+    `options` go to `Evolution`: `state`, `over` and `parts`.
     """
     opponents = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, OPPONENTS]))
-    return _evolution(settings, opponents, Challengers(), state, over, parts)
+    return _evolution(settings, opponents=opponents, opposition=Challengers(), **options)
 
 
-def player_evolution(
-    settings: EvolvedSettings,
-    trainers: Chromosomes,
-    *,
-    state: State | None = None,
-    over: Map | None = None,
-    parts: int = 1,
-) -> Evolution:
+def player_evolution(settings: EvolvedSettings, trainers: Chromosomes, **options: Any) -> Evolution:
     """The evolution of a player against nine trainers that do not change; see `trainer_evolution`."""
-    return _evolution(settings, trainers, Fixed(), state, over, parts)
+    return _evolution(settings, opponents=trainers, **options)
 
 
-def _evolution(
-    settings: EvolvedSettings,
-    opponents: Chromosomes,
-    opposition: Challengers | Fixed,
-    state: State | None,
-    over: Map | None,
-    parts: int,
-) -> Evolution:
-    options: dict[str, Any] = {} if over is None else {"over": over}
-    return Evolution(
-        GENOME,
-        settings.evaluator,
-        settings.breeding,
-        population=settings.population,
-        seed=settings.seed,
-        opponents=opponents,
-        opposition=opposition,
-        state=state,
-        parts=parts,
-        **options,
-    )
+def _evolution(settings: EvolvedSettings, **options: Any) -> Evolution:
+    size, seed = settings.population, settings.seed
+    return Evolution(GENOME, settings.evaluator, settings.breeding, population=size, seed=seed, **options)

@@ -4,8 +4,8 @@
 
 Source: V. S. Fazio, "Algoritmos para um jogador inteligente de Poker", Universidade Federal de Santa Catarina, 2008.
 Only part of the text is legible. Its formulas 1, 2, 5 and 6 and its tables 2 and 3 are missing pictures; they are
-reconstructed from the sentences around them, and each place says from which.
+reconstructed from the sentences around them, which are named at each place.
 
-The other two simple players of the work, with a constant decision and with random ones, are options of the bots of
+The other two simple players of the thesis, with a constant decision and with random ones, are options of the bots of
 the same names: ``constant?decision=3`` and ``random?decisions=20/50/15/10/5`` (`bots.baseline`).
 """

@@ -43,8 +43,6 @@ class _Verdict(NamedTuple):
 
 
 class _FormulaBot(Bot):
-    """Plays the decision of a formula."""
-
     option_help: ClassVar[Mapping[str, str]] = {
         "k": "boldness: the formula's value is multiplied by it, and the decisions grow with the product",
         "explain": "whether to send a comment with the quantities, the formula's value and the decision before each "
@@ -99,7 +97,6 @@ class MfsBot(_FormulaBot):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All but hold'em is refused."""
         return holdem_refusal(game)
 
     def __init__(
@@ -110,11 +107,7 @@ class MfsBot(_FormulaBot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: a value is out of range.
-        """
+        """Set the options of `option_help`; a value out of range is a `ValueError`."""
         super().__init__(k, explain)
         self._chance = Chance(trials=trials, seed=seed)
 
@@ -159,15 +152,9 @@ class RhBot(_FormulaBot):
     """
 
     def __init__(self, *, k: float = 8.0, explain: bool = False) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: a value is out of range.
-        """
         super().__init__(k, explain)
 
     def policy_by_holding(self, view: View) -> Mapping[Action, float] | None:
-        """The same with all cards."""
         return self.policy(view)
 
     def _decide(self, view: View) -> _Verdict:

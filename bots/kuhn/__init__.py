@@ -1,6 +1,6 @@
 """Kuhn poker and three larger games of the same three cards, and strategies for them as rows of genes.
 
-games      the four games as trees, where each gene decides, the six players of the work, the equilibria
+games      the four games as trees, where each gene decides, the six players of the thesis, the equilibria
 bots       the six players at the table
 evolution  the settings of an evolution, and fitness by hands played or exact
 kernel     the hands, compiled                                  runs   runs in a folder; exact values

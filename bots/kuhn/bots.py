@@ -2,8 +2,8 @@
 
 The ACPC's game format has limit games, whose bets have one size, and no-limit games, which allow every size between two
 bounds. So the classic game is ``kuhn``, and the one with a raise is ``kuhn-depth``, limit Kuhn with two raises in place
-of one. Bets of 1, 2 and 10 and nothing between cannot be said: of a no-limit game they would be a part, and an opponent
-could bet 5. These two games stay in the laboratory.
+of one. Bets of 1, 2 and 10 and nothing between cannot be expressed: they would be a part of a no-limit game, and an
+opponent could bet 5. These two games have no bots.
 
 The cards of the format are queen, king and ace; they are J, Q and K here.
 """
@@ -32,12 +32,11 @@ def variant_of(game: Game) -> Variant | None:
 
 
 def card_of(view: View) -> int:
-    """The place of our card among the three."""
     return sorted(view.game.deck).index(view.hole_cards[0])
 
 
 def policy_of_genes(variant: Variant, genes: Genes, view: View) -> Mapping[Action, float]:
-    """The probability of each action that has any, in a state of a game that a dealer deals."""
+    """The probability of each action , in a state of a game that a dealer deals."""
     rows, card = KuhnGame(variant).rows, card_of(view)
 
     def yes(row: str) -> float:
@@ -69,21 +68,16 @@ class KuhnBot(Bot):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All games but the two of the laboratory that a dealer can deal are refused."""
         if variant_of(game) is not None:
             return None
-        return f"{cls.model_name} plays Kuhn poker, the games {' and '.join(WIRE_NAMES.values())}; not for this game"
+        names = " and ".join(WIRE_NAMES.values())
+        return f"{cls.model_name} plays Kuhn poker, the games {names}; this game is not one of them"
 
     def act(self, view: View) -> Action:
-        """Draw by the model's genes.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
         return drawn_action(self.policy(view), uniform(draw(self._seed, view)))
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """What the genes say.
+        """The probabilities in the genes.
 
         Raises:
             GameRefused: the game is another one.

@@ -1,15 +1,15 @@
 """The evolution of strategies for Kuhn poker and three larger games: settings, and fitness by hands played or exact.
 
-The defaults are the work's. The chance of an end, given the cards, is the product of what both seats contribute, as in
-a sequence form. So payoffs and their chances are products of matrices for whole populations, and one drawn number
-decides a hand.
+The defaults are those of the thesis. The chance of an end, given the cards, is the product of what both seats
+contribute, as in a sequence form. So payoffs and their chances are products of matrices for whole populations, and one
+drawn number decides a hand.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from typing import Any, Final, NamedTuple
@@ -38,14 +38,13 @@ from bots.evolution.breeding import (
 )
 from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
+from bots.sdk.bot import option
 
 _LISTED_FLOOR: Final = -1.0
-"""The listing of the work begins a tournament with a best fitness of this, which a participant has to exceed."""
+"""The listing of the thesis begins a tournament with a best fitness of this, which a participant has to exceed."""
 
 
 class OppositionKind(enum.Enum):
-    """Whom a population plays against."""
-
     MODEL = "model"
     COEVOLUTION = "coevolution"
     MIXED = "mixed"
@@ -53,23 +52,17 @@ class OppositionKind(enum.Enum):
 
 
 class SelectionKind(enum.Enum):
-    """How parents are drawn."""
-
     TOURNAMENT = "tournament"
     RANK = "rank"
     ROULETTE = "roulette"
 
 
 class CrossoverKind(enum.Enum):
-    """What a pair of children exchanges."""
-
     UNIFORM = "uniform"
     ONE_POINT = "one-point"
 
 
 class Start(enum.Enum):
-    """What the first population is."""
-
     UNIFORM = "uniform"
     """Every gene takes each of some equally spaced values equally often."""
     RANDOM = "random"
@@ -77,8 +70,6 @@ class Start(enum.Enum):
 
 
 class Fitness(enum.Enum):
-    """What fitness is."""
-
     SAMPLED = "sampled"
     """The mean of hands that are played."""
     EXACT = "exact"
@@ -87,38 +78,32 @@ class Fitness(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KuhnSettings:
-    """What one run of the evolution is made of; the defaults are the work's."""
+    """The settings of one run; the defaults are those of the thesis."""
 
-    game: Variant = field(default=Variant.CLASSIC, metadata={"decides": "which game"})
+    game: Variant = option(Variant.CLASSIC, "which game")
     opposition: OppositionKind = OppositionKind.MODEL
     model: Genes = ()
     """The strategy that a population, or with mixed opponents its first players, play against."""
-    seat: int = field(default=1, metadata={"decides": "seat of those who evolve against a model: 1 acts first"})
-    population: int = field(default=1010, metadata={"decides": "individuals of a generation, on each side"})
-    games: int = field(default=1010, metadata={"decides": "hands of an individual against a model"})
-    fitness: Fitness = field(
-        default=Fitness.SAMPLED, metadata={"decides": "fitness is the mean of hands played, or the exact value"}
-    )
-    selection: SelectionKind = field(default=SelectionKind.TOURNAMENT, metadata={"decides": "how parents are drawn"})
-    tournament: int = field(default=2, metadata={"decides": "participants of a tournament"})
-    offset: float = field(default=2.0, metadata={"decides": "what a roulette wheel adds to every fitness"})
-    crossover: CrossoverKind = field(
-        default=CrossoverKind.UNIFORM, metadata={"decides": "what a pair of children exchanges"}
-    )
-    crossover_rate: float = field(default=0.7, metadata={"decides": "chance that a pair exchanges anything"})
-    share: float = field(default=0.5, metadata={"decides": "chance of each gene to be exchanged, uniform crossover"})
-    mutation_rate: float = field(default=0.01, metadata={"decides": "chance that a child gets a new value in a gene"})
-    mutated: int = field(default=1, metadata={"decides": "genes that a mutation changes"})
-    elite: int = field(default=0, metadata={"decides": "best individuals that live on unchanged"})
-    unique: bool = field(default=True, metadata={"decides": "a child equal to another is dropped"})
-    start: Start = field(default=Start.UNIFORM, metadata={"decides": "values spread evenly, or all drawn"})
-    alleles: int = field(default=101, metadata={"decides": "values of a gene in a uniform start"})
-    hall: int = field(default=100, metadata={"decides": "places in each hall of fame"})
-    tens_as_twos: bool = field(
-        default=False, metadata={"decides": "in breadth, the second seat answers a bet of 10 by its genes for 2"}
-    )
-    as_published: bool = field(default=False, metadata={"decides": "reproduce the mistakes of the thesis' listing"})
-    seed: int = field(default=1, metadata={"decides": "of everything that is drawn"})
+    seat: int = option(1, "seat of those who evolve against a model: 1 acts first")
+    population: int = option(1010, "individuals of a generation, on each side")
+    games: int = option(1010, "hands of an individual against a model")
+    fitness: Fitness = option(Fitness.SAMPLED, "fitness is the mean of hands played, or the exact value")
+    selection: SelectionKind = option(SelectionKind.TOURNAMENT, "how parents are drawn")
+    tournament: int = option(2, "participants of a tournament")
+    offset: float = option(2.0, "what a roulette wheel adds to every fitness")
+    crossover: CrossoverKind = option(CrossoverKind.UNIFORM, "what a pair of children exchanges")
+    crossover_rate: float = option(0.7, "chance that a pair exchanges anything")
+    share: float = option(0.5, "chance of each gene to be exchanged, uniform crossover")
+    mutation_rate: float = option(0.01, "chance that a child gets a new value in a gene")
+    mutated: int = option(1, "genes that a mutation changes")
+    elite: int = option(0, "best individuals that live on unchanged")
+    unique: bool = option(True, "a child equal to another is dropped")
+    start: Start = option(Start.UNIFORM, "values spread evenly, or all drawn")
+    alleles: int = option(101, "values of a gene in a uniform start")
+    hall: int = option(100, "places in each hall of fame")
+    tens_as_twos: bool = option(False, "in breadth, the second seat answers a bet of 10 by its genes for 2")
+    as_published: bool = option(False, "make the mistakes of the thesis's listing")
+    seed: int = option(1, "of everything that is drawn")
 
     def __post_init__(self) -> None:
         for name in ("games", "hall"):
@@ -135,22 +120,18 @@ class KuhnSettings:
 
     @property
     def needs_model(self) -> bool:
-        """Whether somebody plays against a model."""
         return self.opposition in (OppositionKind.MODEL, OppositionKind.MIXED)
 
     @property
     def rules(self) -> KuhnGame:
-        """The game."""
         return KuhnGame(self.game, self.tens_as_twos)
 
     @property
     def genome(self) -> Genome:
-        """The genes of its strategies."""
         return Genome.alike(len(self.rules.rows) * len(CARDS), 0, 1)
 
     @property
     def breeding(self) -> Breeding:
-        """How a population renews itself."""
         return Breeding(
             selection=self._selection(),
             crossover=self._crossover(),
@@ -163,7 +144,6 @@ class KuhnSettings:
 
     @property
     def evaluator(self) -> Evaluator:
-        """How fit a population is."""
         games = self.games if self.fitness is Fitness.SAMPLED else None
         match self.opposition:
             case OppositionKind.MODEL:
@@ -175,7 +155,6 @@ class KuhnSettings:
 
     @property
     def opponents(self) -> Opposition:
-        """How the opponents change."""
         match self.opposition:
             case OppositionKind.MODEL:
                 return Fixed()
@@ -191,7 +170,7 @@ class KuhnSettings:
         return self.genome.random(self.population, random)
 
     def as_data(self) -> Mapping[str, Any]:
-        """As JSON says it."""
+        """As values of JSON."""
         named = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             name: value.value if isinstance(value, enum.Enum) else list(value) if isinstance(value, tuple) else value
@@ -211,14 +190,7 @@ class KuhnSettings:
 
 
 def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evolution:
-    """The evolution of a run.
-
-    Args:
-        state: of an interrupted run.
-
-    Raises:
-        EvolutionError: settings that cannot be.
-    """
+    """The evolution of a run, from its start or from a state."""
     has_rivals = settings.opposition is not OppositionKind.MODEL
     return Evolution(
         settings.genome,
@@ -235,16 +207,11 @@ def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evo
 
 @dataclass(frozen=True, slots=True)
 class AgainstModel:
-    """Each strategy plays against one that does not change.
+    """Each strategy plays against one that does not change, in the other seat; `seat` is 0 or 1.
 
     A hand's payoff is one of a few, so the numbers of hands with each payoff are multinomial: they are drawn in place
-    of the hands.
-
-    Attributes:
-        seat: of those who evolve, 0 or 1.
-        model: the strategy in the other seat.
-        games: how many hands each plays; None takes the exact value.
-        pays_model: who evolves is paid what the model wins, as in the listing of the work for the second seat.
+    of the hands. Without a number of games the value is exact. With `pays_model` the individuals are paid what the
+    model wins, as in the listing of the thesis for the second seat.
     """
 
     game: KuhnGame
@@ -254,7 +221,6 @@ class AgainstModel:
     pays_model: bool = False
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `.Evaluator`; there are no opponents but the model."""
         payoffs, by_end = payoff_chances(self.game, self.seat, self.model)
         own = contributions(self.game, self.seat, chromosomes).reshape(len(by_end), -1)
         chances = own.T @ by_end
@@ -271,17 +237,12 @@ class AgainstModel:
 
 @dataclass(frozen=True, slots=True)
 class AgainstRivals:
-    """Each first player plays one hand against every second player; both get what it gives.
-
-    Attributes:
-        is_exact: they get what it gives on average.
-    """
+    """Each first player plays one hand against every second player; both get what it gives, or gives on average."""
 
     game: KuhnGame
     is_exact: bool = False
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `.Evaluator`."""
         own, other = _both(self.game, chromosomes, opponents)
         if self.is_exact:
             values = own.reshape(-1, len(chromosomes)).T @ _value_matrix(self.game, other)
@@ -300,7 +261,7 @@ class AgainstBoth:
     Attributes:
         model: a second player; half of a first player's fitness is what it wins from it.
         games: how many hands each first player plays against the model; None takes exact values of everything.
-        is_halving: as in the listing of the work: after every hand against a second player and one against the model
+        is_halving: as in the listing of the thesis: after every hand against a second player and one against the model
             the sums of both players are halved, and the second is charged with the model's hand, too.
     """
 
@@ -310,7 +271,6 @@ class AgainstBoth:
     is_halving: bool = False
 
     def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        """See `.Evaluator`."""
         # Hands against the model are no part of those against rivals: their seeds are others.
         model_seeds = ~seeds
         if self.is_halving:
@@ -336,7 +296,7 @@ class AgainstBoth:
 
 def _both(game: KuhnGame, chromosomes: Chromosomes, opponents: Chromosomes | None) -> tuple[Floats, Floats]:
     if opponents is None:
-        raise EvolutionError("second players are missing: there is no opponent")
+        raise EvolutionError("second players are missing: there are no opponents")
     return contributions(game, 0, chromosomes), contributions(game, 1, opponents)
 
 
@@ -350,23 +310,16 @@ DEALS: Final = tuple(permutations(range(len(CARDS)), 2))
 
 
 class _Payments(NamedTuple):
-    """What each end pays the first player, in chips.
-
-    Attributes:
-        high: when it has the higher card.
-        low: when it has the lower one.
-    """
+    """What each end pays the first player, in chips, when it has the higher or the lower card."""
 
     high: NDArray[np.int64]
     low: NDArray[np.int64]
 
 
 class _PayoffChances(NamedTuple):
-    """What a seat may win against one strategy.
+    """What a seat may win against one strategy: payoffs in chips, in rising order, and the chance of each.
 
-    Attributes:
-        payoffs: what can be won, in chips, in rising order.
-        chances: of each payoff by what the seat contributes to the ends, shape (ends * cards, payoffs).
+    The chances are by what the seat contributes to the ends, shape (ends * cards, payoffs).
     """
 
     payoffs: Floats
@@ -417,13 +370,9 @@ def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> _P
 
 
 def _value_matrix(game: KuhnGame, others: Floats) -> Floats:
-    """What the first player wins on average, by what it contributes and by opponent.
+    """What the first player wins on average, by what it contributes and by opponent, shape (ends * cards, players).
 
-    Args:
-        others: what second players contribute, shape (ends, cards, players).
-
-    Returns:
-        shape (ends * cards, players).
+    `others` is what second players contribute, shape (ends, cards, players).
     """
     pays = payments(game)
     found = np.zeros_like(others)

@@ -10,10 +10,10 @@ The game has a row for each question, and one more for each further size of the 
 ``C10``). A strategy answers each row with the probability of yes for each card: these are its genes, row by row. Both
 seats have the same rows, and each comes to every row at one point of its game at most.
 
-Models, the players that the work plays against. Shy checks and calls with a king; Safe bets its king as well; Rational
-plays a queen as often one way as the other; Bluffer bets and raises with weak cards, too. Folder and Caller are
-extremes that the work has in the classic game only: Folder never puts in a chip. Caller bets and calls whatever it
-holds; in the larger games, where they are ours, it bets the most and never raises.
+Models, the players that the thesis plays against. Shy checks and calls with a king; Safe bets its king as well;
+Rational plays a queen as often one way as the other; Bluffer bets and raises with weak cards, too. Folder and Caller
+are extremes that the thesis has in the classic game only: Folder never puts in a chip. Caller bets and calls whatever
+it holds; in the larger games, where they are ours, it bets the most and never raises.
 
 Equilibria of the classic game are those of Kuhn (1950), "A simplified two-person poker".
 """
@@ -43,8 +43,6 @@ _ANSWERS: Final = ("no", "yes")
 
 
 class Variant(enum.Enum):
-    """Which of the four games."""
-
     CLASSIC = "classic"
     BREADTH = "breadth"
     DEPTH = "depth"
@@ -68,7 +66,6 @@ class Line(NamedTuple):
         name: the betting as in a match state, such as ``cr10rf``; a size follows a bet where there are several.
         answers: what each seat answered on the way, as rows and whether yes, in its order.
         chips: what player 0 wins, or with a showdown what the better card wins.
-        is_showdown: whether the cards decide.
     """
 
     name: str
@@ -83,7 +80,7 @@ class KuhnGame:
 
     Attributes:
         tens_as_twos: with sizes and without a raise: whether the second player answers a bet of 10, as it answers one
-            of 2, by the row C2. No rule says so; what the work prints of that game can only have come about like this.
+            of 2, by the row C2. There is no such rule, but what the thesis prints of that game requires it.
 
     Raises:
         EvolutionError: `tens_as_twos` in another game.
@@ -127,11 +124,7 @@ class KuhnGame:
         return tuple(f"{row} {card}" for row in self.rows for card in CARDS)
 
     def require_genes(self, genes: Sequence[float]) -> Genes:
-        """The genes, checked.
-
-        Raises:
-            EvolutionError: they are not as many as the game has, or one is no probability.
-        """
+        """The genes, checked: another number of them, or one that is not a probability, is an `EvolutionError`."""
         names = self.gene_names
         if len(genes) != len(names):
             raise EvolutionError(
@@ -144,15 +137,12 @@ class KuhnGame:
         return tuple(map(float, genes))
 
     def lines(self) -> tuple[Line, ...]:
-        """All ways through the betting."""
         return _lines(self)
 
     def tree(self) -> Node:
-        """The betting."""
         return _tree(self)
 
     def public_game(self) -> PublicGame:
-        """The game as its solvers take it."""
         import numpy as np
 
         from bots.solving.sequence_form import PublicGame
@@ -165,7 +155,6 @@ class KuhnGame:
 
 @cache
 def sequence_form_of(game: KuhnGame) -> SequenceForm:
-    """The sequence form of a game; its choices have the names of the rows."""
     from bots.solving.sequence_form import sequence_form
 
     return sequence_form(game.public_game())
@@ -184,7 +173,6 @@ def _tree(game: KuhnGame) -> Node:
         return Leaf(name, _WON, chips)
 
     def bet(player: int, before: str, check: Node) -> Node:
-        """A player that may check or bet."""
         if not game.variant.has_sizes:
             return question("B", player, check, answered(1 - player, before + "r", 1, ""))
         bets = [answered(1 - player, f"{before}r{size}", size, str(size)) for size in _SIZES]
@@ -284,7 +272,6 @@ def _row(name: str, row: str, variant: Variant) -> Genes:
 
 @cache
 def models(variant: Variant) -> Mapping[str, Genes]:
-    """The models of a game by name."""
     rows = KuhnGame(variant).rows
     return MappingProxyType(
         {name: tuple(gene for row in rows for gene in _row(name, row, variant)) for name in MODEL_NAMES}
@@ -292,11 +279,7 @@ def models(variant: Variant) -> Mapping[str, Genes]:
 
 
 def model(name: str, variant: Variant) -> Genes:
-    """One of the models.
-
-    Raises:
-        EvolutionError: there is none of that name.
-    """
+    """One of the models, or an `EvolutionError` that names them."""
     if name not in MODEL_NAMES:
         raise EvolutionError(f"there is no model {quoted(name)}; there are: {', '.join(MODEL_NAMES)}")
     return models(variant)[name]
@@ -307,7 +290,7 @@ CONJECTURED_BLUFFER: Final[Genes] = tuple(
     for row in KuhnGame(Variant.BOTH).rows
     for gene in {"NF10": (0.5, 0.5, 1.0), "R10": _HALF_OF_QUEENS}.get(row, _KING)
 )
-"""What the work's counter-strategies to the Bluffer of the game with sizes and a raise seem to have been evolved
+"""What the thesis's counter-strategies to the Bluffer of the game with sizes and a raise seem to have been evolved
 against: no answer to the printed Bluffer looks like them."""
 VALUE: Final = -1 / 18
 """What the first player wins on average, in chips."""
@@ -319,12 +302,8 @@ _SECOND: Final[Genes] = (1 / 3, 0.0, 1.0, 0.0, 1 / 3, 1.0)
 def kuhn_equilibrium(bluff: float) -> tuple[Genes, Genes]:
     """The strategies of both players.
 
-    Args:
-        bluff: how often the first player bets its worst card; it bets the best three times as often, and calls with the
-            middle one more often by 1/3. The second player has one strategy.
-
-    Raises:
-        ValueError: no equilibrium bluffs that often.
+    The first player bets its worst card with the chance `bluff`, the best three times as often, and calls with the
+    middle one more often by 1/3. The second player has one strategy.
     """
     if not 0 <= bluff <= MOST_BLUFFS:
         raise ValueError(f"bluff must be 0 to 1/3, not {quoted(f'{bluff:g}')}: no equilibrium bluffs that often")

@@ -139,7 +139,7 @@ def play_population(
     Args:
         own: what each first player contributes to each end but the last, shape (ends, 3 cards, players).
         other: what each second player does, shape (ends, 3 cards, players).
-        high: what each end pays the first player when it has the higher card; the last one stands here, too.
+        high: what each end pays the first player when it has the higher card, including the last one.
         low: the same for the lower card.
         seeds: of each first player's hands.
         won: by first player, added to.
@@ -168,17 +168,13 @@ def play_halving(
     won: NDArray[np.float64],
     lost: NDArray[np.float64],
 ) -> None:
-    """Do what the listing of the work does for its mixed approach: halve both sums after every pair of hands.
+    """What the listing of the thesis does for its mixed approach: halve both sums after every pair of hands.
+
+    Arguments as for `play_population`, and:
 
     Args:
-        own: see `play_population`.
-        other: the same.
         model: what the fixed second player contributes, as often as there are second players; of the shape of `other`.
-        high: see `play_population`.
-        low: the same.
-        seeds: the same.
         model_seeds: of each first player's hands against the fixed one.
-        won: by first player.
         lost: by second player, which is charged with the hands of the fixed one, too.
     """
     hands = other.shape[2]
@@ -198,7 +194,6 @@ def binomial(trials: int, chance: float, point: float, log_factorials: NDArray[n
     """How many of some trials succeed, by inversion that starts at the likeliest number.
 
     Args:
-        chance: of each to succeed, 0 to 1.
         point: drawn from 0 up to 1; each number of successes owns an interval as long as it is likely.
         log_factorials: of 0, 1, ... trials.
     """
@@ -246,10 +241,7 @@ def sample_means(
 
     Args:
         chances: of each payoff, shape (players, payoffs).
-        games: how many each player plays.
-        seeds: of each player.
         log_factorials: of 0, 1, ... games.
-        means: by player.
     """
     for player in range(len(chances)):
         counter, left, rest, total = seeds[player], games, 1.0, 0.0

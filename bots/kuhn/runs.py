@@ -49,7 +49,7 @@ class BestAnswer(NamedTuple):
 
     Attributes:
         value: what it wins on average, in chips per hand.
-        genes: how: 0 or 1 each, 0 where both are as good.
+        genes: 0 or 1 each, 0 where both are as good.
         gaps: for each gene, what yes wins more than no, in chips times the probability that the cards and the opponent
             lead there, with the best play after it; None where they never do.
     """
@@ -67,11 +67,7 @@ _TIE: Final = 1e-9
 
 
 def plan_of_genes(game: KuhnGame, seat: int, genes: Sequence[float]) -> Plan:
-    """A strategy as a plan of the seat 0 or 1.
-
-    Raises:
-        EvolutionError: there are too few or too many genes, or one is no probability.
-    """
+    """A strategy as a plan of the seat 0 or 1; invalid genes are an `EvolutionError`."""
     yes = np.array(game.require_genes(genes)).reshape(-1, len(CARDS))
     rows = game.rows
 
@@ -83,31 +79,19 @@ def plan_of_genes(game: KuhnGame, seat: int, genes: Sequence[float]) -> Plan:
 
 
 def expected_value(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """What the first player wins on average.
-
-    Raises:
-        EvolutionError: as `plan_of_genes`.
-    """
+    """What the first player wins on average."""
     plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
     return of_plans.expected_value(sequence_form_of(game), plans)
 
 
 def exploitability(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """What both lose on average to their best answers; 0 in an equilibrium.
-
-    Raises:
-        EvolutionError: as `plan_of_genes`.
-    """
+    """What both lose on average to their best answers; 0 in an equilibrium."""
     plans = plan_of_genes(game, 0, first), plan_of_genes(game, 1, second)
     return of_plans.exploitability(sequence_form_of(game), plans)
 
 
 def best_answer(game: KuhnGame, seat: int, opponent: Sequence[float]) -> BestAnswer:
-    """The best that the seat 0 or 1 can do against a strategy in the other seat.
-
-    Raises:
-        EvolutionError: as `plan_of_genes`.
-    """
+    """The best that the seat 0 or 1 can do against a strategy in the other seat."""
     form = sequence_form_of(game)
     other = plan_of_genes(game, 1 - seat, opponent)
     values = of_plans.sequence_values(form, seat, other)
@@ -128,29 +112,26 @@ def _reached(game: KuhnGame, seat: int, opponent: Sequence[float]) -> Sequence[S
     reached = [[False] * len(CARDS) for _ in game.rows]
     for own, other in permutations(range(len(CARDS)), 2):
         for line in game.lines():
-            if _chance(opponent, line.answers[1 - seat], other):
+            if answers_chance(opponent, line.answers[1 - seat], other):
                 for row, _ in line.answers[seat]:
                     reached[row][own] = True
     return reached
 
 
-def _chance(genes: Sequence[float], answers: Sequence[tuple[int, bool]], card: int) -> float:
+def answers_chance(genes: Sequence[float], answers: Sequence[tuple[int, bool]], card: int) -> float:
+    """The probability that a strategy with the card gives these answers, which are rows and whether yes."""
     chances = [genes[row * len(CARDS) + card] for row, _ in answers]
     return math.prod(chance if yes else 1 - chance for chance, (_, yes) in zip(chances, answers, strict=True))
 
 
 def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> Mapping[int, float]:
-    """The probability of everything that the first player can win in a hand, in chips, by amount.
-
-    Raises:
-        EvolutionError: as `plan_of_genes`.
-    """
+    """The probability of each amount of chips that the first player can win in a hand."""
     first, second = game.require_genes(first), game.require_genes(second)
     found: dict[int, float] = {}
     deals = list(permutations(range(len(CARDS)), 2))
     for _, answers, chips, is_showdown in game.lines():
         for one, other in deals:
-            chance = _chance(first, answers[0], one) * _chance(second, answers[1], other) / len(deals)
+            chance = answers_chance(first, answers[0], one) * answers_chance(second, answers[1], other) / len(deals)
             won = -chips if is_showdown and one < other else chips
             if chance:
                 found[won] = found.get(won, 0.0) + chance
@@ -158,11 +139,7 @@ def payoffs(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> 
 
 
 def standard_deviation(game: KuhnGame, first: Sequence[float], second: Sequence[float]) -> float:
-    """The standard deviation of what the first player wins in a hand.
-
-    Raises:
-        EvolutionError: as `plan_of_genes`.
-    """
+    """The standard deviation of what the first player wins in a hand."""
     chances = payoffs(game, first, second)
     mean = sum(won * chance for won, chance in chances.items())
     return math.sqrt(sum((won - mean) ** 2 * chance for won, chance in chances.items()))
@@ -173,21 +150,18 @@ _DIGITS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class KuhnResult:
-    """What one run found.
+    """The results of one run.
 
     Attributes:
         best: by generation, the first population first: the highest fitness.
-        mean: by generation: of all individuals.
-        rivals_mean: by generation: of all rivals; empty without any.
-        record: the highest fitness of all generations but the first population: what the work calls the best.
+        mean: by generation, of all individuals; `rivals_mean` of all rivals, empty without any.
+        record: the highest fitness of all generations but the first population, the thesis's "best".
         record_genes: of the individual that had it; empty with rivals, where fitness is about the rivals of the day.
         record_value: what it wins on average from the model, exactly; None with rivals.
-        genes: the means over the last population.
-        rival_genes: over its rivals; empty without any.
-        fittest: of the last population.
-        fittest_rival: of its rivals; empty without any.
-        average: the means of `genes` over the later half of all generations; empty without rivals.
-        rival_average: those of `rival_genes`.
+        genes: the means over the last population; `rival_genes` over its rivals, empty without any.
+        fittest: of the last population; `fittest_rival` of its rivals, empty without any.
+        average: the means of `genes` over the later half of all generations, `rival_average` those of `rival_genes`;
+            empty without rivals.
     """
 
     seed: int
@@ -205,7 +179,7 @@ class KuhnResult:
     rival_average: Genes
 
     def as_data(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """As values of JSON, rounded."""
         return {
             name: [round(one, _DIGITS) for one in value] if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -213,11 +187,7 @@ class KuhnResult:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> KuhnResult:
-        """What `as_data` said.
-
-        Raises:
-            TypeError: something is missing, or has no place.
-        """
+        """The inverse of `as_data`; a missing or unknown name is a `TypeError`."""
         found: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
         }
@@ -225,13 +195,7 @@ class KuhnResult:
 
 
 class _Trace:
-    """The mean genes of both sides by generation, and the fittest rival of the last.
-
-    Attributes:
-        genes: by generation.
-        rival_genes: the same of the rivals; empty without any.
-        fittest_rival: of the last generation; empty without any.
-    """
+    """The mean genes of both sides by generation, and the fittest rival of the last; empty without rivals."""
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         data = data or {}
@@ -240,7 +204,6 @@ class _Trace:
         self.fittest_rival: list[float] = data.get("fittest_rival", [])
 
     def as_data(self) -> dict[str, Any]:
-        """As JSON holds it."""
         return {"genes": self.genes, "rival_genes": self.rival_genes, "fittest_rival": self.fittest_rival}
 
     def add(self, evolution: Evolution, rivals: NDArray[Any] | None) -> None:
@@ -249,7 +212,7 @@ class _Trace:
         assert state is not None
         self.genes.append(state.population[:, :, 0].mean(axis=0).tolist())
         if rivals is not None and state.evaluation.totals is not None:
-            # Those in a hall of fame stand behind as many rivals as there are individuals.
+            # Those in a hall of fame come after as many rivals as there are individuals.
             own = rivals[: len(state.population), :, 0]
             self.rival_genes.append(own.mean(axis=0).tolist())
             self.fittest_rival = own[int(np.argmax(state.evaluation.totals[: len(own)]))].tolist()
@@ -258,14 +221,7 @@ class _Trace:
 def run_generations(
     settings: KuhnSettings, evolution: Evolution, rule: StopRule, trace: _Trace, show: Callable[[Generation], None]
 ) -> None:
-    """Breed until the rule stops it.
-
-    Args:
-        trace: added to.
-
-    Raises:
-        EvolutionError: what the listing makes of it cannot go on.
-    """
+    """Breed until the rule holds, and add to the trace."""
     rivals = settings.first(1) if settings.opposition is not OppositionKind.MODEL else None
     if evolution.state is not None:
         rivals = evolution.state.opponents
@@ -277,7 +233,6 @@ def run_generations(
 
 
 def result_of(settings: KuhnSettings, evolution: Evolution, trace: _Trace) -> KuhnResult:
-    """What a run has found so far."""
     state = evolution.state
     assert state is not None
     history = state.history
@@ -311,11 +266,7 @@ def _value_against(settings: KuhnSettings, genes: Sequence[float]) -> float:
 
 
 def run_seed(settings: KuhnSettings, generations: int) -> KuhnResult:
-    """A whole run, in memory.
-
-    Raises:
-        EvolutionError: what the listing makes of it cannot go on.
-    """
+    """A whole run, in memory."""
     evolution, trace = kuhn_evolution(settings), _Trace()
     run_generations(settings, evolution, StopRule(generations=generations), trace, lambda _: None)
     return result_of(settings, evolution, trace)
@@ -336,7 +287,7 @@ def read_genes(path: Path, game: KuhnGame) -> Genes:
     """The strategy in a file.
 
     Raises:
-        ChromosomeError: it cannot be read, something in it is no number, or it is no strategy for the game.
+        ChromosomeError: it cannot be read, something in it is not a number, or it is not a strategy for the game.
     """
     try:
         with path.open(encoding="utf-8") as file:
@@ -352,7 +303,7 @@ def read_genes(path: Path, game: KuhnGame) -> Genes:
                 genes.append(float(word))
             except ValueError:
                 raise ChromosomeError(
-                    str(path), f"line {number}: {quoted(word)} is no number; a gene is a probability, 0 to 1"
+                    str(path), f"line {number}: {quoted(word)} is not a number; a gene is a probability, 0 to 1"
                 ) from None
     try:
         return game.require_genes(genes)
@@ -374,11 +325,10 @@ _SHOW_EVERY_S: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class SeedProgress:
-    """How a run stands after a generation.
+    """The progress of a run after a generation.
 
     Attributes:
-        number: of the run among those of the command, from 1.
-        runs: of the command.
+        number: of the run among the `runs` of the command, from 1.
         most: generations of the run.
         seconds: that a generation takes, by the clock; None at first.
         exact: what the fittest individual wins on average, exactly, from the model, or from the rivals it met.
@@ -398,19 +348,12 @@ class SeedProgress:
 
     @property
     def left_s(self) -> float | None:
-        """How long the run will take, in seconds; None if that is not known."""
         return None if self.seconds is None else (self.most - self.generation.number) * self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class SeedsDone:
-    """How runs that others do stand.
-
-    Attributes:
-        done: runs that are finished.
-        runs: all of them.
-        left_s: how long the rest will take, in seconds.
-    """
+    """The progress of runs on workers: finished ones of all, and the seconds that the rest will take."""
 
     done: int
     runs: int
@@ -439,13 +382,12 @@ def evolve(
 ) -> KuhnResult:
     """One run, with checkpoints.
 
-    Args:
-        place: of the run among those of the command, and how many those are.
-        show: called some times a second.
+    `place` is the number of the run among those of the command, and how many those are; `show` is called some times a
+    second.
 
     Raises:
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
-        EvolutionError: settings that cannot be, or what the listing makes of them cannot go on.
+        EvolutionError: bad settings, or the mistakes of the listing end the run.
     """
     if (finished := _finished(folder, settings, generations)) is not None:
         return finished
@@ -497,16 +439,9 @@ def evolve_seeds(
     workers: Workers | None = None,
     show: Callable[[SeedProgress | SeedsDone], None] = lambda _: None,
 ) -> list[KuhnResult]:
-    """Runs with consecutive seeds, from that of the settings on; those that are finished are not done again.
+    """Runs with consecutive seeds, from that of the settings on; finished ones are not repeated.
 
-    Args:
-        settings: of the first.
-        workers: who does them, each a whole run; by default this process does, with checkpoints.
-
-    Raises:
-        CheckpointError: as `evolve`.
-        EvolutionError: as `evolve`.
-        WorkersError: the workers are gone.
+    Workers do whole runs; without any this process does them, with checkpoints.
     """
     runs = [replace(settings, seed=settings.seed + number) for number in range(repeat)]
     if workers is None:

@@ -7,5 +7,5 @@ kernel     hands of the simple players and of learners, compiled      tuning   t
 
 Source: V. S. Fazio, "Algoritmos para um jogador inteligente de Poker", Universidade Federal de Santa Catarina, 2008,
 section 3.4.5. Its formulas 7 and 8 and its table of decisions are missing pictures, and no result of its player is
-printed in what is legible; each place says what is the work's and what is ours.
+printed in what is legible; each module says what is taken from it and what is ours.
 """

@@ -41,8 +41,6 @@ _HANDS_BETWEEN_WRITES: Final = 1000
 
 
 class _Look(NamedTuple):
-    """What the learner sees in a state and remembers of it."""
-
     seen: Observation
     cell: Cell
     row: Row
@@ -54,7 +52,7 @@ class LearnerBot(LearningBot):
     Algorithm: nine quantities of the state fall into levels (`bots.learner.memory`); in the cell of these levels it
         remembers how often each of five decisions (`bots.formula.formulas`) was taken there and what the hand earned
         then. It takes the decision with the best mean (`bots.learner.memory`). While it learns, it takes a decision at
-        random now and then: the work says nothing of that, but without it only the first decision is ever tried.
+        random now and then: the source says nothing of that, but without it only the first decision is ever tried.
 
     Source: V. S. Fazio, 2008, section 3.4.5; `bots.learner` lists what is ours.
 
@@ -78,7 +76,6 @@ class LearnerBot(LearningBot):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All but hold'em is refused."""
         return holdem_refusal(game)
 
     def __init__(
@@ -93,11 +90,7 @@ class LearnerBot(LearningBot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: a value is out of range, or a file that is no memory of these constants.
-        """
+        """Set the options of `option_help`; a bad value, or a file that is not such a memory, is a `ValueError`."""
         if not 0 <= explore <= 1:
             raise ValueError(f"explore must be from 0 to 1, not {explore}")
         if memory is not None and empty:
@@ -125,7 +118,7 @@ class LearnerBot(LearningBot):
     # ---- the match
 
     def prepare(self, game: Game) -> None:
-        """Take the file of the memory, so that nobody else writes it, or the memory that comes with the arena."""
+        """Take the file of the memory, so that no other bot writes it, or the memory that comes with the arena."""
         if self._path is not None and self._learns and self._journal is None and self._file is None:
             self._file = MemoryFile(self._path, self._constants)
             self._matrix = Matrix(self._file.start)
@@ -136,7 +129,7 @@ class LearnerBot(LearningBot):
         compile_kernels()
 
     def hand_started(self, view: View) -> None:
-        """Start the numbers of the hand; an earlier one whose end was not seen teaches nothing."""
+        """Start the numbers of the hand; an earlier one whose end was not seen is not learnt from."""
         self._random.begin_hand(view.hand_number)
         self._taken = []
 
@@ -169,7 +162,7 @@ class LearnerBot(LearningBot):
         self._taken = []
 
     def match_finished(self) -> None:
-        """Write what was learnt, and let others have the file."""
+        """Write what was learnt and release the file."""
         self.end_training()
         if self._file is not None:
             file, self._file = self._file, None
@@ -180,7 +173,7 @@ class LearnerBot(LearningBot):
                 file.close()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """Frozen, probability 1 for the one action; None while it learns, or where samples have a seed nobody gave."""
+        """Frozen, probability 1 for the one action; None while it learns, or where samples have no given seed."""
         if self._learns or not self._chance.is_reproducible(view):
             return None
         return {action_of(best_decision(self._look(view).row), view): 1.0}
@@ -223,36 +216,30 @@ class LearnerBot(LearningBot):
 
     @property
     def memory(self) -> Memory:
-        """What it remembers by now; nothing before the first game, where that decides."""
         return Memory(self._constants) if self._matrix is None else self._matrix.memory()
 
     @property
     def is_learning(self) -> bool:
-        """Whether it learns."""
         return self._learns
 
     @property
     def memory_path(self) -> str | None:
-        """The file that it goes on writing."""
+        """The file that it keeps writing."""
         return self._path if self._learns else None
 
     def start_memory(self, game: Game) -> bytes:
-        """What it remembers by now, as a file."""
         return memory_bytes(self._knowledge(game).memory())
 
     def train(self, start: str, journal: str) -> None:
-        """Play from a memory, and write a journal."""
         matrix = self._matrix = Matrix(read_memory(start, self._constants))
         _learn_journal(matrix, journal)
         self._journal = Journal(journal)
 
     def end_training(self) -> None:
-        """Close the journal."""
         if self._journal is not None:
             self._journal.close()
 
     def merged(self, start: str, journals: Sequence[str]) -> bytes:
-        """A memory and what the journals hold."""
         matrix = Matrix(read_memory(start, self._constants))
         for journal in journals:
             _learn_journal(matrix, journal)
@@ -278,7 +265,6 @@ _TAKEN: Final = re.compile(r"([0-9]{9}):([1-5])", re.ASCII)
 
 
 def format_hand(decisions: Sequence[tuple[Cell, Decision]], reward: int) -> str:
-    """The text of a hand; see `Matrix.learn` for the arguments."""
     return " ".join([str(reward), *[f"{cell.text}:{decision.value}" for cell, decision in decisions]])
 
 

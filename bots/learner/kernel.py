@@ -1,7 +1,7 @@
 """Hands of the simple players and of learners, compiled: what `bots.self_play` plays, without its views and records.
 
 A deal is played in every rotation of the players over the seats, as there. Chances are kept by deal: the players of
-one seed and number of trials see the same ones, and a deal that is played again asks for none anew.
+one seed and number of trials see the same ones, and a deal that is played again asks for none twice.
 They are those of `bots.sdk.chance.Chance`: the same seeds, the same draws, the same numbers.
 
 Players are made from the texts that name bots. The functions on arrays and integers validate nothing; tests compare
@@ -120,7 +120,7 @@ drawn decisions of `random`, the two formulas, the learner."""
 _MOST_DECISIONS: Final = 256
 """Of one player in one hand: four rounds of 64 actions."""
 NO_CHANCE: Final = -1.0
-"""Stands where a chance has not been asked for."""
+"""In place of a chance that has not been asked for."""
 _FOLD: Final = 0
 _CALL: Final = 1
 _RAISE: Final = 2
@@ -150,7 +150,7 @@ class Players(NamedTuple):
         interval: of a learner's eight dimensions, in the order of a cell without the round.
         levels: of a learner, BIG QTY and LITTLE QTY.
         offset: of a learner, where its cells begin in `KnownCells.row`.
-        learns: whether a learner goes on learning.
+        learns: whether a learner learns.
     """
 
     kind: NDArray[np.int64]
@@ -418,11 +418,9 @@ _SIZES = {"pot": 1.0, "allin": -1.0}
 
 @dataclass(frozen=True, slots=True)
 class CellGrid:
-    """How finely a learner looks, and where its cells begin.
+    """How finely a learner looks, and where its cells begin among those of all learners.
 
-    Attributes:
-        intervals: of its eight dimensions, in the order of a cell without the round.
-        offset: of its cells among those of all learners.
+    `intervals` are of its eight dimensions, in the order of a cell without the round.
     """
 
     intervals: tuple[float, ...]
@@ -432,20 +430,12 @@ class CellGrid:
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
         return int(self.big**4 * self.little**4 * 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A player; see `bots.learner.kernel.Players`.
-
-    Attributes:
-        number: of a decision.
-        value: numbers of its kind.
-        seed: of its draws.
-        chance: the seed and the trials of its chances.
-    """
+    """A player of `Players`; `chance` is the seed and the trials of its chances."""
 
     kind: int
     number: int = 0
@@ -458,15 +448,7 @@ class Seat:
 
 
 def simple_seat(spec: str, seed: int) -> Seat | None:
-    """The player that a text names; None for one that is not compiled.
-
-    Args:
-        spec: as `bots.sdk.registry.make_bot` takes it.
-        seed: for bots that draw and are given none.
-
-    Raises:
-        SpecError: as `make_bot`.
-    """
+    """The player that a spec names; None for one that is not compiled. `seed` is for bots that draw and have none."""
     make_bot(spec, seed)
     name, given = parse_spec(spec)
     options: Mapping[str, object] = {option.name: option.default for option in describe(name).options} | dict(given)
@@ -504,26 +486,12 @@ def _random(options: Mapping[str, object], seed: int) -> Seat:
     return Seat(_DRAWN_DECISION, len(chances), tuple(accumulate(chances.values())), tuple(map(int, chances)), seed)
 
 
-def learner_seat(
-    grid: CellGrid, chance: tuple[int, int], *, explores: float = 0.0, seed: int = 0, learns: bool
-) -> Seat:
-    """A learner.
-
-    Args:
-        chance: the seed and the trials of its chances.
-        explores: which part of its decisions is drawn.
-        seed: of these draws.
-    """
-    return Seat(LEARNER, value=(explores,), seed=seed, chance=chance, grid=grid, learns=learns)
-
-
 def chance_kinds(seats: Sequence[Seat]) -> tuple[tuple[int, int], ...]:
     """The kinds of chances at a table: seed and trials, in the order in which `Players.chance` counts them."""
     return tuple(sorted({seat.chance for seat in seats if seat.kind in (MFS, LEARNER)})) or ((0, 1),)
 
 
 def as_players(seats: Sequence[Seat]) -> Players:
-    """The arrays of a table."""
     count = len(seats)
     kinds = chance_kinds(seats)
     value, drawn = np.zeros((count, 6)), np.zeros((count, 5), np.int64)

@@ -1,17 +1,18 @@
 """What a learner remembers: constants, cells of states, rewards in each cell, and the decision that follows.
 
-Constants. The work searches them within the ranges given here and prints no values that it found. The defaults are
+Constants. The thesis searches them within the ranges given here and prints no results. The defaults are
 ours: they split what occurs between two players with 100 big blinds into a few levels each.
 
 Cells. A dimension with the interval w has its first level from 0 to w, the second from w to 2w, and so on; what is
-larger than the last level goes into the last. The work's example: POT, 7 levels of 13.3; 29 falls into the third. It
-does not say where a value on a border belongs: here, into the higher level. ROUND has two levels, the first round and
+larger than the last level goes into the last. Its example: POT, 7 levels of 13.3; 29 falls into the third. It
+does not define where a value on a border belongs: here, in the higher level. ROUND has two levels, the first round and
 the others.
 
-Rewards. The work's matrix has a dimension for each quantity of the state, one for the decision and one for profit or
-loss; a cell holds "the results". Training (formula 4) writes the reward of every decision of a hand into the cell of
-its state. A decision (formulas 7 and 8) is D = argmax R(d), where R(d) is the "best mean of rewards in proportion" over
-C_d, the rewards of the state in which d was taken: here (profits - losses) / (number of profits + number of losses).
+Rewards. The matrix of the thesis has a dimension for each quantity of the state, one for the decision and one for
+profit or loss; a cell holds "the results". Training (formula 4) writes the reward of every decision of a hand into the
+cell of its state. A decision (formulas 7 and 8) is D = argmax R(d), where R(d) is the "best mean of rewards in
+proportion" over C_d, the rewards of the state in which d was taken: here (profits - losses) / (number of profits +
+number of losses).
 
 The formulas are missing; these parts are ours. The reward is what the player won or lost in the whole hand, the same
 for each of its decisions. Rewards are whole thousandths of a big blind, so that sums are exact and memories can be
@@ -34,15 +35,15 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from bots.artifact import Artifact, FileKind, artifact_bytes, read_artifact, write_file
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation
+from bots.sdk.bot import option
 from engine import Game
 from engine.errors import quoted
 from logs.whole_file import FileLock
@@ -55,7 +56,7 @@ _MOST_LEVELS: Final = 10
 
 
 class Range(NamedTuple):
-    """Where the work searches a constant, both ends included."""
+    """Where the thesis searches a constant, both ends included."""
 
     low: float
     high: float
@@ -73,17 +74,15 @@ RANGES: Final[Mapping[str, Range]] = {
     "big_qty": Range(2, 10),
     "little_qty": Range(2, 4),
 }
-"""The work's table of the genes, by constant and in its order. BIG QTY and LITTLE QTY are whole numbers."""
+"""The thesis's table of the genes, by constant and in its order. BIG QTY and LITTLE QTY are whole numbers."""
 
 
 def _interval(default: float, quantity: str) -> float:
-    value: float = field(default=default, metadata={"decides": f"how much {quantity} one level holds"})
-    return value
+    return option(default, f"how much {quantity} one level holds")
 
 
 def _levels(default: int, quantities: str) -> int:
-    value: int = field(default=default, metadata={"decides": f"how many levels {quantities} have"})
-    return value
+    return option(default, f"how many levels {quantities} have")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +101,7 @@ class Constants:
     little_qty: int = _levels(4, "QTYRAISE, NPLAYERS, FOLLOWERS and INGAME")
 
     def __post_init__(self) -> None:
-        """Check the values, and make every interval a float, so that equal constants are written alike.
-
-        Raises:
-            ValueError: a value is out of range.
-        """
+        """Check the values, and make every interval a float, so that equal constants are written alike."""
         for one in fields(self):
             value = getattr(self, one.name)
             if one.name.endswith("_qty"):
@@ -126,7 +121,7 @@ class Constants:
 
 
 class Cell(NamedTuple):
-    """The levels of a state, 0-based, in the order in which the work names the dimensions."""
+    """The levels of a state, 0-based, in the order in which the thesis names the dimensions."""
 
     chance: int
     pot: int
@@ -140,16 +135,11 @@ class Cell(NamedTuple):
 
     @property
     def text(self) -> str:
-        """A digit for each dimension."""
         return "".join(map(str, self))
 
     @classmethod
     def parse(cls, text: str) -> Cell:
-        """The cell of such digits.
-
-        Raises:
-            ValueError: they are not nine digits.
-        """
+        """The cell of such digits; others are a `ValueError`."""
         if not (len(text) == len(cls._fields) and text.isascii() and text.isdigit()):
             raise ValueError(f"a cell is {len(cls._fields)} digits")
         return cls(*map(int, text))
@@ -167,11 +157,7 @@ def level_counts(constants: Constants) -> Cell:
 
 
 def cell_of(seen: Observation, constants: Constants) -> Cell:
-    """The cell of what a player observes.
-
-    Raises:
-        ValueError: CHANCE is unknown.
-    """
+    """The cell of an observation, which must have CHANCE."""
     if seen.chance_percent is None:
         raise ValueError("a cell needs CHANCE")
     big, little = constants.big_qty, constants.little_qty
@@ -189,13 +175,9 @@ def cell_of(seen: Observation, constants: Constants) -> Cell:
 
 
 class Results(NamedTuple):
-    """The rewards of one decision in one cell: formula 8's C_d, by its sums.
+    """The rewards of one decision in one cell: formula 8's C_d, by its sums, in thousandths of a big blind.
 
-    Attributes:
-        profits: how many were 0 or more.
-        profit_mbb: their sum, in thousandths of a big blind.
-        losses: how many were below 0.
-        loss_mbb: their sum without its sign.
+    Rewards of 0 or more count as profits; the sum of the losses has no sign.
     """
 
     profits: int = 0
@@ -205,16 +187,11 @@ class Results(NamedTuple):
 
     @property
     def taken(self) -> int:
-        """How often the decision was taken."""
         return self.profits + self.losses
 
     @property
     def mean_mbb(self) -> float:
-        """Formula 8, R(d).
-
-        Raises:
-            ZeroDivisionError: it was never taken.
-        """
+        """Formula 8, R(d), of a decision that was taken."""
         return (self.profit_mbb - self.loss_mbb) / (self.profits + self.losses)
 
     def with_reward(self, reward: int) -> Results:
@@ -223,21 +200,17 @@ class Results(NamedTuple):
             return Results(self.profits, self.profit_mbb, self.losses + 1, self.loss_mbb - reward)
         return Results(self.profits + 1, self.profit_mbb + reward, self.losses, self.loss_mbb)
 
-    def plus(self, other: Results) -> Results:
-        """Both together."""
-        return Results(*[mine + its for mine, its in zip(self, other, strict=True)])
-
-    def minus(self, other: Results) -> Results:
-        """These without others that are among them."""
-        return Results(*[mine - its for mine, its in zip(self, other, strict=True)])
-
 
 NOTHING: Final = Results()
-"""No results."""
 Row: TypeAlias = tuple[Results, Results, Results, Results, Results]
 """The results in one cell, of the decisions 1 to 5."""
 UNTRIED: Final[Row] = (NOTHING,) * 5
 """The row of a cell that has not been met."""
+
+
+def row_of(results: Iterable[Results]) -> Row:
+    fold, call, small, medium, large = results
+    return fold, call, small, medium, large
 
 
 def best_decision(row: Row) -> Decision:
@@ -261,6 +234,9 @@ class Memory:
     Attributes:
         cells: the cells met, in ascending order, each with its row.
         training: a record of how it came about, as JSON; an empty text without one.
+
+    Raises:
+        ValueError: cells are out of order or beyond their levels, or a number is negative.
     """
 
     constants: Constants
@@ -269,11 +245,6 @@ class Memory:
     training: str = ""
 
     def __post_init__(self) -> None:
-        """Check that it can have come about.
-
-        Raises:
-            ValueError: cells are out of order or beyond their levels, or a number is negative.
-        """
         counts = level_counts(self.constants)
         before: Cell | None = None
         for cell, row in self.cells:
@@ -287,56 +258,9 @@ class Memory:
         if self.hands < 0:
             raise ValueError(f"hands cannot be negative: {self.hands}")
 
-    def since(self, earlier: Memory) -> Memory:
-        """What has been learnt since an earlier state of the same memory.
-
-        Raises:
-            ValueError: it is not an earlier state of this one.
-        """
-        _require_equal_constants((self, earlier))
-        past = dict(earlier.cells)
-        rows = []
-        for cell, row in self.cells:
-            gained = _row([now.minus(then) for now, then in zip(row, past.pop(cell, UNTRIED), strict=True)])
-            if gained != UNTRIED:
-                rows.append((cell, gained))
-        if past:
-            raise ValueError(f"cell {min(past).text} is in the earlier memory only")
-        return Memory(self.constants, self.hands - earlier.hands, tuple(rows))
-
-
-def merge(memories: Iterable[Memory]) -> Memory:
-    """Memories added up; the order changes nothing but the record of training, which is that of the first.
-
-    Learners that started from the same memory are merged as that memory and what each has learnt since
-    (`Memory.since`); otherwise it would be counted as often as there are learners.
-
-    Raises:
-        ValueError: there is none, or their constants differ.
-    """
-    memories = tuple(memories)
-    if not memories:
-        raise ValueError("there is no memory to merge")
-    _require_equal_constants(memories)
-    matrix = Matrix(memories[0])
-    for memory in memories[1:]:
-        matrix.add(memory)
-    return matrix.memory()
-
-
-def _require_equal_constants(memories: tuple[Memory, ...]) -> None:
-    for memory in memories[1:]:
-        if differing := memories[0].constants.differences(memory.constants):
-            raise ValueError(f"the memories have cells of different sizes: {', '.join(differing)}")
-
-
-def _row(results: Iterable[Results]) -> Row:
-    fold, call, small, medium, large = results
-    return fold, call, small, medium, large
-
 
 class Matrix:
-    """A memory that goes on learning."""
+    """A memory that learns."""
 
     def __init__(self, start: Memory) -> None:
         self.constants = start.constants
@@ -344,40 +268,21 @@ class Matrix:
         self._rows: dict[Cell, Row] = dict(start.cells)
         self._training = start.training
 
-    def __len__(self) -> int:
-        """The number of cells met."""
-        return len(self._rows)
-
-    @property
-    def rows(self) -> Mapping[Cell, Row]:
-        """The cells met, each with its row; follows what is learnt."""
-        return MappingProxyType(self._rows)
-
     def row(self, cell: Cell) -> Row:
-        """The results in a cell."""
         return self._rows.get(cell, UNTRIED)
 
     def learn(self, decisions: Iterable[tuple[Cell, Decision]], reward: int) -> None:
-        """Formula 4: a hand has ended.
+        """Formula 4: a hand has ended with a reward, in thousandths of a big blind.
 
-        Args:
-            decisions: those of the player in the hand, each with the cell of its state; one taken twice counts twice.
-            reward: of the hand, in thousandths of a big blind.
+        A decision taken twice in a cell counts twice.
         """
         self.hands += 1
         for cell, decision in decisions:
             row = list(self.row(cell))
             row[decision - 1] = row[decision - 1].with_reward(reward)
-            self._rows[cell] = _row(row)
-
-    def add(self, memory: Memory) -> None:
-        """Learn all that another memory holds, whose constants are the same."""
-        self.hands += memory.hands
-        for cell, row in memory.cells:
-            self._rows[cell] = _row([mine.plus(its) for mine, its in zip(self.row(cell), row, strict=True)])
+            self._rows[cell] = row_of(row)
 
     def memory(self) -> Memory:
-        """What it remembers by now, as a value."""
         return Memory(self.constants, self.hands, tuple(sorted(self._rows.items())), self._training)
 
 
@@ -388,10 +293,7 @@ _ITEM: Final = re.compile(r"([1-5]):([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18}),([
 
 
 def memory_bytes(memory: Memory) -> bytes:
-    """The file of a memory."""
-    body = "".join(
-        [f"{cell.text}{''.join(_items(row))}\n" for cell, row in memory.cells],
-    ).encode("ascii")
+    body = "".join([f"{cell.text}{''.join(_items(row))}\n" for cell, row in memory.cells]).encode("ascii")
     header: dict[str, Any] = {
         "constants": asdict(memory.constants),
         "hands": memory.hands,
@@ -409,7 +311,7 @@ def _items(row: Row) -> list[str]:
 
 
 def write_memory(path: str | os.PathLike[str], memory: Memory) -> None:
-    """Write a memory in place of the file; the old file stands until the new one is on the disk.
+    """Write a memory whole, in place of an earlier file.
 
     Raises:
         LearnerFileError: the file cannot be written.
@@ -420,12 +322,9 @@ def write_memory(path: str | os.PathLike[str], memory: Memory) -> None:
 def read_memory(path: str | os.PathLike[str], constants: Constants | None = None) -> Memory:
     """Read a memory.
 
-    Args:
-        constants: those that it must have; None takes any.
-
     Raises:
-        LearnerFileError: there is no such file, it is no memory, of another version, damaged, or was learnt with other
-            constants.
+        LearnerFileError: there is no such file, it is not a memory, of another version, damaged, or was learnt with
+            other constants than those given.
     """
     found = read_artifact(path, _KIND)
     with found.parsing():
@@ -457,23 +356,20 @@ def _parse_cell(number: int, text: str) -> tuple[Cell, Row]:
             raise ValueError(f"line {number} has {quoted(item)} where results are expected")
         decision, *sums = map(int, found.groups())
         row[decision - 1] = Results(*sums)
-    fold, call, small, medium, large = row
-    return Cell.parse(digits), (fold, call, small, medium, large)
+    return Cell.parse(digits), row_of(row)
 
 
 class MemoryFile:
-    """A memory on disk that one learner at a time goes on writing.
+    """A memory on disk, written by one learner at a time.
 
     Attributes:
         start: what it held when it was opened; an empty memory where there was no file.
+
+    Raises:
+        LearnerFileError: another process has it, or as `read_memory`.
     """
 
     def __init__(self, path: str | os.PathLike[str], constants: Constants) -> None:
-        """Take the lock and read the file.
-
-        Raises:
-            LearnerFileError: another process has it, or as `read_memory`.
-        """
         self.path = Path(path)
         try:
             self._lock = FileLock(self.path.with_name(f"{self.path.name}.lock"))
@@ -488,15 +384,10 @@ class MemoryFile:
             raise
 
     def write(self, memory: Memory) -> None:
-        """Write what is remembered by now.
-
-        Raises:
-            LearnerFileError: the file cannot be written.
-        """
         write_memory(self.path, memory)
 
     def close(self) -> None:
-        """Let others have the file; a second call does nothing."""
+        """Release the file; a second call does nothing."""
         self._lock.close()
 
 

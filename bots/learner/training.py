@@ -1,6 +1,6 @@
 """The training of a learner: blocks of hands, after each of them frozen play on deals that it never learns from.
 
-A training lives in one file, the memory, whose record says with what it was made and how far it has come. The same
+A training is one file, the memory, whose record has its settings and its progress. The same
 settings resume it after any stop, and the end is the same to the bit; more hands continue a finished one.
 
 Tables play fast: opponents are compiled, the memory lies in arrays. What is played is what `bots.self_play` plays with
@@ -34,9 +34,11 @@ from bots.learner.memory import (
     Results,
     level_counts,
     read_memory,
+    row_of,
     shipped_memory,
     write_memory,
 )
+from bots.sdk.bot import option
 from bots.sdk.registry import make_bot, parse_spec
 from bots.sdk.selfplay import self_play
 from engine import Game, deals
@@ -71,7 +73,6 @@ class _MemoryArrays:
 
     @property
     def met(self) -> int:
-        """How many cells the learner has met."""
         return int(self.known.used[0]) - self._other_rows
 
     def grid_of(self, name: str, memory: Memory) -> CellGrid:
@@ -98,8 +99,8 @@ class _MemoryArrays:
             for count in reversed(counts):
                 rest, level = divmod(rest, count)
                 levels.append(level)
-            fold, call, small, medium, large = [Results(*results) for results in self.known.results[row].tolist()]
-            cells.append((Cell(*reversed(levels)), (fold, call, small, medium, large)))
+            results = row_of(Results(*sums) for sums in self.known.results[row].tolist())
+            cells.append((Cell(*reversed(levels)), results))
         return Memory(self._constants, hands, tuple(sorted(cells)), training)
 
     def _add(self, memory: Memory) -> CellGrid:
@@ -131,13 +132,7 @@ _LEARNER: Final = "learner"
 
 @dataclass(frozen=True, slots=True)
 class PlaySettings:
-    """How a learner plays, beside its memory.
-
-    Attributes:
-        explore: which part of its decisions is drawn while it learns.
-        trials: showdowns drawn for a chance.
-        seed: of all draws at its tables.
-    """
+    """How a learner plays: the part of its decisions drawn while it learns, showdowns drawn for a chance, the seed."""
 
     explore: float = 0.1
     trials: int = DEFAULT_TRIALS
@@ -146,12 +141,9 @@ class PlaySettings:
 
 @dataclass(slots=True)
 class DealBatch:
-    """Consecutive deals of a seed, and the chances that have been asked for in them so far.
+    """Consecutive deals of a seed from the hand `first` on, and the chances that have been asked for in them so far.
 
-    Attributes:
-        seed: of the cards.
-        first: the number of the first hand.
-        cards: by deal, the hole cards position by position, then the board.
+    `cards` has, by deal, the hole cards position by position, then the board.
     """
 
     game: Game
@@ -162,7 +154,6 @@ class DealBatch:
 
     @classmethod
     def deal(cls, game: Game, seed: int, first: int, count: int) -> DealBatch:
-        """Deal them."""
         cards = [[*sum(deal.hole_cards, ()), *deal.board] for deal in islice(deals(game, seed, first), count)]
         return cls(game, seed, first, np.array(cards, np.uint8).reshape(count, game.cards_per_hand))
 
@@ -177,7 +168,7 @@ class DealBatch:
 
 
 def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
-    """Who sits at the table together, so that a learner meets everybody equally often.
+    """Who sits at the table together, so that a learner meets all equally often.
 
     Up to as many as there are seats sit there together, repeated until all are taken. More of them make as many
     line-ups as they are, each of neighbours in the order given.
@@ -203,12 +194,10 @@ class Trainee:
 
     @property
     def hands(self) -> int:
-        """How many hands it has learnt from."""
         return self._hands
 
     @property
     def cells(self) -> int:
-        """How many cells it has met."""
         return self._arrays.met
 
     def play(self, specs: Sequence[str], pack: DealBatch, *, learns: bool) -> NDArray[np.float64]:
@@ -216,22 +205,21 @@ class Trainee:
 
         Args:
             specs: the opponents by seat, as `bots.sdk.registry.make_bot` takes them.
-            pack: the deals.
             learns: whether it explores and remembers; if not, it is frozen.
 
         Returns:
             net chips by deal, rotation and player; the learner is player 0.
 
         Raises:
-            SpecError: an opponent is none.
+            SpecError: an opponent is not a bot.
             GameRefused, BotFailure: an opponent that is not compiled does not play, or fails.
         """
-        from bots.learner.kernel import learner_seat
+        from bots.learner.kernel import LEARNER, Seat
 
-        style = self.style
+        style, chance = self.style, (self.style.seed, self.style.trials)
         grid = self._arrays.grid
-        explores = style.explore if learns else 0.0
-        seats = [learner_seat(grid, (style.seed, style.trials), explores=explores, seed=style.seed, learns=learns)]
+        own = (style.explore if learns else 0.0,)
+        seats = [Seat(LEARNER, value=own, seed=style.seed, chance=chance, grid=grid, learns=learns)]
         for at, spec in enumerate(specs, 1):
             seat = self._seat(spec, self._seed(spec, at))
             if seat is None:
@@ -243,7 +231,7 @@ class Trainee:
         return mixed(self.style.seed + at * STEP & MASK_64) if spec.partition("?")[0] == "random" else self.style.seed
 
     def _seat(self, spec: str, seed: int) -> Seat | None:
-        from bots.learner.kernel import learner_seat, simple_seat
+        from bots.learner.kernel import LEARNER, Seat, simple_seat
 
         if spec.partition("?")[0] != _LEARNER:
             return simple_seat(spec, seed)
@@ -261,7 +249,7 @@ class Trainee:
             raise SpecError(spec, str(error)) from error
         own_seed = options.get("seed")
         chance = (seed if own_seed is None else int(own_seed), int(options.get("trials") or DEFAULT_TRIALS))
-        return learner_seat(self._arrays.grid_of(spec, memory), chance, learns=False)
+        return Seat(LEARNER, value=(0.0,), chance=chance, grid=self._arrays.grid_of(spec, memory))
 
     def _play_seats(self, seats: Sequence[Seat], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
         from bots.learner.kernel import as_players, chance_kinds, play_deals
@@ -321,31 +309,19 @@ _DEFAULT: Final = Constants()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerSettings:
-    """What a training is made of.
-
-    Attributes:
-        game: its name or file.
-        opponents: the field it learns on; `bots.learner.training.line_ups` says who sits where.
-        unseen: a field it never learns on.
-        constants: how finely it looks.
-    """
+    """The settings of a training: it learns on the field `opponents` and never on `unseen`."""
 
     game: str = "limit"
     opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
     unseen: tuple[str, ...] = ("raising", "random", "mfs?k=4", "rh?k=64")
     constants: Constants = _DEFAULT
-    explore: float = field(default=0.1, metadata={"decides": "which part of its decisions is drawn while it learns"})
-    trials: int = field(default=DEFAULT_TRIALS, metadata={"decides": "showdowns drawn for its chance against several"})
-    block: int = field(default=2000, metadata={"decides": "hands of a block, after which it is tested and saved"})
-    test: int = field(default=2000, metadata={"decides": "hands of frozen play against each field after each block"})
-    seed: int = field(default=1, metadata={"decides": "of the cards and of all draws"})
+    explore: float = option(0.1, "which part of its decisions is drawn while it learns")
+    trials: int = option(DEFAULT_TRIALS, "showdowns drawn for its chance against several")
+    block: int = option(2000, "hands of a block, after which it is tested and saved")
+    test: int = option(2000, "hands of frozen play against each field after each block")
+    seed: int = option(1, "of the cards and of all draws")
 
     def __post_init__(self) -> None:
-        """Check.
-
-        Raises:
-            EvolutionError: a value is out of range, or a field is empty.
-        """
         if not 0 <= self.explore <= 1:
             raise EvolutionError(f"explore must be from 0 to 1, not {self.explore:g}")
         for name in ("trials", "block", "test"):
@@ -357,16 +333,13 @@ class LearnerSettings:
 
     @property
     def style(self) -> PlaySettings:
-        """How it plays."""
         return PlaySettings(self.explore, self.trials, self.seed)
 
 
 class Winnings(NamedTuple):
-    """What a learner won, in mbb per hand.
+    """What a learner won, in mbb per hand, with half of the normal 95 % interval; 0 where there are too few deals.
 
-    Attributes:
-        half_width: of the normal 95 % interval for the mean over all deals, a deal with its rotations being one score;
-            0 where there are too few for one.
+    A deal with its rotations is one score.
     """
 
     mean: float
@@ -379,13 +352,7 @@ class Winnings(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What was won in a block, and right after it.
-
-    Attributes:
-        learning: while it learnt, drawing decisions now and then.
-        field: frozen, against the field it learns on.
-        unseen: frozen, against the other field.
-    """
+    """Winnings in a block while it learnt, and right after it, frozen, against the field it learns on and the other."""
 
     hands: int
     cells: int
@@ -395,13 +362,10 @@ class Block(NamedTuple):
 
 
 class LearnerProgress(NamedTuple):
-    """How a training stands.
+    """The progress of a training: blocks of this command and earlier ones, of all `wanted`.
 
-    Attributes:
-        blocks: all so far, those of earlier commands included.
-        wanted: how many there will be.
-        hands_per_s: learnt by this command, by the clock, tests aside; None before its second block.
-        left_s: how long it will still take; None before the second block.
+    The speed is that of learning, by the clock, without the tests; it and the time left are None before this command's
+    second block.
     """
 
     blocks: tuple[Block, ...]
@@ -413,11 +377,7 @@ class LearnerProgress(NamedTuple):
 def train(
     settings: LearnerSettings, hands: int, path: Path, show: Callable[[LearnerProgress], None] = lambda _: None
 ) -> tuple[Memory, tuple[Block, ...]]:
-    """Train a learner, or resume a training.
-
-    Args:
-        hands: how many, in whole blocks.
-        show: called after each block, when it is on disk.
+    """Train a learner, or resume a training, in whole blocks; `show` is called after each, when it is on disk.
 
     Raises:
         LearnerFileError: the file cannot be read or written, or was made with other settings.
@@ -444,7 +404,7 @@ def train(
             blocks = (*blocks, Block(trainee.hands, trainee.cells, learning, *against))
             file.write(replace(trainee.memory, training=_record(settings, blocks)))
             done = len(blocks) - first - 1
-            if done == 0:  # It has waited for the compiler and tells nothing of the others.
+            if done == 0:  # It has waited for the compiler: not the speed of the others.
                 began_s = time.monotonic()
                 show(LearnerProgress(blocks, wanted, None, None))
                 continue
@@ -457,12 +417,7 @@ def train(
 
 
 def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Winnings:
-    """Learn from deals, each line-up from an equal part of them; what was won meanwhile.
-
-    Args:
-        first: the number of the first deal.
-        deals: how many, a multiple of the number of line-ups.
-    """
+    """Learn from `deals` deals from `first` on, each line-up from an equal part of them; what was won meanwhile."""
     scores = []
     tables = line_ups(settings.opponents, trainee.game.num_players - 1)
     part = deals // len(tables)
@@ -473,12 +428,7 @@ def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals:
 
 
 def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[DealBatch]) -> Winnings:
-    """What a learner wins that learns nothing.
-
-    Args:
-        field_: line-ups of opponents.
-        packs: the deals for each line-up.
-    """
+    """What a learner wins that learns nothing from line-ups of opponents, each with its own deals."""
     played = [trainee.play(specs, pack, learns=False) for specs, pack in zip(field_, packs, strict=True)]
     return earned(trainee.game, played)
 
@@ -512,16 +462,12 @@ def _record(settings: LearnerSettings, blocks: Sequence[Block]) -> str:
 
 
 def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[Block, ...]:
-    """The blocks that a memory has been trained for.
-
-    Raises:
-        LearnerFileError: it stems from elsewhere, or from other settings.
-    """
+    """The blocks that a memory has been trained for."""
     if not memory.hands:
         return ()
     record = json.loads(memory.training) if memory.training else {}
     if not isinstance(record, dict) or record.get("program") != _PROGRAM:
-        raise LearnerFileError(str(path), f"{_PROGRAM} did not write it, and cannot continue it: take another file")
+        raise LearnerFileError(str(path), f"{_PROGRAM} did not make it, and cannot resume it: take another file")
     found, about = record.get("settings", {}), _about(settings)
     if differing := [name for name, value in about.items() if found.get(name) != value]:
         theirs = ", ".join(f"{name} {_words(found.get(name))}" for name in differing)

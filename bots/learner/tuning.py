@@ -1,18 +1,18 @@
-"""The search for a learner's constants by the work's genetic algorithm.
+"""The search for a learner's constants by the genetic algorithm of the thesis.
 
-What a set of constants is worth is measured: a learner that looks so finely starts from nothing, trains on the same
-deals as all others, and plays unseen deals, frozen; its mean winnings are the fitness. As deals and draws are the same
-for all, two sets differ by what they see; but the best of many is also the one that these deals favour. So at the end
-the best found, and the default, are trained and tested again on other deals and draws, several times.
+A set of constants is measured: a learner that looks so finely starts from nothing, trains on the same deals as all
+others, and plays unseen deals, frozen; its mean winnings are the fitness. As deals and draws are the same for all, two
+sets differ by what they distinguish; but the best of many is also the one that these deals favour. So at the end the
+best found, and the default, are trained and tested again on other deals and draws, several times.
 
-A search is a program that follows from its seed and asks for measurements. These are kept in a file, so a search that
-was stopped is run again from its start, finds what it asks for, and goes on where it was.
+A search is a program that follows from its seed and asks for measurements. These are kept in a file, so a stopped
+search is run again from its start, finds the measurements it asks for, and continues.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -26,41 +26,32 @@ from bots.evolution.breeding import Breeding, Evaluation, GeneRange, Genome, New
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.training import DealBatch, PlaySettings, Trainee, frozen_play, line_ups, unseen_deals
+from bots.sdk.bot import option
 from bots.workers import Workers
 from protocol import find_game
 
 GENOME: Final = Genome(tuple([GeneRange(low, high, name.endswith("_qty")) for name, (low, high) in RANGES.items()]))
-"""The ten constants with the work's ranges."""
+"""The ten constants with the ranges of the thesis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningSettings:
-    """What the search is made of; population, tournament and rates are ours, since the work's are not printed.
-
-    Attributes:
-        game: its name or file.
-        opponents: the field that learners train on and are tested against.
-    """
+    """The settings of the search; population, tournament and rates are ours, since the thesis prints none."""
 
     game: str = "limit"
     opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
-    hands: int = field(default=20_000, metadata={"decides": "hands that each learner trains for"})
-    test: int = field(default=10_000, metadata={"decides": "hands of frozen play that are its fitness"})
-    explore: float = field(default=0.1, metadata={"decides": "which part of its decisions is drawn while it learns"})
-    trials: int = field(default=1000, metadata={"decides": "showdowns drawn for its chance against several"})
-    population: int = field(default=20, metadata={"decides": "individuals of a generation"})
-    generations: int = field(default=30, metadata={"decides": "generations bred after the first"})
-    tournament: int = field(default=2, metadata={"decides": "participants in the tournament that selects a parent"})
-    crossover: float = field(default=0.7, metadata={"decides": "chance that a pair of children exchanges constants"})
-    mutation: float = field(default=0.1, metadata={"decides": "chance that one constant of a child is drawn again"})
-    seed: int = field(default=1, metadata={"decides": "of deals and of the search"})
+    hands: int = option(20_000, "hands that each learner trains for")
+    test: int = option(10_000, "hands of frozen play that are its fitness")
+    explore: float = option(0.1, "which part of its decisions is drawn while it learns")
+    trials: int = option(1000, "showdowns drawn for its chance against several")
+    population: int = option(20, "individuals of a generation")
+    generations: int = option(30, "generations bred after the first")
+    tournament: int = option(2, "participants in the tournament that selects a parent")
+    crossover: float = option(0.7, "chance that a pair of children exchanges constants")
+    mutation: float = option(0.1, "chance that one constant of a child is drawn again")
+    seed: int = option(1, "of deals and of the search")
 
     def __post_init__(self) -> None:
-        """Check.
-
-        Raises:
-            EvolutionError: a number is out of range, or nobody plays against the learner.
-        """
         for name in ("hands", "test", "trials", "generations"):
             if getattr(self, name) < 1:
                 raise EvolutionError(f"{name} must be 1 or more, not {getattr(self, name)}")
@@ -72,7 +63,6 @@ class TuningSettings:
 
     @property
     def breeding(self) -> Breeding:
-        """How a population renews itself."""
         return Breeding(
             selection=Tournament(self.tournament),
             crossover=Uniform(),
@@ -90,22 +80,14 @@ class TuningSettings:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredConstants:
-    """A set of constants and what it was worth.
-
-    Attributes:
-        mbb: what it won, mbb per hand.
-    """
+    """A set of constants and what it won, in mbb per hand."""
 
     constants: Constants
     mbb: float
 
 
 def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> float:
-    """Train a learner with these constants, and let it play unseen deals, frozen; what it won in mbb per hand.
-
-    Args:
-        seed: of cards and draws.
-    """
+    """Train a learner with these constants, and let it play unseen deals, frozen; what it won in mbb per hand."""
     tables, training, tests = _deals(settings.game, settings.opponents, settings.hands, settings.test, seed)
     trainee = Trainee(tests[0].game, Memory(constants), PlaySettings(settings.explore, settings.trials, seed))
     for specs, pack in zip(tables, training, strict=True):
@@ -131,19 +113,12 @@ def search(
     workers: Workers | None = None,
     show: Callable[[int, MeasuredConstants], None] = lambda done, best: None,
 ) -> tuple[MeasuredConstants, ...]:
-    """Search, or resume a search.
+    """Search, or resume a search; all measurements in the order in which they were asked for.
 
-    Args:
-        folder: where measurements are kept; made if it is not there.
-        show: called after each batch with how many have been measured, and the best so far.
-
-    Returns:
-        all measurements in the order in which they were asked for.
+    `show` is called after each batch with the number of sets measured, and the best so far.
 
     Raises:
         CheckpointError: the measurements cannot be read or written, or stem from other settings.
-        EvolutionError: settings that cannot be.
-        WorkersError: the workers are gone.
     """
     with _Measurements(folder / "evolution.jsonl", settings, workers, show) as measurements:
 
@@ -165,19 +140,12 @@ def check(
     workers: Workers | None = None,
     show: Callable[[int], None] = lambda done: None,
 ) -> Mapping[str, NDArray[np.float64]]:
-    """What sets of constants are worth on other deals and with other draws.
+    """The winnings of sets of constants on other deals and with other draws: by name, one number for each seed.
 
-    Args:
-        seeds: of deals and draws; a seed is the same deals for all sets.
-        folder: where what is found is kept; made if it is not there.
-        show: called with the number of seeds that are done.
-
-    Returns:
-        by name, one number for each seed.
+    A seed is the same deals for all sets; `show` is called with the number of seeds that are done.
 
     Raises:
         CheckpointError: the file of the folder cannot be read or written, or stems from other settings.
-        WorkersError: the workers are gone.
     """
     over: Any = map if workers is None else workers.each
     with Journal(folder / "anew.jsonl", asdict(settings)) as kept:
@@ -226,11 +194,6 @@ class _Measurements(Journal):
         self._over: Any = map if workers is None else workers.each
 
     def of(self, genes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The fitness of some sets of constants, measured where the file does not have it.
-
-        Raises:
-            CheckpointError: the file holds measurements of another search, or damaged ones.
-        """
         found = []
         for wanted, row in zip(genes.tolist(), self.rows[len(self.asked) :], strict=False):
             match row:

@@ -65,7 +65,10 @@ class McBot(Bot):
         """All but limit hold'em of two players is refused."""
         if is_holdem(game) and game.is_limit and game.num_players == 2:
             return None
-        return "the simulation is for limit hold'em of two players only, such as the game limit, not for this game"
+        return (
+            "the simulation is for limit hold'em of two players only, such as the game limit; this game is not one of "
+            "them"
+        )
 
     def prepare(self, game: Game) -> None:
         """Load the kernels."""
@@ -140,7 +143,7 @@ def preflop_refusal(game: Game) -> str | None:
             return None
     return (
         "the equilibrium before the flop is that of limit hold'em of two players with blinds of half a bet and a bet, "
-        "the small one first to act, and four bets at most, such as the game limit, not for this game"
+        "the small one first to act, and four bets at most, such as the game limit; this game is not one of them"
     )
 
 

@@ -15,16 +15,14 @@ from __future__ import annotations
 import gc
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
-from bots.sdk.bot import uniform
+from bots.sdk.bot import option, uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
-
-_Value = TypeVar("_Value")
 
 _ALL_FOLDS: Final = "all"
 _ROUND_FOLDS: Final = "round"
@@ -36,11 +34,6 @@ _MOST_TRIALS: Final = 10_000_000
 _MOST_PRIOR: Final = 1e6
 
 
-def _option(default: _Value, decides: str) -> _Value:
-    chosen: _Value = field(default=default, metadata={"decides": decides})
-    return chosen
-
-
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
     """How to simulate and how to choose; the metadata of each field say what it decides.
@@ -49,29 +42,29 @@ class SimulationOptions:
         ValueError: a value is out of range; the sentence names it.
     """
 
-    trials: int = _option(10_000, "how many showdowns are drawn for each decision")
-    batches: int = _option(
+    trials: int = option(10_000, "how many showdowns are drawn for each decision")
+    batches: int = option(
         1,
         "into how many batches they are divided: in each the opponent is as aggressive as one number says that is "
         "drawn for it, from 0, where it takes the first of fold, call and raise, to 1, the last",
     )
-    threshold: float = _option(
+    threshold: float = option(
         0.05,
         "how near the values of call and raise must be, as a share of the pot, for the hand's aggression to decide "
         "between them; both must be positive",
     )
-    aggression: float = _option(
+    aggression: float = option(
         0.5, "0 to 1: the probability that it decides for the raise; drawn once at the start of each hand"
     )
-    prior: float = _option(
+    prior: float = option(
         1.0, "how many actions of each legal kind the model of the opponent begins with, in each of its cells"
     )
-    weakest: str = _option(
+    weakest: str = option(
         _ALL_FOLDS,
         "which folds say what share of the opponent's hands is left out from the weak end: all, among its actions in "
         "all rounds; round, among its answers to a bet in the present one; none, nothing is left out",
     )
-    sunk: str = _option(
+    sunk: str = option(
         _LOST,
         "the chips we have put in before: lost, whatever we do, so that a fold is worth 0; whole, the values of call "
         "and raise are those of the whole hand, and a fold is worth 0 all the same",

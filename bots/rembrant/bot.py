@@ -103,7 +103,7 @@ class RembrantBot(Bot):
             return None
         return (
             "rembrant plays hold'em only: limit or no-limit, two hole cards from a deck of 52, a board of three, one "
-            "and one, such as in the games nolimit, limit, nolimit3 and limit6, not for this game"
+            "and one, such as in the games nolimit, limit, nolimit3 and limit6; this game is not one of them"
         )
 
     def act(self, view: View) -> Action:

@@ -59,9 +59,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
+from bots.sdk.bot import option
 from engine import Card, Category, category, rank_hand
 from engine.cards import RANKS, STARTING_HANDS, rank_of, suit_of
 
@@ -278,18 +279,12 @@ def chance_of_aggression(cell: Cell, kind: HandKind, danger: Danger, style: Styl
     return style.chance_dry if is_dry else style.chance
 
 
-_Value = TypeVar("_Value")
 DETERMINISTIC: Final = "deterministic"
 PROBABILISTIC: Final = "probabilistic"
 _CHANCES: Final = ("chance", "chance_danger", "chance_dry")
 _SIZES: Final = ("open_bb", "reraise_times", "bet_pot", "bet_pot_danger", "raise_times")
 _LARGEST_SIZE: Final = 1e6
 """Any larger size is all-in in every game."""
-
-
-def _option(default: _Value, decides: str) -> _Value:
-    chosen: _Value = field(default=default, metadata={"decides": decides})
-    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,36 +295,36 @@ class Style:
         ValueError: a value is out of range; the sentence names it.
     """
 
-    reading: str = _option(
+    reading: str = option(
         DETERMINISTIC,
         "how the board chooses between the two moves of a cell with a slash: deterministic, by fixed rules; "
         "probabilistic, by the three chances",
     )
-    chance: float = _option(
+    chance: float = option(
         0.5,
         "0 to 1, probabilistic reading: the probability of the more aggressive move on a board that is neither dry nor "
         "invites draws",
     )
-    chance_danger: float = _option(0.8, "like chance, on a board that invites draws")
-    chance_dry: float = _option(0.2, "like chance, on a dry board, and where one card makes a straight")
-    river_danger: bool = _option(
+    chance_danger: float = option(0.8, "like chance, on a board that invites draws")
+    chance_dry: float = option(0.2, "like chance, on a dry board, and where one card makes a straight")
+    river_danger: bool = option(
         False, "whether two cards of a suit count as danger on the river, where no draw is left"
     )
-    four_straight: str = _option(
+    four_straight: str = option(
         "fold",
         "what four cards to a straight on the board mean for a hand below a straight: fold, no bet is paid, in the "
         "work's own words; slash, they decide only the cells with a slash",
     )
-    complete: int = _option(
+    complete: int = option(
         8, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table has check"
     )
-    open_bb: float = _option(4.0, "the first raise before the flop, in big blinds; 3 to 5 in the paper")
-    reraise_times: float = _option(
+    open_bb: float = option(4.0, "the first raise before the flop, in big blinds; 3 to 5 in the paper")
+    reraise_times: float = option(
         3.5, "a re-raise before the flop, as a multiple of the opponent's raise; 3 to 4 in the paper"
     )
-    bet_pot: float = _option(0.667, "a bet after the flop, as a fraction of the pot")
-    bet_pot_danger: float = _option(1.0, "like bet_pot, on a board that invites draws")
-    raise_times: float = _option(3.5, "a re-raise after the flop, as a multiple of the opponent's bet or raise")
+    bet_pot: float = option(0.667, "a bet after the flop, as a fraction of the pot")
+    bet_pot_danger: float = option(1.0, "like bet_pot, on a board that invites draws")
+    raise_times: float = option(3.5, "a re-raise after the flop, as a multiple of the opponent's bet or raise")
 
     def __post_init__(self) -> None:
         _require("reading", self.reading, (DETERMINISTIC, PROBABILISTIC))

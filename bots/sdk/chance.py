@@ -96,5 +96,5 @@ def holdem_refusal(game: Game) -> str | None:
         return None
     return (
         "the chance to win is counted for hold'em only: limit or no-limit, two hole cards from a deck of 52, a board "
-        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10, not for this game"
+        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is not one of them"
     )

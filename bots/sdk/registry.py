@@ -70,7 +70,7 @@ class BotDescription(NamedTuple):
     """One bot: its name, one line on what it does, its options, and where it comes from.
 
     Attributes:
-        origin: ``built in``, or the distribution that declares the bot and its version.
+        origin: the distribution that declares the bot and its version; empty for a built-in bot.
     """
 
     name: str
@@ -85,30 +85,28 @@ class _Entry(NamedTuple):
 
 
 _ENTRIES: Final[Mapping[str, _Entry]] = {
-    "calling": _Entry("bots.baseline:CallingBot", "calls every bet and never makes one"),
-    "cfr": _Entry("bots.cfr.bot:CfrBot", "plays near equilibrium, in hold'em of two players and small games"),
-    "constant": _Entry("bots.baseline:ConstantBot", "takes one and the same action always"),
-    "equilibrium": _Entry("bots.equilibrium.bot:EquilibriumBot", "plays an equilibrium of Kuhn's or of Leduc poker"),
-    "evolved": _Entry("bots.evolved.bot:EvolvedBot", "plays limit hold'em by charts, then by evolved genes"),
+    "calling": _Entry("bots.baseline:CallingBot", "calls every bet, never bets"),
+    "cfr": _Entry("bots.cfr.bot:CfrBot", "plays an approximate equilibrium"),
+    "constant": _Entry("bots.baseline:ConstantBot", "always takes the same action"),
+    "equilibrium": _Entry("bots.equilibrium.bot:EquilibriumBot", "plays an exact equilibrium"),
+    "evolved": _Entry("bots.evolved.bot:EvolvedBot", "preflop charts, then evolved genes"),
     "folding": _Entry("bots.baseline:FoldingBot", "folds to every bet"),
-    "kuhn-bluffer": _Entry("bots.kuhn.bots:BlufferBot", "bets and raises weak cards, too, in Kuhn poker"),
-    "kuhn-caller": _Entry("bots.kuhn.bots:CallerBot", "bets and calls whatever it holds, in Kuhn poker"),
-    "kuhn-folder": _Entry("bots.kuhn.bots:FolderBot", "never puts in a chip, in Kuhn poker"),
-    "kuhn-rational": _Entry("bots.kuhn.bots:RationalBot", "plays half of its middle cards, in Kuhn poker"),
-    "kuhn-safe": _Entry("bots.kuhn.bots:SafeBot", "bets and calls with its best card only, in Kuhn poker"),
-    "kuhn-shy": _Entry("bots.kuhn.bots:ShyBot", "calls with its best card only and never bets, in Kuhn poker"),
-    "learner": _Entry("bots.learner.bot:LearnerBot", "plays what has earned most in states like this, and learns on"),
-    "lbr": _Entry(
-        "bots.evaluation.local_best_response:LbrBot", "uses its opponent's policy, and answers it one action ahead"
-    ),
-    "lp": _Entry("bots.lp_mc.bot:LpBot", "plays the equilibrium before the flop, in limit hold'em of two players"),
-    "lp-mc": _Entry("bots.lp_mc.bot:LpMcBot", "plays the equilibrium before the flop, simulates each hand after it"),
-    "mc": _Entry("bots.lp_mc.bot:McBot", "simulates each hand to its end, in limit hold'em of two players"),
-    "mfs": _Entry("bots.formula.bot:MfsBot", "weighs its chance to win against the price, in hold'em games"),
-    "raising": _Entry("bots.baseline:RaisingBot", "raises whenever it may"),
-    "random": _Entry("bots.baseline:RandomBot", "draws fold, call or raise with fixed probabilities"),
-    "rembrant": _Entry("bots.rembrant.bot:RembrantBot", "plays the rule tables of Rembrant in hold'em games"),
-    "rh": _Entry("bots.formula.bot:RhBot", "weighs the pot against raises, players and price, blind to its cards"),
+    "kuhn-bluffer": _Entry("bots.kuhn.bots:BlufferBot", "bets and raises with weak cards, too"),
+    "kuhn-caller": _Entry("bots.kuhn.bots:CallerBot", "bets and calls with every card"),
+    "kuhn-folder": _Entry("bots.kuhn.bots:FolderBot", "never puts in a chip"),
+    "kuhn-rational": _Entry("bots.kuhn.bots:RationalBot", "plays half of its middle cards"),
+    "kuhn-safe": _Entry("bots.kuhn.bots:SafeBot", "bets and calls only its best card"),
+    "kuhn-shy": _Entry("bots.kuhn.bots:ShyBot", "never bets, calls with its best card"),
+    "learner": _Entry("bots.learner.bot:LearnerBot", "plays what earned most, and learns"),
+    "lbr": _Entry("bots.evaluation.local_best_response:LbrBot", "one-step answer to a given policy"),
+    "lp": _Entry("bots.lp_mc.bot:LpBot", "plays the preflop equilibrium"),
+    "lp-mc": _Entry("bots.lp_mc.bot:LpMcBot", "preflop equilibrium, then simulation"),
+    "mc": _Entry("bots.lp_mc.bot:McBot", "simulates each hand to its end"),
+    "mfs": _Entry("bots.formula.bot:MfsBot", "weighs its chance against the price"),
+    "raising": _Entry("bots.baseline:RaisingBot", "raises whenever it can"),
+    "random": _Entry("bots.baseline:RandomBot", "draws its actions at fixed rates"),
+    "rembrant": _Entry("bots.rembrant.bot:RembrantBot", "plays the rule tables of Rembrant"),
+    "rh": _Entry("bots.formula.bot:RhBot", "weighs pot and price, not its cards"),
 }
 
 
@@ -221,7 +219,7 @@ def describe(name: str) -> BotDescription:
     """
     found = _find_class(name, name)
     if name in _ENTRIES:
-        return BotDescription(name, _ENTRIES[name].summary, _options(found), "built in")
+        return BotDescription(name, _ENTRIES[name].summary, _options(found), "")
     summary = (found.__doc__ or "").strip().partition("\n")[0]
     return BotDescription(name, summary, _options(found), _origin(name))
 

@@ -1,9 +1,8 @@
 """Games of the engine as trees for the solvers: the betting is walked by the rule book, the cards come from elsewhere.
 
 `betting_tree` walks the betting of any game; what its cards are is a `Cards`. `small_game` deals every card of a game
-that is small enough, such as Kuhn's and Leduc: there each holding is a class of its own.
-`rank_game` is a small game in which suits make no difference, without them, or the coarser one in which some cards are
-one.
+that is small enough, such as Kuhn's and Leduc: there each holding is a class of its own. `rank_game` is a small game
+without suits, where they make no difference.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Board = tuple[Card, ...]
 
 
 class Cards(Protocol):
-    """The cards of a game; matrices are told by their numbers in `PublicGame.matrices`."""
+    """The cards of a game; matrices are given by their numbers in `PublicGame.matrices`."""
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
         """What the board can be in a round, after that of the round before; the same board if no card is dealt."""
@@ -38,19 +37,13 @@ class Cards(Protocol):
     def payoff_at(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
         """The matrix of an end of the betting, and the chips that go with it.
 
-        Args:
-            spent: what each player has put in, in the order of the tree's players.
-            folded: the players who have folded: all but one, or the others show down.
-            board: the board so far, full at a showdown.
+        The chips put in and the players who have folded are in the order of the tree's players; the board is full at a
+        showdown.
         """
 
 
 class Turn(NamedTuple):
-    """A decision of a tree as the rule book sees it.
-
-    Attributes:
-        actions: those of the decision, in its order.
-    """
+    """A decision of a tree, its actions in their order, as the rule book sees it."""
 
     betting: BettingState
     board: Board
@@ -120,30 +113,24 @@ def betting_tree(
     return nodes[0] if len(nodes) == 1 else Chance(nodes)
 
 
-def small_game(game: Game, *, first: int = 0) -> PublicGame:
+def small_game(game: Game, *, first: int = 0, turns: dict[str, Turn] | None = None) -> PublicGame:
     """A game with all its cards; `first` is the position that is player 0, the others follow in order.
 
-    Raises:
-        SolvingError: the game is too large.
-    """
-    return _small_game(game, first, None)
-
-
-def turns_of(game: Game) -> Mapping[str, Turn]:
-    """The decisions of `small_game`, by their names, as the rule book sees them.
+    `turns` are filled with its decisions, by their names, as the rule book sees them.
 
     Raises:
         SolvingError: the game is too large.
     """
-    turns: dict[str, Turn] = {}
-    _small_game(game, 0, turns)
-    return turns
-
-
-def _small_game(game: Game, first: int, turns: dict[str, Turn] | None) -> PublicGame:
     cards = _AllCards(game)
     tree = betting_tree(game, cards, first=first, turns=turns)
     return PublicGame(tree, (cards.names,) * game.num_players, np.array(cards.matrices))
+
+
+def turns_of(game: Game) -> Mapping[str, Turn]:
+    """The decisions of `small_game`, by their names."""
+    turns: dict[str, Turn] = {}
+    small_game(game, turns=turns)
+    return turns
 
 
 class _AllCards:
@@ -245,7 +232,7 @@ def has_flushes(game: Game) -> bool:
 
 
 def rank_game(game: Game) -> PublicGame:
-    """`bots.solving.engine_games.small_game`, of players who do not look at suits: they lose nothing by it.
+    """`small_game`, of players who do not look at suits: they lose nothing by it.
 
     Classes and boards are called by their ranks, as in ``crc/Qr``.
 
@@ -271,14 +258,10 @@ def _without_suits(game: Game) -> Callable[[str], str]:
 
 
 def _coarse(game: PublicGame, class_name: Callable[[str], str], decision_name: Callable[[str], str]) -> PublicGame:
-    """The same game for players to whom what has the same name is the same.
+    """The same game for players to whom classes, and decisions, of the same name are the same.
 
     Where it makes no difference, as with suits in a game without flushes, the game is only smaller: an equilibrium of
     it is one of the whole game, when each player plays all that has one name alike.
-
-    Args:
-        class_name: what a class is called.
-        decision_name: what a decision is called; decisions of one player that have the same name become one.
     """
     names = [tuple(dict.fromkeys(map(class_name, classes))) for classes in game.classes]
     matrices = game.matrices

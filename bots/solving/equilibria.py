@@ -8,13 +8,13 @@ With payoffs A and the constraints E x = e and F y = f of the two plans, player 
 
 q[h] is what the best answer of player 1 leaves from information set h on. The dual values of the inequalities are an
 optimal plan of player 1. What HiGHS calls optimal holds within tolerances: `bots.solving.sequence_form.exploitability`
-is how good the plans are.
+measures how good the plans are.
 
 Regret matching is vectorised over the choices and classes of a player. Each iteration takes every action in proportion
 to what it would have won, over all iterations so far, above the strategies that were played (Zinkevich et al. 2007).
-The average plans come ever closer to an equilibrium of a game of two players; with more of them nothing is promised,
-and `bots.solving.sequence_form.nash_conv` says how close they are. CFR+ (Tammelin 2014) never lets a regret fall below
-zero and weights iteration t by t.
+The average plans come ever closer to an equilibrium of a game of two players; with more of them there is no guarantee,
+and `bots.solving.sequence_form.nash_conv` measures how close they are. CFR+ (Tammelin 2014) never lets a regret fall
+below zero and weights iteration t by t.
 
 As in OpenSpiel, the average takes the strategy that an iteration began with, even chances in the first.
 """
@@ -58,12 +58,7 @@ Step: TypeAlias = Callable[[], None]
 
 
 class Equilibrium(NamedTuple):
-    """What a linear program comes to.
-
-    Attributes:
-        value: what player 0 wins on average, in chips.
-        plans: an optimal plan of each player.
-    """
+    """An optimal plan of each player, and what player 0 wins with them on average, in chips."""
 
     value: float
     plans: Plans
@@ -128,7 +123,7 @@ class LinearProgram:
         """
         import highspy
 
-        # HiGHS takes the format from the ending of the name, and does not say why it cannot write.
+        # HiGHS takes the format from the ending of the name, and gives no reason why it cannot write.
         with tempfile.TemporaryDirectory() as folder:
             written = Path(folder) / "program.mps"
             if self._solver.writeModel(str(written)) == highspy.HighsStatus.kError:
@@ -136,11 +131,7 @@ class LinearProgram:
             shutil.copyfile(written, path)
 
     def solve(self, on_step: Step | None = None) -> Equilibrium:
-        """Solve it; an interruption ends the solver.
-
-        Raises:
-            SolvingError: the solver ends without an optimum.
-        """
+        """Solve it, or raise a `SolvingError`; an interruption ends the solver."""
         own = self._run(on_step)
         other = np.array(self._solver.getSolution().row_dual)[self._first_row :]
         plans = self._plan(self._player, own), self._plan(1 - self._player, other / other[0])
@@ -148,15 +139,7 @@ class LinearProgram:
         return Equilibrium(-value, plans[::-1]) if self._player else Equilibrium(value, plans)
 
     def favourite(self, weights: Plan, on_step: Step | None = None) -> Plan:
-        """Of all optimal plans of the player, after `solve`, the one with the largest weights.
-
-        Args:
-            weights: of the shape of a plan; the sum of the products of both is made as large as it can be.
-            on_step: called now and then.
-
-        Raises:
-            SolvingError: the solver ends without an optimum.
-        """
+        """Of all optimal plans of the player, after `solve`, the one with the largest sum of products with weights."""
         optimum = float(self._solver.getSolution().col_value[self._first_free])
         columns = np.arange(self._solver.getNumCol(), dtype=np.int32)
         costs = np.zeros(len(columns))
@@ -168,7 +151,7 @@ class LinearProgram:
         return self._plan(self._player, self._run(on_step))
 
     def _run(self, on_step: Step | None) -> NDArray[np.float64]:
-        """Let the solver run beside this thread, which stays free to be interrupted; returns the variables."""
+        """The variables; the solver runs in a thread, so that this one can be interrupted."""
         import highspy
 
         solver = self._solver
@@ -207,9 +190,8 @@ class LinearProgram:
 def cfr(form: SequenceForm, *, is_alternating: bool = True) -> Iterator[Plans]:
     """The average plans after each iteration, without end.
 
-    Args:
-        is_alternating: the players take turns, each answering what those before it have just learnt; else all answer
-            what the iteration began with.
+    Either the players take turns, each answering what those before it have just learnt, or all answer what the
+    iteration began with.
     """
     return _iterations(form, is_alternating=is_alternating, is_plus=False)
 
@@ -267,12 +249,7 @@ def _chances(regrets: Plan) -> Chances:
 
 
 class Reached(NamedTuple):
-    """The average plans after some iterations.
-
-    Attributes:
-        nash_conv: see `bots.solving.sequence_form.nash_conv`, in chips.
-        values: what each player wins on average, in chips.
-    """
+    """The average plans after some iterations: `nash_conv` and what each player wins on average, in chips."""
 
     iterations: int
     nash_conv: float
@@ -280,13 +257,7 @@ class Reached(NamedTuple):
 
 
 class Convergence(NamedTuple):
-    """What some iterations led to.
-
-    Attributes:
-        plans: the average plans after the last.
-        steps: after the iterations of `_milestones`, and after the last.
-        is_interrupted: Ctrl-C came before all iterations were done.
-    """
+    """The average plans after some iterations, or fewer after Ctrl-C, and the steps at `_milestones` and at the end."""
 
     plans: Plans
     steps: tuple[Reached, ...]
@@ -304,26 +275,22 @@ def _milestones(iterations: int) -> tuple[int, ...]:
 def converge(
     form: SequenceForm, averages: Iterator[Plans], iterations: int, on_step: Callable[[int, Reached], None]
 ) -> Convergence:
-    """Iterate; Ctrl-C ends it with what has been reached by then.
+    """Iterate, at least once; Ctrl-C after the first iteration ends it with what has been reached by then.
 
     Args:
-        averages: the plans after each iteration, such as `bots.solving.equilibria.cfr_plus` gives.
-        iterations: how many, 1 or more.
+        averages: the plans after each iteration, such as `cfr_plus` gives.
         on_step: called after each with its number and the last milestone.
-
-    Raises:
-        KeyboardInterrupt: no iteration was done yet.
     """
 
     def reached(number: int, plans: Plans) -> Reached:
         return Reached(number, nash_conv(form, plans), expected_values(form, plans))
 
-    telling = set(_milestones(iterations))
+    milestones = set(_milestones(iterations))
     steps: list[Reached] = []
     is_interrupted = False
     try:
         for number, plans in enumerate(islice(averages, iterations), 1):
-            if number in telling:
+            if number in milestones:
                 steps.append(reached(number, plans))
             on_step(number, steps[-1])
     except KeyboardInterrupt:

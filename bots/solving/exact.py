@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from bots.errors import PolicyError, SolvingError
 from bots.evaluation.policies import policy_at
-from bots.sdk.bot import Bot
 from bots.sdk.view import View
 from bots.solving.engine_games import Turn, small_game, turns_of
 from bots.solving.sequence_form import (
@@ -38,33 +37,13 @@ if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
 
 
-def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
-    """How a bot plays one position of a game, by its `policy` in every state that it can come to.
-
-    Args:
-        form: that of `bots.solving.engine_games.small_game`, with position 0 as player 0.
-        player: the position.
-        bot: asked for its policy; it plays no hand.
-
-    Raises:
-        GameRefused: the bot does not play the game.
-        SolvingError: the bot does not tell its policy, or tells none that can be played.
-    """
-    bot.require_game(game)
-    return plan_of_policy(form, game, player, bot, type(bot).__name__)
-
-
 def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, name: str) -> Plan:
     """How a policy plays one position of a game; it is not asked about states that its own play never leads to.
 
-    Args:
-        form: that of `bots.solving.engine_games.small_game`, with position 0 as player 0.
-        player: the position.
-        policy: asked for its probabilities.
-        name: what errors call it.
+    The form is that of `small_game`, with position 0 as player 0.
 
     Raises:
-        SolvingError: the policy does not tell its probabilities in a state, or tells none that can be played.
+        SolvingError: the policy has no probabilities in a state, or impossible ones; the sentence begins with the name.
     """
     turns = turns_of(game)
     holdings = [tuple(parse_cards(text)) for text in form.game.classes[player]]
@@ -73,7 +52,7 @@ def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, 
     for choice in form.choices[player]:
         turn = turns[choice.name]
         for at, holding in enumerate(holdings):
-            # Cards that the board has are in no hand: what stands there counts for nothing.
+            # Cards that the board has are in no hand: such entries do not count.
             if (reach := plan[choice.parent, at]) and not {*holding} & {*turn.board}:
                 plan[choice.sequences, at] = reach * np.array(_chances(policy, turn, holding, name))
             else:
@@ -82,7 +61,6 @@ def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, 
 
 
 def view_of(turn: Turn, holding: tuple[Card, ...]) -> View:
-    """What the player in turn sees with a holding."""
     position = turn.betting.acting_position
     hole_cards: list[tuple[Card, ...]] = [()] * turn.betting.game.num_players
     hole_cards[position] = holding
@@ -92,18 +70,18 @@ def view_of(turn: Turn, holding: tuple[Card, ...]) -> View:
 def _chances(policy: Policy, turn: Turn, holding: tuple[Card, ...], name: str) -> list[float]:
     view = view_of(turn, holding)
     try:
-        told = policy_at(policy, view)
+        found = policy_at(policy, view)
     except PolicyError as error:
         raise SolvingError(f"{name}: {error}") from error
-    if told is None:
+    if found is None:
         raise SolvingError(
-            f"{name} gives no policy in {view.match_state.format()} (Bot.policy), so that its values cannot be "
-            "computed without playing"
+            f"{name} has no policy in {view.match_state.format()} (Bot.policy), so nothing can be computed without "
+            "playing"
         )
     # In limit games the rules give a raise its size, and policies may name it or not.
     if turn.betting.game.is_limit:
-        return [sum(chance for one, chance in told.items() if one.kind == action.kind) for action in turn.actions]
-    return [float(told.get(action, 0)) for action in turn.actions]
+        return [sum(chance for one, chance in found.items() if one.kind == action.kind) for action in turn.actions]
+    return [float(found.get(action, 0)) for action in turn.actions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +89,9 @@ class StateAnswer:
     """What the policy and the best answer to it do in one state, to which the best answer can come.
 
     Attributes:
-        betting: the betting so far, as in a match state, with the board cards of later rounds after each stroke.
+        betting: the betting so far, as in a match state, with the board cards of later rounds after each slash.
         state: the match state, of any hand.
         policy: the probabilities of the policy by action; empty where its own play never leads there.
-        answer: the probabilities of the best answer.
         is_met: whether the policy, in the other positions, ever lets it come to that; if not, any answer is as good.
     """
 
@@ -145,10 +122,8 @@ class ExactExploitability:
     """What a policy wins and loses, in chips per hand.
 
     Attributes:
-        big_blind: in chips.
         values: what the policy wins in each position when it has all of them.
         best_values: what the best answer wins in each position, the policy having all others.
-        answers: the best answers, state by state.
     """
 
     big_blind: int
@@ -158,8 +133,7 @@ class ExactExploitability:
 
     @property
     def nash_conv(self) -> float:
-        """What best answers win more than the policy itself, summed over the positions; rounding never makes it less
-        than 0."""
+        """What best answers win more than the policy itself, summed over the positions, at least 0."""
         return max(0.0, sum(self.best_values) - sum(self.values))
 
     @property
@@ -173,7 +147,7 @@ class ExactExploitability:
         return 1000 * self.exploitability / self.big_blind
 
     def as_data(self, game: str, bot: str) -> dict[str, Any]:
-        """As JSON has it, beside the names of the game and of the policy."""
+        """As JSON has it, with the names of the game and of the policy."""
         return {
             "game": game,
             "bot": bot,
@@ -188,15 +162,10 @@ class ExactExploitability:
 
 
 def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploitability:
-    """Count what best answers win from a policy.
-
-    Args:
-        game: a game small enough to deal every card.
-        policy: for every position.
-        name: what errors call it.
+    """Count what best answers win from a policy in every position of a game.
 
     Raises:
-        SolvingError: the game is too large, or the policy does not tell its probabilities, or impossible ones.
+        SolvingError: the game is too large, or the policy has no probabilities, or impossible ones.
     """
     form = sequence_form(small_game(game))
     players = range(game.num_players)
@@ -224,8 +193,8 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
                         holding=holding,
                         board=view.board_text,
                         state=f"MATCHSTATE:{state}::{rest}",
-                        policy=_told(names, own[choice.name][:, at].tolist()),
-                        answer=_told(names, chances.tolist()),
+                        policy=_possible(names, own[choice.name][:, at].tolist()),
+                        answer=_possible(names, chances.tolist()),
                         is_met=_can_be(
                             {*view.hole_cards, *view.board},
                             [
@@ -270,6 +239,6 @@ def _can_be(taken: set[Card], holdings: Sequence[Sequence[frozenset[Card]]]) -> 
     return any(not cards & taken and _can_be(taken | cards, holdings[1:]) for cards in holdings[0])
 
 
-def _told(actions: list[str], chances: list[float]) -> tuple[tuple[str, float], ...]:
-    """The actions that have a probability; nothing where there are none."""
+def _possible(actions: list[str], chances: list[float]) -> tuple[tuple[str, float], ...]:
+    """The actions that have a probability."""
     return tuple((action, chance) for action, chance in zip(actions, chances, strict=True) if chance > 0)

@@ -58,10 +58,7 @@ class Leaf:
 class Decision:
     """A player's turn, the same for all its classes.
 
-    Attributes:
-        name: what was done and seen, such as ``cr``. Decisions of one player that have the same name are one to it: it
-            cannot tell them apart.
-        children: what follows each action.
+    It is named by what was done and seen, such as ``cr``; a player does not distinguish its decisions of one name.
     """
 
     name: str
@@ -72,11 +69,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Public cards are dealt.
-
-    Attributes:
-        children: what follows each outcome; its probability is part of the matrices of its leaves.
-    """
+    """Public cards are dealt; the probability of an outcome is part of the matrices of its leaves."""
 
     children: tuple[Node, ...]
 
@@ -89,7 +82,6 @@ class PublicGame:
     """A whole game.
 
     Attributes:
-        root: where it starts.
         classes: the names of each player's private classes.
         matrices: of shape (matrices, classes of player 0, classes of player 1), the payoffs of player 0; with more
             players of shape (matrices, players, classes of player 0, classes of player 1, ...). Made read-only.
@@ -104,7 +96,6 @@ class PublicGame:
 
     @property
     def players(self) -> int:
-        """How many there are."""
         return len(self.classes)
 
     def payoffs(self, matrix: int, player: int) -> NDArray[np.float64]:
@@ -147,28 +138,18 @@ class Choice(NamedTuple):
 
     @property
     def sequences(self) -> slice:
-        """The sequences of its actions."""
         return slice(self.first, self.first + len(self.actions))
 
 
 class TerminalNode(NamedTuple):
-    """A leaf.
-
-    Attributes:
-        sequences: each player's sequence on the way there.
-    """
+    """A leaf, and each player's sequence on the way there."""
 
     leaf: Leaf
     sequences: tuple[int, ...]
 
 
 class _TerminalNodesOfMatrix(NamedTuple):
-    """The leaves of one matrix.
-
-    Attributes:
-        chips: of each leaf, as a column.
-        sequences: for each player, its sequence at each leaf.
-    """
+    """The leaves of one matrix: the chips of each as a column, and for each player its sequence at each leaf."""
 
     matrix: int
     chips: NDArray[np.float64]
@@ -214,11 +195,7 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True)
 class SequenceForm:
-    """A game in sequence form.
-
-    Attributes:
-        choices: each player's decisions, those before others first.
-    """
+    """A game in sequence form; each player's choices, those before others first."""
 
     game: PublicGame
     choices: tuple[tuple[Choice, ...], ...]
@@ -226,7 +203,6 @@ class SequenceForm:
 
     @cached_property
     def terminal_nodes_by_matrix(self) -> tuple[_TerminalNodesOfMatrix, ...]:
-        """The leaves, those of one matrix together."""
         groups: dict[int, list[TerminalNode]] = {}
         for end in self.terminal_nodes:
             groups.setdefault(end.leaf.matrix, []).append(end)
@@ -246,11 +222,11 @@ class SequenceForm:
 
     @cached_property
     def sequences(self) -> tuple[int, ...]:
-        """How many sequences each player has for one class, the empty one included."""
+        """How many sequences each player has for one class, including the empty one."""
         return tuple(1 + sum(len(choice.actions) for choice in choices) for choices in self.choices)
 
     def plan_shape(self, player: int) -> tuple[int, int]:
-        """The shape of a plan: sequences, classes."""
+        """Sequences, classes."""
         return self.sequences[player], len(self.game.classes[player])
 
     def numbers(self, player: int) -> NDArray[np.int64]:
@@ -264,10 +240,7 @@ class SequenceForm:
         """The payoffs of player 0: a row for each sequence of its own, a column for each of the other player's.
 
         A leaf reached by the empty sequence of a player is one cell for all classes of that player, whose parts are
-        given one after the other and have to be summed.
-
-        Raises:
-            SolvingError: there are more than two players.
+        given one after the other and have to be summed. Only games of two players have them.
         """
         if self.game.players != 2:
             raise SolvingError(f"a linear program solves games of two players, not one of {self.game.players}")
@@ -320,7 +293,7 @@ def sequence_form(game: PublicGame) -> SequenceForm:
             counts[node.player] += len(node.actions)
         elif (choice.actions, choice.parent) != (node.actions, parent):
             raise SolvingError(
-                f"player {node.player} cannot tell two decisions {quoted(node.name)} apart, but it has come to them by "
+                f"player {node.player} cannot distinguish two decisions {quoted(node.name)}, but has come to them by "
                 "different actions of its own, or has different actions there"
             )
         return choice
@@ -362,11 +335,9 @@ Chances: TypeAlias = NDArray[np.float64]
 
 
 class BestResponse(NamedTuple):
-    """The best that a player can do against the plans of the others.
+    """The best that a player can do against the plans of the others: its value in chips, and the plan.
 
-    Attributes:
-        value: what it wins on average, in chips.
-        plan: how; of several best actions the first.
+    Of several best actions the plan has the first.
     """
 
     value: float
@@ -376,11 +347,7 @@ class BestResponse(NamedTuple):
 def sequence_values(form: SequenceForm, player: int, *others: Plan) -> NDArray[np.float64]:
     """What each of a player's sequences wins at the leaves it ends in, in chips: of the shape of its plan.
 
-    The sum of the products with the player's plan is its expected value.
-
-    Args:
-        player: whose sequences.
-        others: the plans of all other players, in order.
+    The sum of the products with the player's plan is its expected value. The plans of all others come in order.
     """
     values = np.zeros(form.plan_shape(player))
     for number, chips, sequences in form.terminal_nodes_by_matrix:
@@ -400,7 +367,6 @@ def _contracted(payoffs: NDArray[np.float64], weights: Sequence[NDArray[np.float
 
 
 def others_of(plans: Plans, player: int) -> Plans:
-    """All plans but that of one player."""
     return plans[:player] + plans[player + 1 :]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -324,8 +324,8 @@ def _use_figures(use: _GeneUse) -> Claims:
         "Use of the chromosome in figures",
         (
             Claim(
-                quantity="the use grows as the logarithm of the hands: % of the genes in the last doubling",
-                ours=f"{doublings[-1]:.1f}" if doublings else ABSENT,
+                "the use grows as the logarithm of the hands: % of the genes in the last doubling",
+                f"{doublings[-1]:.1f}" if doublings else ABSENT,
                 printed="logarithmic",
                 verdict=_growth(doublings, 100 * use.share[-1]),
                 why=f"a doubling of the hands never adds more than {max(doublings, default=0):.1f} % of the genes",
@@ -344,10 +344,8 @@ def _growth(doublings: Sequence[float], percent: float) -> Verdict:
 def _all_used(use: _GeneUse) -> Claim:
     hands, percent = use.hands[-1], 100 * use.share[-1]
     if hands < GENERATED_GENES_HANDS:
-        return Claim(
-            quantity=f"% of the genes used in {hands:,} hands; in {GENERATED_GENES_HANDS:,} all of them are to be",
-            ours=f"{percent:.1f}",
-        )
+        about = f"% of the genes used in {hands:,} hands; in {GENERATED_GENES_HANDS:,} all of them are to be"
+        return Claim(about, f"{percent:.1f}")
     return Claim.plain(
         f"% of the genes used in {hands:,} hands, which are to use them all",
         "100",
@@ -407,19 +405,8 @@ class StudyMatch(NamedTuple):
 
 
 class MatchResult(NamedTuple):
-    """The player's winnings of a match."""
-
     opponent: StudyMatch
     rate: Rate
-
-
-class _Part(NamedTuple):
-    chromosome: str
-    odds: str
-    opponent: StudyMatch
-    first: int
-    deals: int
-    seed: int
 
 
 def opponents(deals: int) -> list[StudyMatch]:
@@ -453,19 +440,16 @@ def play_matches(
     workers: Workers | None,
     played: Callable[[StudyMatch], None] = lambda _: None,
 ) -> list[MatchResult]:
-    """Play them all; the result does not depend on who plays.
+    """Play them all, with `seed` for the cards and for the samples of all bots; the workers do not change the result.
 
-    Args:
-        chromosome: the path of the player's.
-        odds: by which it decides; empty for those of its training.
-        seed: of the cards, and of the samples of all bots.
+    Without `odds` the player decides by those of its training.
     """
     results = []
     for opponent in matches:
         count = min(_PARTS, opponent.deals)
         bounds = [opponent.deals * part // count for part in range(count + 1)]
-        parts = [_Part(chromosome, odds, opponent, first, end - first, seed) for first, end in pairwise(bounds)]
-        scores = list(map(_play, parts)) if workers is None else workers.map(_play, parts)
+        play = partial(_play, chromosome, odds, opponent, seed)
+        scores = (map if workers is None else workers.map)(play, bounds[:-1], bounds[1:])
         # Without bounds: a limit hand moves so little that the normal interval covers what it says.
         won = RunningMean(score for part in scores for score in part)
         rate = won.rate(_US, opponent.bot)
@@ -475,19 +459,19 @@ def play_matches(
     return results
 
 
-def _play(part: _Part) -> list[float]:
+def _play(chromosome: str, odds: str, opponent: StudyMatch, seed: int, first: int, end: int) -> list[float]:
     """The player's mean of each deal, in mbb per hand."""
-    game = find_game(part.opponent.game)[1]
+    game = find_game(opponent.game)[1]
     others = game.num_players - 1
     bots = [
-        EvolvedBot(chromosome=part.chromosome, odds=part.odds, seed=part.seed),
-        *(make_bot(part.opponent.bot, part.seed + number) for number in range(1, others + 1)),
+        EvolvedBot(chromosome=chromosome, odds=odds, seed=seed),
+        *(make_bot(opponent.bot, seed + number) for number in range(1, others + 1)),
     ]
     for bot in bots:
         bot.prepare_for_many_hands()
-    names = (_US, *(f"{part.opponent.bot} {number}" for number in range(1, others + 1)))
+    names = (_US, *(f"{opponent.bot} {number}" for number in range(1, others + 1)))
     found, of_deal = [], 0.0
-    hands = self_play(game, bots, hands=part.deals, seed=part.seed, first_hand=part.first, names=names)
+    hands = self_play(game, bots, hands=end - first, seed=seed, first_hand=first, names=names)
     for number, record in enumerate(hands, 1):
         of_deal += next(value for name, value in zip(record.names, record.values, strict=True) if name == _US)
         if number % game.num_players == 0:
@@ -497,7 +481,6 @@ def _play(part: _Part) -> list[float]:
 
 
 def results_table(results: Sequence[MatchResult]) -> TableView:
-    """What was won from whom."""
     return sheet(
         "Against the built-in bots",
         ("others", "players", "deals", "hands", "mbb/g", "95 % interval"),

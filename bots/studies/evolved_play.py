@@ -1,6 +1,6 @@
-"""What the work prints of its player and its nine trainers (chapters 5.4 and 5.5), as data.
+"""What the thesis on the evolved agent prints of its player and its nine trainers (chapters 5.4, 5.5), and our players.
 
-Its graphs are lost; its tables are `printed.json`. Two of them have 21 rows and not the twenty of their heading.
+Its graphs are lost; its tables are in ``evolved_printed.json``. Two have 21 rows, not the twenty of their heading.
 """
 
 from __future__ import annotations
@@ -114,15 +114,13 @@ def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
         verdict, why = verdict_on_winnings(printed, deals, trained.value, unseen, player.unseen.deals)
         after += [
             Claim(
-                quantity=f"{player.name}, deals of the training",
-                ours=signed(trained.value, 1),
+                f"{player.name}, deals of the training",
+                signed(trained.value, 1),
                 printed=signed(printed, 1),
                 verdict=verdict,
                 why=why,
             ),
-            Claim(
-                quantity=f"{player.name}, other deals", ours=signed(unseen.value, 1), interval=_interval_text(unseen, 1)
-            ),
+            Claim(f"{player.name}, other deals", signed(unseen.value, 1), _interval_text(unseen, 1)),
         ]
         all_hands, others = per_thousand(player.trained), per_thousand(player.unseen)
         whole.append(
@@ -251,24 +249,18 @@ def _verdicts_on_hands(
         "The best starting hands in figures",
         (
             Claim(
-                quantity="of the best, among the 20 with the best chances against nine random hands",
-                ours=f"{kept[1]} of {len(names[2])}",
+                "of the best, among the 20 with the best chances against nine random hands",
+                f"{kept[1]} of {len(names[2])}",
                 printed=f"{kept[0]} of {count}",
                 verdict=Verdict.REPRODUCED if is_most else Verdict.NOT_REPRODUCED,
                 why=f"they are to be the most powerful hands, and {'most' if is_most else 'not even most'} of them are",
             ),
+            Claim("of the printed best, among our 20 best on other deals", f"{len(names[0] & names[2])} of {count}"),
             Claim(
-                quantity="of the printed best, among our 20 best on other deals",
-                ours=f"{len(names[0] & names[2])} of {count}",
+                "of the printed best, among our 20 best on the training's deals",
+                f"{len(names[0] & names[1])} of {count}",
             ),
-            Claim(
-                quantity="of the printed best, among our 20 best on the training's deals",
-                ours=f"{len(names[0] & names[1])} of {count}",
-            ),
-            Claim(
-                quantity="of our 20 best on other deals, with an interval above zero",
-                ours=f"{sure} of {len(names[2])}",
-            ),
+            Claim("of our 20 best on other deals, with an interval above zero", f"{sure} of {len(names[2])}"),
         ),
     )
 
@@ -338,34 +330,20 @@ def _scaled(estimate: Estimate, by: float) -> Estimate:
 
 
 def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int, factor: float) -> Claim:
-    """A figure beside the printed one.
-
-    Args:
-        printed: the work's; None where it prints none.
-        factor: how much wider an interval of as many deals as the work had would be than ours.
-    """
     text, interval = f"{ours.value:,.{digits}f}", _interval_text(ours, digits)
     if printed is None:
-        return Claim(quantity=quantity, ours=text, interval=interval)
+        return Claim(quantity, text, interval)
     room = None if ours.half_width_95 is None else ours.half_width_95 * (1 + factor**2) ** 0.5
     verdict, why = Verdict.within(printed, ours.value, room), ""
     if verdict is Verdict.UNDECIDED:
         why = _TOO_FEW
     elif verdict is Verdict.NOT_REPRODUCED:
         why = f"ours is {'higher' if ours.value > printed else 'lower'} than by chance"
-    return Claim(
-        quantity=quantity,
-        ours=text,
-        interval=interval,
-        printed=f"{printed:,.{digits}f}",
-        verdict=verdict,
-        why=why,
-    )
+    return Claim(quantity, text, interval, f"{printed:,.{digits}f}", verdict, why)
 
 
 # ---- style
 def style(watched: HandResults, preflop: Preflop) -> Claims:
-    """VPIP to AF, and what such a player is called."""
     printed = printed_style()
     factor = (100 * watched.deals / PLAYED["player"]) ** 0.5
     ones = watched.saw_flop.astype(float)
@@ -379,18 +357,14 @@ def style(watched: HandResults, preflop: Preflop) -> Claims:
         _compared(
             "VPIP %, without the big blind's hands", _scaled(preflop.vpip_no_big_blind, 100), printed["VPIP"], 1, factor
         ),
-        Claim(
-            quantity="VPIP % of all hands",
-            ours=f"{100 * preflop.vpip.value:.1f}",
-            interval=_interval_text(_scaled(preflop.vpip, 100), 1),
-        ),
+        Claim("VPIP % of all hands", f"{100 * preflop.vpip.value:.1f}", _interval_text(_scaled(preflop.vpip, 100), 1)),
         _compared("VPIP % in the small blind", _scaled(preflop.vpip_small_blind, 100), printed["VPIP_SB"], 1, factor),
         _compared("PFR %", _scaled(preflop.pfr, 100), printed["PFR"], 1, factor),
     ]
     for name, figure in seen.items():
         unit = "" if name == "AF" else " %"
         rows.append(
-            Claim(quantity=name + unit, ours=ABSENT)
+            Claim(name + unit, ABSENT)
             if figure is None
             else _compared(name + unit, figure, printed[name], 2 if name == "AF" else 1, factor)
         )
@@ -406,8 +380,8 @@ def style(watched: HandResults, preflop: Preflop) -> Claims:
     is_mouse = ours.play_class is not None and ours.play_class.name == "mouse"
     rows.append(
         Claim(
-            quantity="class of play",
-            ours=ABSENT if ours.play_class is None else ours.play_class.name,
+            "class of play",
+            ABSENT if ours.play_class is None else ours.play_class.name,
             printed="mouse",
             verdict=Verdict.REPRODUCED if is_mouse else Verdict.NOT_REPRODUCED,
             why="a mouse is passive before the flop; by the work's own table its figures make a "
@@ -431,7 +405,7 @@ _MOST_CHAMPIONS: Final = 12
 
 
 def fitness_chart(run: FinishedRun) -> LineChart:
-    """Gains in each generation: of the best individual, of the best opponent beside it, of all on average."""
+    """Gains in each generation: of the best individual, of the best opponent, of all on average."""
     history = run.state.history
     xs = [generation.number for generation in history]
     scale = 1000 / (100 * run.settings.deals)
@@ -494,7 +468,6 @@ def checks_charts(runs: Sequence[FinishedRun]) -> list[LineChart]:
 
 
 def random_opponents(seed: int) -> Chromosomes:
-    """Nine chromosomes whose thresholds are drawn."""
     return GENOME.random(OPPONENTS, np.random.default_rng([seed, 99]))
 
 
@@ -546,11 +519,7 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NineOpponents:
-    """Nine players after the flop; before it everybody plays the charts.
-
-    Attributes:
-        odds: by which they decide.
-    """
+    """Nine players after the flop; before it everybody plays the charts."""
 
     name: str
     chromosomes: Chromosomes
@@ -581,18 +550,13 @@ def _winnings_at(player: Chromosomes, odds: Odds, opposition: NineOpponents, rak
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlayerAtTables:
-    """The player of a folder at all tables.
-
-    Attributes:
-        at_tables: dollars per 1,000 hands at each.
-    """
+    """The player of a folder and its dollars per 1,000 hands at each table."""
 
     runs: FinishedRuns
     at_tables: tuple[Estimate, ...]
 
     @property
     def mean(self) -> float:
-        """The mean over the tables."""
         return sum(one.value for one in self.at_tables) / len(self.at_tables)
 
 
@@ -614,7 +578,6 @@ def players_at_tables(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: in
 
 
 def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> TableView:
-    """What the player of each folder wins at every table."""
     against = [f"against {table.name}" for table in _oppositions(all_runs, seed)]
     rows = [
         (

@@ -1,20 +1,20 @@
-"""The report: every claim, table and figure of the work, with ours beside it."""
+"""The report: every claim, table and figure of the thesis on Kuhn poker, next to ours."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import chain, permutations
+from statistics import fmean, variance
 from typing import Final
 
 from bots.kuhn.evolution import SelectionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model
-from bots.kuhn.runs import KuhnResult, best_answer, expected_value, exploitability_of
+from bots.kuhn.runs import KuhnResult, answers_chance, best_answer, expected_value, exploitability_of
 from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, ExperimentResults
 from bots.studies.kuhn_sections import (
     RUN_SPREAD,
+    generations_chart,
     mean_line,
-    mean_of,
     model_sections,
     of_runs,
     over_runs,
@@ -22,7 +22,7 @@ from bots.studies.kuhn_sections import (
     rival_sections,
     value_line,
 )
-from bots.studies.report import Claim, Claims, LineChart, Report, Section, Verdict, printed_figures, sheet
+from bots.studies.report import Claim, Claims, Report, Section, Verdict, printed_figures, sheet
 
 
 def kuhn_report(found: ExperimentResults) -> Report:
@@ -51,8 +51,8 @@ def _summary(found: ExperimentResults, sections: tuple[Section, ...]) -> Iterato
     results = found["classic-rational-1"]
     possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
     record, value = (
-        mean_of([result.record for result in results]),
-        mean_of([result.record_value or 0 for result in results]),
+        fmean([result.record for result in results]),
+        fmean([result.record_value or 0 for result in results]),
     )
     yield (
         "A fitness of 1,010 hands is a noisy one, and the best of 100,000 noisy figures is no measurement of "
@@ -136,14 +136,9 @@ def _with_card(game: KuhnGame, second: Genes, card: int, first: Genes) -> float:
     for other in range(len(CARDS)):
         if other != card:
             for _, answers, chips, is_showdown in game.lines():
-                chance = _chance(first, answers[0], card) * _chance(second, answers[1], other)
+                chance = answers_chance(first, answers[0], card) * answers_chance(second, answers[1], other)
                 total += chance * (-chips if is_showdown and card < other else chips)
     return total / (len(CARDS) - 1)
-
-
-def _chance(genes: Genes, answers: Sequence[tuple[int, bool]], card: int) -> float:
-    chances = (genes[len(CARDS) * row + card] if yes else 1 - genes[len(CARDS) * row + card] for row, yes in answers)
-    return math.prod(chances)
 
 
 def _king_behind_a_check(bluffer: Genes) -> float:
@@ -197,13 +192,9 @@ def _selections(found: ExperimentResults) -> Section:
         for what in ("mean", "best"):
             curves = {selection: [getattr(result, what) for result in results] for selection, results in runs.items()}
             lines = tuple(mean_line(selection, curve) for selection, curve in curves.items())
+            lines = (*map(mean_line, curves, curves.values()), value_line("possible", possible, 500))
             charts.append(
-                LineChart(
-                    title=f"{what.capitalize()} fitness against {name.capitalize()}, by selection",
-                    x_label="generation",
-                    y_label="chips per hand",
-                    lines=(*lines, value_line("possible", possible, 500)),
-                )
+                generations_chart(f"{what.capitalize()} fitness against {name.capitalize()}, by selection", lines)
             )
     heads = ("against", "selection", "10", "50", "100", "200", "500", "seeds")
     view = sheet("Mean fitness by generation", heads, table, RUN_SPREAD, is_grouped=True)
@@ -237,14 +228,7 @@ def _starts_and_crossovers(found: ExperimentResults) -> Section:
                 )
             )
         lines = tuple(mean_line(way, [result.mean for result in results]) for way, results in runs.items())
-        charts.append(
-            LineChart(
-                title=f"Mean fitness against {name.capitalize()}, by start and crossover",
-                x_label="generation",
-                y_label="chips per hand",
-                lines=lines,
-            )
-        )
+        charts.append(generations_chart(f"Mean fitness against {name.capitalize()}, by start and crossover", lines))
     heads = ("against", "", "generation 100", "generation 20", "difference at 100", "seeds")
     note = f"{RUN_SPREAD} A difference within 2 standard errors of nothing decides nothing."
     view = sheet("Mean fitness, chips per hand", heads, rows, note)
@@ -258,15 +242,10 @@ def _starts_and_crossovers(found: ExperimentResults) -> Section:
 def _difference(values: Sequence[float], base: Sequence[float]) -> str:
     if len(values) < 2 or len(base) < 2:
         return ""
-    error = sum(_variance(column) / len(column) for column in (values, base)) ** 0.5
-    difference = mean_of(values) - mean_of(base)
+    error = sum(variance(column) / len(column) for column in (values, base)) ** 0.5
+    difference = fmean(values) - fmean(base)
     word = "" if abs(difference) > _SAME * error else ", undecided"
     return f"{round(difference, 4) + 0.0:+.4f} (standard error {error:.4f}{word})"
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = mean_of(values)
-    return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
 def _listing(found: ExperimentResults) -> Section:

@@ -1,7 +1,7 @@
-"""The experiments of the work, many runs of each, kept in a folder.
+"""The experiments of the thesis on Kuhn poker, many runs of each, kept in a folder.
 
-What the work prints is in ``kuhn_printed.json``, by model and seat, in chips per hand; a chip is its dollar. ``best``
-is the "fittest strategy across all generations"; of the game with sizes and a raise the work says "average winnings",
+What the thesis prints is in ``kuhn_printed.json``, by model and seat, in chips per hand; a chip is its dollar. ``best``
+is the "fittest strategy across all generations"; of the game with sizes and a raise the thesis says "average winnings",
 which are figures of the same kind. ``genes`` is what strategies converged to, as symbols, three to a row: 0, 1, ``v``
 small, ``^`` large, ``~`` not converged. The tables for the Bluffer of the game with sizes and a raise have 13 rows,
 one of three ``~`` too many in the middle; it is left out. ``selection`` is the average fitness against Rational after
@@ -33,18 +33,16 @@ FOUR_MODELS: Final = ("shy", "safe", "rational", "bluffer")
 FIXED: Final = 100
 """Generations against a model."""
 _STUDY: Final = 500
-"""Generations of the work's comparison of selections."""
+"""Generations of the thesis's comparison of selections."""
 _COEVOLUTION: Final = 1000
 _LONGEST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Runs that differ in their seeds only.
+    """Runs that differ in their seeds only; `settings` are those of the run with seed 1.
 
-    Attributes:
-        settings: of the run with seed 1.
-        share: one of so many seeds is run: long runs are repeated less often.
+    One of `share` seeds is run: long runs are repeated less often.
     """
 
     name: str
@@ -57,7 +55,6 @@ class Experiment:
         return max(count // self.share, 1 if self.share >= _LONGEST else min(count, 2))
 
     def settings_of(self, seed: int) -> KuhnSettings:
-        """The settings of a run."""
         return replace(self.settings, seed=seed)
 
 
@@ -132,12 +129,7 @@ _AT_ONCE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ExperimentProgress:
-    """How the work stands.
-
-    Attributes:
-        name: of the experiment whose run was finished last.
-        left_s: how long the rest will take, in seconds; None before anything was finished.
-    """
+    """`name` is the experiment of the last finished run; `left_s` is None before anything was finished."""
 
     name: str
     done: int
@@ -153,15 +145,7 @@ def run_experiments(
     workers: Workers | None = None,
     show: Callable[[ExperimentProgress], None] = lambda _: None,
 ) -> None:
-    """Do all runs that the folder does not hold yet.
-
-    Args:
-        seeds: how many, before `Experiment.seeds`.
-
-    Raises:
-        CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
-        WorkersError: the workers are gone.
-    """
+    """Do all runs that the folder does not hold yet; `seeds` counts them before `Experiment.seeds`."""
     with locked_run(folder, "claims"):
         _run_missing(folder, experiments, seeds, workers, show)
 
@@ -198,11 +182,7 @@ def _run_missing(
 
 
 def read_results(folder: Path, experiments: Sequence[Experiment], seeds: int) -> ExperimentResults:
-    """What the folder holds of these experiments, up to so many seeds.
-
-    Raises:
-        CheckpointError: a file cannot be read, or stems from other settings.
-    """
+    """What the folder holds of these experiments, up to so many seeds."""
     found = {}
     for experiment in experiments:
         results = _read(folder, experiment)
@@ -225,10 +205,6 @@ def _cost(experiment: Experiment) -> float:
     return experiment.generations * (4 if is_against_all else 1) * (1 + len(experiment.settings.genome.ranges) / 12)
 
 
-def _path(folder: Path, experiment: Experiment) -> Path:
-    return folder / f"{experiment.name}.jsonl"
-
-
 def _header(experiment: Experiment) -> dict[str, Any]:
     settings = dict(experiment.settings.as_data())
     del settings["seed"]
@@ -236,7 +212,7 @@ def _header(experiment: Experiment) -> dict[str, Any]:
 
 
 def _read(folder: Path, experiment: Experiment) -> dict[int, KuhnResult]:
-    path = _path(folder, experiment)
+    path = folder / f"{experiment.name}.jsonl"
     if not path.exists():
         return {}
     try:
@@ -254,7 +230,7 @@ def _read(folder: Path, experiment: Experiment) -> dict[int, KuhnResult]:
 
 
 def _write(folder: Path, experiment: Experiment, result: KuhnResult) -> None:
-    path = _path(folder, experiment)
+    path = folder / f"{experiment.name}.jsonl"
     try:
         is_new = not path.exists()
         text = "" if is_new else path.read_text("utf-8")

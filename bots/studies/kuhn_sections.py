@@ -1,10 +1,10 @@
-"""Figures over seeds, and how they are told."""
+"""Figures over seeds in words, and the sections on the models and on co-evolution."""
 
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean, median, stdev
 from typing import Any, Final
 
 import numpy as np
@@ -22,13 +22,7 @@ from bots.kuhn.runs import (
 )
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Entries
-from bots.studies.kuhn_runs import (
-    FIXED,
-    FOUR_MODELS,
-    Experiment,
-    ExperimentResults,
-    experiments,
-)
+from bots.studies.kuhn_runs import FIXED, FOUR_MODELS, Experiment, ExperimentResults, experiments
 from bots.studies.report import (
     Claim,
     Claims,
@@ -53,40 +47,30 @@ _TAIL: Final = 0.00135
 
 
 _PRINT: Final = 0.005
-"""Half a unit of the last digit that the work prints."""
+"""Half a unit of the last digit that the thesis prints."""
 _CONVERGED: Final = 0.05
 _SMALL: Final = 0.25
 _AGREES: Final = 0.2
 """How far from a printed 0 or 1 a mean gene may lie."""
 
 
-def mean_of(values: Sequence[float]) -> float:
-    """The mean."""
-    return statistics.fmean(values)
-
-
 def _spread_of(values: Sequence[float]) -> float | None:
-    return statistics.stdev(values) if len(values) > 1 else None
+    return stdev(values) if len(values) > 1 else None
 
 
 def of_runs(values: Sequence[float], digits: int = 4) -> str:
-    """Mean and standard deviation as text."""
     deviation = _spread_of(values)
-    return f"{mean_of(values):.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
+    return f"{fmean(values):.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
 
 
 def over_runs(quantity: str, values: Sequence[float], digits: int = 4, **judged: Any) -> Claim:
-    """A claim about the mean of some runs; the interval holds all of them. `judged` is what `Claim` takes besides."""
+    """A claim about the mean of some runs; the interval holds all of them."""
     span = f"{min(values):.{digits}f} to {max(values):.{digits}f}" if len(values) > 1 else ""
-    return Claim(quantity=quantity, ours=f"{mean_of(values):.{digits}f}", interval=span, **judged)
-
-
-def _mean_rows(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    return tuple(map(statistics.fmean, zip(*rows, strict=True)))
+    return Claim(quantity, f"{fmean(values):.{digits}f}", span, **judged)
 
 
 def symbols(genes: Sequence[float]) -> str:
-    """Genes as the work writes them, three to a row; see `bots.studies.kuhn_runs`."""
+    """Genes as the thesis writes them, three to a row; see `bots.studies.kuhn_runs`."""
 
     def symbol(gene: float) -> str:
         if gene < _CONVERGED or gene > 1 - _CONVERGED:
@@ -112,14 +96,10 @@ def _further_run(runs: int) -> float:
 
 
 def range_verdict(printed: float, values: Sequence[float], possible: float = math.inf) -> tuple[Verdict, str]:
-    """The verdict on a printed fitness, and its reason.
-
-    Args:
-        possible: what nobody exceeds on average; a higher figure is a lucky maximum.
-    """
+    """The verdict on a printed fitness, and its reason; no strategy exceeds `possible` on average."""
     standard_deviation = _spread_of(values)
     room = None if standard_deviation is None else _further_run(len(values)) * standard_deviation + _PRINT
-    verdict = Verdict.within(printed, mean_of(values), room)
+    verdict = Verdict.within(printed, fmean(values), room)
     if verdict is Verdict.REPRODUCED and printed > possible + _PRINT:
         return Verdict.LUCKY, f"nobody wins more than {possible:.4f}"
     if verdict is Verdict.REPRODUCED:
@@ -135,12 +115,15 @@ def mean_line(name: str, curves: Sequence[Sequence[float]]) -> Line:
 
 
 def value_line(name: str, height: float, generations: int) -> Line:
-    """An exact value as a dashed line."""
     return Line.of(name, (0, generations), (height, height), is_dashed=True)
 
 
+def generations_chart(title: str, lines: Iterable[Line], note: str = "") -> LineChart:
+    """Chips per hand over the generations."""
+    return LineChart(title=title, x_label="generation", y_label="chips per hand", lines=tuple(lines), note=note)
+
+
 def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Report:
-    """The fitness of some runs of the same settings, as a page."""
     lines = [mean_line("mean", [result.mean for result in results])]
     if settings.opposition is OppositionKind.MODEL:
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
@@ -151,7 +134,7 @@ def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Rep
     note = (
         "" if len(results) == 1 else f"Means over {len(results)} seeds; bands are a standard deviation wide each way."
     )
-    chart = LineChart(title="Fitness", x_label="generation", y_label="chips per hand", lines=tuple(lines), note=note)
+    chart = generations_chart("Fitness", lines, note)
     facts = tuple((name, str(value)) for name, value in settings.as_data().items() if name not in ("seed", "model"))
     return Report("Strategies evolved", (), facts, (Section("Fitness by generation", (), (chart,)),))
 
@@ -186,7 +169,6 @@ _SENTENCES: Final = {
 
 
 def expected_maximum(experiment: Experiment) -> float:
-    """What the highest fitness of a run comes to: the best possible, and so much luck."""
     settings = experiment.settings
     answer = best_answer(settings.rules, settings.seat - 1, settings.model)
     players = (answer.genes, settings.model) if settings.seat == 1 else (settings.model, answer.genes)
@@ -195,7 +177,6 @@ def expected_maximum(experiment: Experiment) -> float:
 
 
 def model_sections(found: ExperimentResults) -> Iterator[Section]:
-    """A section for each game."""
     for variant in Variant:
         mine = [one for one in experiments() if one.settings.game is variant and _is_of_models(one)]
         parts = (_comparisons(variant, mine, found), _exact(mine, found), _genes(variant, mine, found))
@@ -283,7 +264,7 @@ def _genes(variant: Variant, mine: Sequence[Experiment], found: ExperimentResult
     for experiment in mine:
         settings = experiment.settings
         printed = _PRINTED["genes"][variant.value][_key(experiment)]
-        genes = _mean_rows([result.genes for result in found[experiment.name]])
+        genes = tuple(map(fmean, zip(*[result.genes for result in found[experiment.name]], strict=True)))
         others = differing(printed, genes, game.gene_names)
         answer = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
         free = [name for name, sign in zip(game.gene_names, answer, strict=True) if sign in "~."]
@@ -315,19 +296,13 @@ def _charts(mine: Sequence[Experiment], found: ExperimentResults) -> tuple[LineC
         if settings.seat == 2 or _key(experiment).split("-")[0] not in FOUR_MODELS:
             continue
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
-        charts.append(
-            LineChart(
-                title=f"Fitness against {_name(experiment)}",
-                x_label="generation",
-                y_label="chips per hand",
-                lines=(
-                    mean_line("best", [result.best for result in results]),
-                    mean_line("mean", [result.mean for result in results]),
-                    value_line("possible", possible, experiment.generations),
-                ),
-                note="Means over the seeds; bands are a standard deviation wide each way.",
-            )
+        lines = (
+            mean_line("best", [result.best for result in results]),
+            mean_line("mean", [result.mean for result in results]),
+            value_line("possible", possible, experiment.generations),
         )
+        note = "Means over the seeds; bands are a standard deviation wide each way."
+        charts.append(generations_chart(f"Fitness against {_name(experiment)}", lines, note))
     return tuple(charts)
 
 
@@ -388,17 +363,17 @@ def rival_sections(found: ExperimentResults) -> Iterator[Section]:
 
 
 def _later(result: KuhnResult) -> float:
-    return mean_of(result.mean[_SETTLED:] or result.mean)
+    return fmean(result.mean[_SETTLED:] or result.mean)
 
 
 def _judged(printed: float, values: Sequence[float]) -> tuple[Verdict, str]:
-    if abs(printed - mean_of(values)) <= _LEVEL:
+    if abs(printed - fmean(values)) <= _LEVEL:
         return Verdict.REPRODUCED, ""
     return Verdict.NOT_REPRODUCED, f"{len(values)} runs lie from {min(values):.4f} to {max(values):.4f}"
 
 
 def _as_equilibrium(exploitable_by: Sequence[float]) -> Verdict:
-    return Verdict.REPRODUCED if mean_of(exploitable_by) <= _EQUILIBRIUM else Verdict.NOT_REPRODUCED
+    return Verdict.REPRODUCED if fmean(exploitable_by) <= _EQUILIBRIUM else Verdict.NOT_REPRODUCED
 
 
 def _coevolution(results: Sequence[KuhnResult]) -> Section:
@@ -422,8 +397,8 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
             why=why or f"the game is worth {value:.4f}",
         ),
         Claim(
-            quantity=f"generations until the average is stable (ours: until means of {_WINDOW} stay within {_NEAR})",
-            ours=f"{statistics.median(known):.0f}" if known else "never",
+            f"generations until the average is stable (ours: until means of {_WINDOW} stay within {_NEAR})",
+            f"{median(known):.0f}" if known else "never",
             interval=f"{min(known)} to {max(known)}" if known else "",
             printed=f"about {_STABLE}",
             verdict=Verdict.NOT_REPRODUCED if 2 * len(early) > len(results) else Verdict.REPRODUCED,
@@ -485,7 +460,7 @@ def _chart(title: str, result: KuhnResult, value: float) -> LineChart:
         value_line("value of the game", value, xs[-1]),
     )
     note = f"One run, seed {result.seed}: means of several would hide how it goes up and down."
-    return LineChart(title=title, x_label="generation", y_label="chips per hand", lines=lines, note=note)
+    return generations_chart(title, lines, note)
 
 
 def _tests_of_the_fittest() -> Section:
@@ -509,8 +484,8 @@ def _tests_of_the_fittest() -> Section:
             }
             rows.append(
                 Claim(
-                    quantity=f"the {who} wins from {name.capitalize()}",
-                    ours=f"{value:.4f}",
+                    f"the {who} wins from {name.capitalize()}",
+                    f"{value:.4f}",
                     interval=f"± {1.96 * error:.3f} in 1,000 hands",
                     printed=f"{printed:g}",
                     verdict=verdict,
@@ -519,8 +494,8 @@ def _tests_of_the_fittest() -> Section:
             )
             rows.append(
                 Claim(
-                    quantity=f"… and up to (exact value, and {LUCK} standard errors)",
-                    ours=f"{value + LUCK * error:.3f}",
+                    f"… and up to (exact value, and {LUCK} standard errors)",
+                    f"{value + LUCK * error:.3f}",
                     printed=f"{up_to:g}",
                     verdict=Verdict.LUCKY if up_to <= value + _MOST_LUCK * error else Verdict.NOT_REPRODUCED,
                     why=f"{(up_to - value) / error:.1f} standard errors of 1,000 hands above what it wins",
@@ -558,11 +533,11 @@ def _mixed(results: Sequence[KuhnResult]) -> Section:
             "a considerable improvement on co-evolution: the average player of the later half is sure of",
             average,
             printed=f"better than {value:.4f}",
-            verdict=Verdict.REPRODUCED if mean_of(average) > value else Verdict.NOT_REPRODUCED,
+            verdict=Verdict.REPRODUCED if fmean(average) > value else Verdict.NOT_REPRODUCED,
             why=f"nobody can be sure of more than {value:.4f}; half of the average is against Rational, who loses more",
         ),
-        Claim(quantity="the printed strategy wins from Rational", ours=f"{known:.4f}"),
-        Claim(quantity="and is sure of, against anybody", ours=f"{worst:.4f}"),
+        Claim("the printed strategy wins from Rational", f"{known:.4f}"),
+        Claim("and is sure of, against anybody", f"{worst:.4f}"),
     )
     sentences = (
         "The first player's fitness is the mean of its hands against the other population and of 1,010 hands "
@@ -582,9 +557,9 @@ def _larger(found: ExperimentResults) -> Section:
         game, results = KuhnGame(variant), found[f"coevolution-{variant.value}"]
         value = game_value(game)
         later = [_later(result) for result in results]
-        ahead = mean_of([float(np.mean(np.array(result.mean[_SETTLED:]) < 0)) for result in results])
-        lost = mean_of([exploitability_of(game, 0, result.fittest) for result in results])
-        average = mean_of([exploitability_of(game, 0, result.average) for result in results])
+        ahead = fmean([float(np.mean(np.array(result.mean[_SETTLED:]) < 0)) for result in results])
+        lost = fmean([exploitability_of(game, 0, result.fittest) for result in results])
+        average = fmean([exploitability_of(game, 0, result.average) for result in results])
         rows.append(
             (
                 variant.value,
@@ -600,7 +575,7 @@ def _larger(found: ExperimentResults) -> Section:
             (1, "first", [result.average for result in results]),
             (2, "second", [result.rival_average for result in results]),
         ):
-            means = [mean_of(column) for column in zip(*own, strict=True)]
+            means = [fmean(column) for column in zip(*own, strict=True)]
             genes.append((f"{variant.value}, {name} player", symbols_of[f"{variant.value}-{seat}"], symbols(means)))
         charts.append(_chart(f"Average fitness in co-evolution, {variant.value}", results[0], value))
     columns = (

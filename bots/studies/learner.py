@@ -1,4 +1,4 @@
-"""The experiments of the work: learners against constant, random, MFS and RH players and against all of them mixed.
+"""The experiments on the learner: against constant, random, MFS and RH players and against all of them mixed.
 
 Each is played with several seeds: a seed is a training of its own, on cards of its own, and a test on others. After
 some hands of the training, twice as many each time, the learner plays the test, frozen; so the last stage is the result
@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from math import sqrt
@@ -36,6 +36,7 @@ from bots.learner.training import (
     unseen_deals,
 )
 from bots.learner.tuning import MeasuredConstants, TuningSettings
+from bots.sdk.bot import option
 from bots.sdk.registry import builtin_names, make_bot
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, sheet, student_point
 from bots.workers import Workers
@@ -53,7 +54,7 @@ _NAMES: Final[Mapping[str, str]] = {
     **{f"MFS k={k}": f"mfs?k={k},trials={{trials}}" for k in ("0.5", "1", "2", "4")},
     **{f"RH k={k}": f"rh?k={k}" for k in ("2", "8", "64")},
 }
-"""The players of the work; it names no values of k."""
+"""The players of the paper, which names no values of k."""
 _MIXED_TWO: Final = ("constant 2", "random", "MFS k=2", "RH k=8")
 _MIXED_TEN: Final = (
     "constant 2",
@@ -72,19 +73,14 @@ _MIXED_TEN: Final = (
 class LearnerStudySettings:
     """How much is played for the report."""
 
-    hands: int = field(default=20_000, metadata={"decides": "hands of each training"})
-    test: int = field(default=5_000, metadata={"decides": "hands of each test, frozen, on deals never learnt from"})
-    seeds: int = field(default=20, metadata={"decides": "trainings of each experiment"})
-    matches: int = field(default=1_000, metadata={"decides": "hands of each match against a built-in bot"})
-    trials: int = field(default=200, metadata={"decides": "showdowns drawn for chances against several"})
-    seed: int = field(default=1, metadata={"decides": "the first of the seeds"})
+    hands: int = option(20_000, "hands of each training")
+    test: int = option(5_000, "hands of each test, frozen, on deals never learnt from")
+    seeds: int = option(20, "trainings of each experiment")
+    matches: int = option(1_000, "hands of each match against a built-in bot")
+    trials: int = option(200, "showdowns drawn for chances against several")
+    seed: int = option(1, "the first of the seeds")
 
     def __post_init__(self) -> None:
-        """Check.
-
-        Raises:
-            EvolutionError: a number is too small.
-        """
         least = {"hands": 1 << _STAGES, "test": 2, "seeds": 5, "matches": 2, "trials": 1}
         for name, value in least.items():
             if getattr(self, name) < value:
@@ -92,24 +88,15 @@ class LearnerStudySettings:
 
     @property
     def wanted_seeds(self) -> range:
-        """The seeds of the trainings."""
         return range(self.seed, self.seed + self.seeds)
 
     @property
     def match_seed(self) -> int:
-        """The seed of the matches' deals."""
         return self.seed + self.seeds
 
 
 class ExperimentResult(NamedTuple):
-    """What an experiment brought.
-
-    Attributes:
-        opponents: the players learnt on, in a word.
-        hands: learnt at each stage.
-        mbb: frozen after each stage, by seed and stage, in mbb per hand.
-        cells: met at the end, by seed.
-    """
+    """`hands` were learnt at each stage, `mbb` per hand won frozen after it, by seed and stage; cells met by seed."""
 
     game: str
     opponents: str
@@ -119,11 +106,7 @@ class ExperimentResult(NamedTuple):
 
 
 class BuiltInMatch(NamedTuple):
-    """A frozen match of the learner that learnt on the mixed field.
-
-    Attributes:
-        name: of the built-in bot in all other seats.
-    """
+    """A frozen match of the learner of the mixed field against the built-in bot `name` in all other seats."""
 
     game: str
     name: str
@@ -131,11 +114,7 @@ class BuiltInMatch(NamedTuple):
 
 
 class PlayedExperiments(NamedTuple):
-    """Everything that was played.
-
-    Attributes:
-        counters: by game, what learners win that learnt against the learner of the mixed field, by seed.
-    """
+    """`counters` has, by game and seed, what learners win that learnt against the learner of the mixed field."""
 
     outcomes: tuple[ExperimentResult, ...]
     rivals: tuple[BuiltInMatch, ...]
@@ -144,11 +123,7 @@ class PlayedExperiments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _SeedResults:
-    """What came of the experiments of a game and a seed.
-
-    Attributes:
-        counter: what a learner wins that learnt against the learner of the mixed field in all other seats.
-    """
+    """Experiments of a game and a seed; `counter`: what a learner wins that learnt against that of the mixed field."""
 
     hands: dict[str, Sequence[int]]
     mbb: dict[str, list[float]]
@@ -159,9 +134,7 @@ class _SeedResults:
 class _Deals:
     """The deals of a game and a seed: the stages of a training, and the test, an equal part for each line-up.
 
-    Attributes:
-        hands: learnt after each stage: each stage but the first is as long as all before it.
-        test: by line-up.
+    `hands` are those learnt after each stage: each stage but the first is as long as all before it.
     """
 
     def __init__(self, settings: LearnerStudySettings, game: Game, seed: int, tables: int) -> None:
@@ -195,13 +168,7 @@ def play_all(
     """Play everything that a folder does not hold yet.
 
     Args:
-        folder: where what is finished is kept; made if it is not there.
         show: called with the part of what was missing that is done, 0 to 1, after each seed of a game and each match.
-
-    Raises:
-        CheckpointError: the folder cannot be read or written, or is of other settings.
-        LearnerFileError: a memory in the folder is damaged.
-        WorkersError: the workers are gone.
     """
     over: Any = map if workers is None else workers.each
     games = (*_TWO_PLAYERS, *_FULL_TABLES)
@@ -249,11 +216,6 @@ def _fields(settings: LearnerStudySettings, game: Game) -> dict[str, list[tuple[
 
 
 def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[tuple[str, str], Winnings]]:
-    """What is in a file: by game and seed, and by game and rival.
-
-    Raises:
-        CheckpointError: something else is.
-    """
     courses: dict[tuple[str, int], _SeedResults] = {}
     matches: dict[tuple[str, str], Winnings] = {}
     for row in kept.rows:
@@ -296,14 +258,9 @@ def _gathered(
 def _play_seed(
     settings: LearnerStudySettings, name: str, seed: int, best: Memory | None
 ) -> tuple[_SeedResults, Memory]:
-    """The experiments of a game and a seed.
+    """The experiments of a game and a seed, and what the learner of the mixed field remembers.
 
-    Args:
-        best: what the learner of the mixed field remembers, whom another one learns to beat; None for the one of this
-            seed.
-
-    Returns:
-        what came of them, and what the learner of the mixed field remembers.
+    Another learner learns to beat `best`, or the one of this seed if that is None.
     """
     game = find_game(name)[1]
     fields = _fields(settings, game)

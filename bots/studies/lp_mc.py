@@ -1,4 +1,4 @@
-"""The thesis of `lp-mc`: its printed tables beside the game before the flop solved again, and matches of the whole bot.
+"""The thesis of `lp-mc`: its printed tables, a new solution of the game before the flop, matches of the whole bot.
 
 Its tables 1 and 3 (the small blind, and the big blind after a raise) and 4 (against three simple players) follow from
 the printed mistake and exact chances alone. Table 2, the answer to a limp, is nearly free in that solution: ours is the
@@ -38,7 +38,7 @@ from protocol import find_game
 SEED: Final = 2013
 STRATEGIES: Final = ("published", "equilibrium")
 PRINTED_FULL: Final = {"raising": 1.3715, "random": 0.8270, "calling": 0.7135}
-"""Table 5 of the work, in small bets per hand."""
+"""Table 5 of the thesis, in small bets per hand."""
 _PRINTED_HANDS: Final = 4_000
 _NOISE: Final = 0.002
 """Half the 95 % interval of 5,000,000 hands before the flop against the raising player, in small bets per hand."""
@@ -52,11 +52,7 @@ _MIXED: Final = (
 
 
 class MatchWinnings(NamedTuple):
-    """Winnings from one player, in small bets per hand, the mean of both seats.
-
-    Attributes:
-        half_width: of the 95 % interval.
-    """
+    """Winnings from one player, in small bets per hand, the mean of both seats; half of the 95 % interval."""
 
     hands: int
     mean: float
@@ -64,7 +60,7 @@ class MatchWinnings(NamedTuple):
 
 
 class _ThirdsBot(Bot):
-    """The RandomBot of the work: one of the three actions, equally likely; an illegal one becomes the nearest."""
+    """The RandomBot of the thesis: one of the three actions, equally likely; an illegal one becomes the nearest."""
 
     def act(self, view: View) -> Action:
         return view.nearest_legal((FOLD, CALL, RAISE)[draw(SEED, view) % 3])
@@ -100,14 +96,10 @@ def lp_mc_report(
     workers: Workers | None = None,
     show: Callable[[float], None] = lambda part: None,
 ) -> Report:
-    """Judge the tables of the work.
+    """Judge the tables of the thesis.
 
     Args:
         hands: of each match of the whole bot, an even number.
-
-    Raises:
-        CheckpointError: the folder cannot be read or written, or is of other settings.
-        WorkersError: the workers are gone.
     """
     over: Any = map if workers is None else workers.each
     with Journal(folder / "matches.jsonl", {"hands": hands, "seed": SEED}) as journal:
@@ -202,59 +194,38 @@ def _balance(form: SequenceForm, plans: Plans, opponent: str) -> Claim:
     is_inside = low <= printed <= high
     decides = not (low <= 0 <= high or low <= 2 * printed <= high)
     verdict = Verdict.NOT_REPRODUCED if not is_inside else Verdict.REPRODUCED if decides else Verdict.UNDECIDED
-    return Claim(
-        quantity=f"against the {opponent} player",
-        ours=f"{ours:+.4f}",
-        interval=f"{low:+.4f} to {high:+.4f}",
-        printed=f"{printed:+.5f}",
-        verdict=verdict,
-        why="" if verdict is Verdict.REPRODUCED else "no optimal plan of the big blind decides it",
-    )
+    why = "" if verdict is Verdict.REPRODUCED else "no optimal plan of the big blind decides it"
+    interval = f"{low:+.4f} to {high:+.4f}"
+    return Claim(f"against the {opponent} player", f"{ours:+.4f}", interval, f"{printed:+.5f}", verdict, why)
 
 
 def _refuted(quantity: str, printed: str, ours: float) -> Claim:
-    is_refuted = ours > 0
-    return Claim(
-        quantity=quantity,
-        ours=f"{ours:+.4f}",
-        printed=printed,
-        verdict=Verdict.REFUTED if is_refuted else Verdict.REPRODUCED,
-        why="payoffs that belong into one cell were overwritten, not summed: no rounding" if is_refuted else "",
-    )
+    verdict, why = Verdict.REPRODUCED, ""
+    if ours > 0:
+        verdict, why = Verdict.REFUTED, "payoffs that belong into one cell were overwritten, not summed: no rounding"
+    return Claim(quantity, f"{ours:+.4f}", printed=printed, verdict=verdict, why=why)
 
 
 def _whole_bot(played: dict[str, MatchWinnings]) -> Section:
     claims = []
+    reasons = {
+        Verdict.UNDECIDED: "too few hands were played to tell",
+        Verdict.NOT_REPRODUCED: "the text leaves the first model of the opponent, the count of folds and "
+        "the nearness of two values open",
+    }
     for opponent, printed in PRINTED_FULL.items():
         won = played[opponent]
         room = won.half_width * (1 + won.hands / _PRINTED_HANDS) ** 0.5 if won.half_width else None
         verdict = Verdict.within(printed, won.mean, room)
+        interval, why = f"± {won.half_width:.3f}" if won.half_width else "", reasons.get(verdict, "")
         claims.append(
-            Claim(
-                quantity=f"against the {opponent} player",
-                ours=f"{won.mean:+.3f}",
-                interval=f"± {won.half_width:.3f}" if won.half_width else "",
-                printed=f"{printed:+.4f}",
-                verdict=verdict,
-                why={
-                    Verdict.UNDECIDED: "too few hands were played to tell",
-                    Verdict.NOT_REPRODUCED: "the text leaves the first model of the opponent, the count of folds and "
-                    "the nearness of two values open",
-                }.get(verdict, ""),
-            )
+            Claim(f"against the {opponent} player", f"{won.mean:+.3f}", interval, f"{printed:+.4f}", verdict, why)
         )
     least = min(won.mean - won.half_width for won in played.values())
-    has_enough = all(won.half_width for won in played.values())
-    is_winner = has_enough and least > 0
-    claims.append(
-        Claim(
-            quantity="lowest end of an interval: the simulation wins from all three",
-            ours=f"{least:+.3f}",
-            printed="above 0",
-            verdict=Verdict.REPRODUCED if is_winner else Verdict.UNDECIDED,
-            why="" if is_winner else "too few hands were played to tell",
-        )
-    )
+    is_winner = least > 0 and all(won.half_width for won in played.values())
+    verdict, why = (Verdict.REPRODUCED, "") if is_winner else (Verdict.UNDECIDED, reasons[Verdict.UNDECIDED])
+    about = "lowest end of an interval: the simulation wins from all three"
+    claims.append(Claim(about, f"{least:+.3f}", printed="above 0", verdict=verdict, why=why))
     note = (
         f"The work played {_PRINTED_HANDS:,} hands of each; a figure is reproduced where chance in both matches "
         "explains the difference. Its random player folds for free, which the arena does not allow."

@@ -40,8 +40,8 @@ def rembrant_report() -> Report:
             "groups of starting hands, every hand in one", "9", str(len(groups)), groups == set(range(1, 10)), _OTHERS
         ),
         Claim(
-            quantity="with four cards to a straight on the board no bet is paid: cells for a straight that pay one",
-            ours=f"{paying} of {situations}",
+            "with four cards to a straight on the board no bet is paid: cells for a straight that pay one",
+            f"{paying} of {situations}",
             printed="0",
             verdict=Verdict.REFUTED if paying else Verdict.REPRODUCED,
             why="the paper's own tables contradict its sentence; the bot goes by them with a straight or better"
@@ -50,8 +50,8 @@ def rembrant_report() -> Report:
         ),
         *(
             Claim(
-                quantity=f"place at the ACPC 2011, two-player no-limit, by {way}",
-                ours="not played",
+                f"place at the ACPC 2011, two-player no-limit, by {way}",
+                "not played",
                 printed=str(place),
                 verdict=Verdict.UNDECIDED,
                 why="the programs of that competition are not here",

@@ -1,10 +1,9 @@
-"""What the report of a re-made work is made of, and its page: figures beside the printed ones, with verdicts.
+"""What the report of a study is made of, and its page: figures next to the printed ones, with verdicts.
 
     report = Report("The agent", ("It wins.",), (("seed", "1"),), (Section("Winnings", (), (table, chart)),))
     page = format_report(report)
 
-All values are frozen and equal by content. A report has sections; a section has sentences, then tables and charts in
-the order given. The page is one HTML file with everything in it, nothing fetched.
+All values are frozen and equal by content. The page is one HTML file with everything in it, nothing fetched.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 @cache
 def printed_figures(work: str) -> dict[str, Any]:
-    """What a work prints, as the file ``WORK_printed.json`` has it."""
+    """What a publication prints, from the file ``WORK_printed.json``."""
     found: dict[str, Any] = json.loads(files("bots.studies").joinpath(f"{work}_printed.json").read_text("utf-8"))
     return found
 
@@ -60,11 +59,8 @@ class Verdict(enum.Enum):
     def within(cls, printed: float, ours: float, room: float | None) -> Verdict:
         """The verdict on a figure by a test that can fail either way.
 
-        A figure is reproduced only if the measurement excludes 0 and twice as much: undecided where
-        one of them lies within the distance that chance explains, too, or where that distance is not known.
-
-        Args:
-            room: how far two measurements lie from each other by chance; 0 for exact figures.
+        A figure is reproduced only if the measurement excludes 0 and twice as much. `room` is how far two measurements
+        are apart by chance, 0 for exact figures; None, where it is not known, leaves the figure undecided.
         """
         if room is None:
             return cls.UNDECIDED
@@ -88,15 +84,18 @@ def student_point(freedom: int, tail: float = 0.025) -> float:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """A figure of ours beside the printed one.
+    """A figure of ours compared with the printed one.
 
     Attributes:
         quantity: what is measured, with its unit.
         interval: how far it can be trusted, such as ``± 0.3`` or ``0.1 to 0.5``; empty for exact figures.
-        printed: the work's figure; empty where it prints none.
+        printed: empty where the publication prints none.
         why: of the verdict; required unless it is reproduced.
+
+    Raises:
+        ValueError: a verdict without a printed figure, a printed figure without verdict, or a reason is missing.
     """
 
     quantity: str
@@ -107,11 +106,6 @@ class Claim:
     why: str = ""
 
     def __post_init__(self) -> None:
-        """Check that a verdict stands on something.
-
-        Raises:
-            ValueError: a verdict on nothing, or none on a printed figure, or one without its reason.
-        """
         if bool(self.printed) is (self.verdict is Verdict.NOT_PRINTED):
             raise ValueError(f"{self.quantity}: a printed figure has a verdict, and nothing else has")
         needs_reason = self.verdict in (Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNDECIDED)
@@ -123,16 +117,12 @@ class Claim:
         """A claim that a yes or no decides; `why` is the reason of a no."""
         verdict = Verdict.REPRODUCED if is_same else Verdict.NOT_REPRODUCED
         text = "" if is_same else why
-        return cls(quantity=quantity, ours=ours, interval=interval, printed=printed, verdict=verdict, why=text)
+        return cls(quantity, ours, interval, printed, verdict, text)
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """A table of comparisons.
-
-    Attributes:
-        note: a sentence below it, such as what the intervals cover.
-    """
+    """A table of comparisons, with a sentence below it, such as what the intervals cover."""
 
     title: str
     rows: tuple[Claim, ...]
@@ -157,12 +147,10 @@ class Claims:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line of a chart.
+    """A line of a chart, dashed where it was printed, expected or drawn by hand; `low` and `high` bound a band.
 
-    Attributes:
-        ys: how high, as many as `xs`.
-        low: the lower end of the band around each point; empty without a band.
-        is_dashed: whether it is dashed, as what was printed, expected or drawn by hand should be.
+    Raises:
+        ValueError: the lengths do not fit.
     """
 
     name: str
@@ -174,11 +162,6 @@ class Line:
     has_dots: bool = False
 
     def __post_init__(self) -> None:
-        """Check the lengths.
-
-        Raises:
-            ValueError: they do not fit.
-        """
         if len(self.xs) != len(self.ys) or len(self.low) != len(self.high) or len(self.low) not in (0, len(self.xs)):
             raise ValueError(f"the line {self.name!r} has {len(self.xs)} places and not as many heights or bands")
 
@@ -195,15 +178,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineChart:
-    """Lines over an axis of numbers.
-
-    Attributes:
-        x_label: what the places are, with the unit.
-        y_label: what the heights are, with the unit.
-        lines: up to nine have colours of their own.
-        note: a sentence below it.
-        is_log: whether the places are shown by their logarithms.
-    """
+    """Lines over an axis of numbers, which `is_log` shows by their logarithms; up to nine have colours of their own."""
 
     title: str
     x_label: str
@@ -215,11 +190,7 @@ class LineChart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A bar of a chart.
-
-    Attributes:
-        low: the lower end of its interval; None without one.
-    """
+    """A bar of a chart, and its interval if it has one."""
 
     name: str
     height: float
@@ -229,12 +200,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarChart:
-    """Bars from the left to the right, one below the other, with their intervals.
-
-    Attributes:
-        label: what the heights are, with the unit.
-        note: a sentence below it.
-    """
+    """Bars from the left to the right, one below the other, with their intervals."""
 
     title: str
     label: str
@@ -247,11 +213,7 @@ Part: TypeAlias = TableView | Claims | LineChart | BarChart
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a report.
-
-    Attributes:
-        sentences: what it shows, in words.
-    """
+    """A section: sentences, then tables, then charts."""
 
     title: str
     sentences: tuple[str, ...] = ()
@@ -259,24 +221,17 @@ class Section:
 
     @property
     def tables(self) -> tuple[TableView, ...]:
-        """Its tables, comparisons among them."""
         views = (part.view if isinstance(part, Claims) else part for part in self.parts)
         return tuple(view for view in views if isinstance(view, TableView))
 
     @property
     def charts(self) -> tuple[LineChart | BarChart, ...]:
-        """Its charts."""
         return tuple(part for part in self.parts if isinstance(part, LineChart | BarChart))
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report.
-
-    Attributes:
-        sentences: what was found, in words; they come first.
-        facts: what was played: pairs of a name and a value.
-    """
+    """A report: first what was found, in sentences, then what was played, as pairs of a name and a value."""
 
     title: str
     sentences: tuple[str, ...]
@@ -298,7 +253,7 @@ _BAR_INCHES = 0.22
 
 
 def legend(chart: LineChart | BarChart) -> tuple[tuple[str, str], ...]:
-    """The name and the colour of each line; nothing for bars, which have their names beside them."""
+    """The name and the colour of each line; nothing for bars, which are labelled themselves."""
     if isinstance(chart, BarChart):
         return ()
     return tuple((line.name, TONES[at % len(TONES)]) for at, line in enumerate(chart.lines))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import ArenaGroup, Terminal
+from dealer.cli.console import ArenaCommand, ArenaGroup, Terminal
 
 
 def application(commands: Iterable[str]) -> typer.Typer:
@@ -19,7 +19,6 @@ def application(commands: Iterable[str]) -> typer.Typer:
         cls=ArenaGroup,
         help="Matches between poker programs over the ACPC protocol.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -27,9 +26,11 @@ def application(commands: Iterable[str]) -> typer.Typer:
     for name in commands:
         module = importlib.import_module(f"dealer.cli.{name}")
         if hasattr(module, "app"):
+            for command in module.app.registered_commands:
+                command.cls = ArenaCommand
             app.add_typer(module.app, name=name)
         else:
-            app.command(name, epilog=getattr(module, "EPILOG", None))(getattr(module, name))
+            app.command(name, cls=ArenaCommand, epilog=getattr(module, "EPILOG", None))(getattr(module, name))
     return app
 
 

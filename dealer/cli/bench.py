@@ -1,4 +1,4 @@
-"""``arena bench``: the speed of the dealer, of the server and of a bot."""
+"""``arena bench``: the speed of the dealer and of a bot."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from dealer.run.sentences import three_digits
 from engine.errors import quoted
 
 if TYPE_CHECKING:
-    from dealer.bench.rows import Row
+    from dealer.bench import Row
 
-app = typer.Typer(help="Measure the speed of the dealer, of the server, or of a bot.", no_args_is_help=True)
+app = typer.Typer(help="Measure the speed of the dealer or of a bot.", no_args_is_help=True)
 
 _Json = Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")]
 
@@ -39,7 +39,7 @@ def dealer(
     as_json: _Json = False,
 ) -> None:
     """Hands per second and processor time per hand, ours and the reference dealer's, with the same clients."""
-    from dealer.bench.throughput import measure
+    from dealer.bench import measure_dealer
     from protocol import find_game
 
     for path in (reference_dealer, reference_player):
@@ -51,7 +51,7 @@ def dealer(
     rows: list[Row] = []
     with _measuring():
         for count in _counts(matches):
-            rows += measure(
+            rows += measure_dealer(
                 reference_dealer=reference_dealer,
                 reference_player=reference_player,
                 game=game,
@@ -71,38 +71,6 @@ def _counts(text: str) -> list[int]:
 
 
 @app.command()
-def server(
-    context: typer.Context,
-    bots: Annotated[int, typer.Option(min=2, max=10_000, help="Number of bots that join; two to a match.")] = 200,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Seconds over which hands are counted.")] = 10.0,
-    rounds: Annotated[int, typer.Option(min=1, help="Number of measurements of the server and of 'arena play'.")] = 3,
-    game: Annotated[str, typer.Option(help="A game of two players.")] = "limit",
-    bot: Annotated[str, typer.Option(help="The bot that all of them are.")] = "random",
-    as_json: _Json = False,
-) -> None:
-    """A server with many joined bots beside 'arena play' with the same matches, and the server's memory."""
-    from dealer.bench.server import measure
-    from dealer.cli.working import live_line
-    from dealer.errors import PlayerError
-    from dealer.table.players import parse_player
-    from protocol import GameDefinitionError, find_game
-
-    terminal = context.ensure_object(Terminal)
-    try:
-        players = find_game(game)[1].num_players
-        parse_player(bot)
-    except (GameDefinitionError, PlayerError) as error:
-        abort(str(error))
-    if players != 2:
-        abort(f"--game {game}: a game of two players is measured, not one of {players}")
-    if bots % 2:
-        abort(f"--bots {bots}: two bots play a match, so their number must be even")
-    with _measuring(), live_line(terminal) as show:
-        rows = measure(bots=bots, seconds=seconds, rounds=rounds, game=game, bot=bot, show=show)
-    show_rows(terminal, rows, as_json=as_json)
-
-
-@app.command()
 def bot(
     context: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],
@@ -112,11 +80,11 @@ def bot(
 ) -> None:
     """Processor time of a bot's decisions in this process, by round: the median, and what 99 of 100 stay within."""
     from bots.errors import BotsError
-    from dealer.bench.decisions import measure
+    from dealer.bench import measure_bot
     from protocol import GameDefinitionError, find_game
 
     try:
-        show_rows(context.ensure_object(Terminal), measure(bot, find_game(game)[1], hands), as_json=as_json)
+        show_rows(context.ensure_object(Terminal), measure_bot(bot, find_game(game)[1], hands), as_json=as_json)
     except (BotsError, GameDefinitionError) as error:
         abort(str(error))
 

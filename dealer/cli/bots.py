@@ -1,35 +1,61 @@
-"""``arena bots``: the bots that have a name, and what their options decide."""
+"""``arena bots``: the bots with their games, and the options of one bot."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from bots.sdk.registry import BotDescription, describe, describe_all
 from dealer.cli.console import Terminal
+from dealer.errors import PlayerError
+from dealer.table.players import parse_player
+from protocol import find_game, shipped_games
+from protocol.game_definition import short_name
 
 
 def bots(
     context: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(help="A bot, to see what each of its options decides.", metavar="BOT", show_default=False),
+        typer.Argument(help="A bot whose options are listed.", metavar="BOT", show_default="every bot, in one line"),
     ] = None,
 ) -> None:
-    """List the bots that have a name, built in or from installed packages; or what the options of one bot decide."""
+    """List the bots, built in or from installed packages, with their games; or the options of one bot."""
     terminal = context.ensure_object(Terminal)
-    if name is not None:
-        bot = describe(name)
-        terminal.sentence(f"{bot.name}: {bot.summary}{f' ({bot.origin})' if bot.origin else ''}")
-        if bot.options:
-            terminal.table(["option", "default", "type", "what it decides"], _options(bot), left=(0, 1, 2), texts=(3,))
+    if name is None:
+        rows = [[bot.name, _games(bot.name), _summary(bot)] for bot in describe_all()]
+        terminal.table(["bot", "games", "what it does"], rows, left=(0, 1, 2), texts=(1,))
         return
-    rows = []
-    for bot in describe_all():
-        options = [f"{option.name}={option.default} ({option.type_name})" for option in bot.options]
-        rows.append([bot.name, bot.summary, ", ".join(options), bot.origin])
-    terminal.table(["bot", "what it does", "options", "origin"], rows, texts=(1, 2, 3))
+    bot = describe(name)
+    terminal.sentence(f"{bot.name}: {_summary(bot)}. Games: {_games(bot.name)}.")
+    if bot.options:
+        terminal.table(["option", "default", "type", "what it decides"], _options(bot), left=(0, 1, 2), texts=(3,))
+
+
+def _summary(bot: BotDescription) -> str:
+    return f"{bot.summary} ({bot.origin})" if bot.origin else bot.summary
+
+
+_FAMILIES: Final = {"all": "", "hold'em": "holdem.", "limit hold'em": "holdem.limit."}
+"""Names of many games, by the beginning of their full names."""
+
+
+def _games(name: str) -> str:
+    """The shipped games that a bot plays, by their short names or as families."""
+    shipped = shipped_games()
+    try:
+        refusals = parse_player(name, None, [find_game(game)[1] for game in shipped], in_process=True).refusals
+    except PlayerError:
+        return ""
+    left = {game: short_name(game) for game, refusal in zip(shipped, refusals, strict=True) if refusal is None}
+    words = []
+    for family, beginning in _FAMILIES.items():
+        members = [game for game in shipped if game.startswith(beginning)]
+        if left.keys() >= set(members):
+            words.append(family)
+            left = {game: short for game, short in left.items() if game not in members}
+    return ", ".join([*words, *left.values()])
 
 
 def _options(bot: BotDescription) -> list[list[str]]:

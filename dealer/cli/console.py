@@ -18,13 +18,13 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import typer
 from pydantic import BaseModel, ValidationError
 from rich.console import Console, RenderableType
 from rich.text import Text
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from dealer.cli.options import option_of
 from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
@@ -60,7 +60,14 @@ class Terminal:
     ) -> None:
         """Print a table that fits the window, and `widest` characters; see `dealer.cli.tables.table_view`."""
         width = self.out.width if widest is None else min(self.out.width, widest)
-        self.out.print(table_view(head, rows, width, **layout), soft_wrap=False, width=width)
+        view = table_view(head, rows, width, **layout)
+        if self.out.is_terminal:
+            self.out.print(view, soft_wrap=False, width=width)
+            return
+        with self.out.capture() as printed:
+            self.out.print(view, soft_wrap=False, width=width)
+        for line in printed.get().splitlines():
+            self.print(line.rstrip())
 
     def view(self, view: TableView) -> None:
         """Print a table that pages show, too; its long cells are sentences."""
@@ -191,6 +198,57 @@ def write_file(path: Path, text: str) -> None:
         write_whole(path, text)
     except OSError as error:
         abort(f"cannot write {path}: {error.strerror}")
+
+
+_FORMER_NAMES: Final = {"--hands": "--deals", "--version": "--bot-version"}
+"""Former names of options; a command that has only the new one takes the old one, too."""
+
+
+class ArenaCommand(TyperCommand):
+    """A command whose help names values by their units; its options have their former names, too."""
+
+    def __init__(self, *arguments: Any, **values: Any) -> None:
+        super().__init__(*arguments, **values)
+        for parameter in self.params:
+            _name_value(parameter)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.metavar = ""
+        return option
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help without ranges: an error message states the one that was missed."""
+        from typer import rich_utils
+
+        rich_utils.RANGE_STRING = ""
+        super().format_help(ctx, formatter)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the present names in place of former ones, before options are read."""
+        own = {name for parameter in self.params for name in parameter.opts}
+        end = args.index("--") if "--" in args else len(args)
+        for at, word in enumerate(args[:end]):
+            former, is_given, value = word.partition("=")
+            name = _FORMER_NAMES.get(former, former)
+            if name in own and former not in own:
+                args[at] = f"{name}{is_given}{value}"
+        return super().parse_args(ctx, args)
+
+
+_UNITS: Final = {"_s": "SECONDS", "_ms": "MS", "_mbb": "MBB", "_mb": "MB", "_cpu_s": "SECONDS"}
+_KINDS: Final = {"bool": "", "int": "N", "float": "X", "str": "TEXT", "Path": "PATH"}
+
+
+def _name_value(parameter: Any) -> None:
+    """Give a parameter the name of its value in the help, unless it has one."""
+    if parameter.param_type_name == "argument":
+        parameter.display_type_rich = lambda ctx: ""
+    elif parameter.metavar is None:
+        unit = next((word for end, word in _UNITS.items() if parameter.name.endswith(end)), None)
+        kind = parameter.bare_type()
+        parameter.metavar = unit if unit and kind in ("int", "float") else _KINDS.get(kind)
 
 
 class ArenaGroup(TyperGroup):

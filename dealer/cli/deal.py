@@ -9,17 +9,20 @@ import typer
 from dealer.cli.console import Terminal
 from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
+from dealer.cli.words import complete_word
 from dealer.run.settings import Command, Seating
 from protocol import find_game
 
-_DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "hands": 1000, "seating": Seating.SINGLE, "workers": 1}
+_DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "deals": 1000, "seating": Seating.SINGLE, "workers": 1}
 """People need time to connect, and their bots do not play every seat."""
 
 
 @takes_options
 def deal(
     context: typer.Context,
-    game: Annotated[str, typer.Argument(metavar="GAME", help="A game's name or a .game file.")],
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help="A game's name or a .game file.", autocompletion=complete_word)
+    ],
     seats: Annotated[
         list[str] | None,
         typer.Argument(metavar="[SEAT...]", help="A bot, a command, or 'tcp' (the default for every seat)."),
@@ -27,12 +30,12 @@ def deal(
     *,
     options: RunOptions,
 ) -> None:
-    """Deal a match to clients that connect to its ports, one per seat; says who is awaited, where and for how long.
+    """Deal a match to clients that connect to its ports, one per seat.
 
-    By default 1000 hands are dealt, in one seating, and clients have 300 seconds to connect.
+    By default 1000 deals are played, in one seating, and clients have 300 seconds to connect.
     """
     players = find_game(game)[1].num_players
     given = options.settings
-    defaults = _DEFAULTS | ({"hands": None} if "stop" in given else {})
+    defaults = _DEFAULTS | ({"deals": None} if "stop" in given else {})
     own = {"games": [game], "bots": seats or ["tcp"] * players}
     run_new(context.ensure_object(Terminal), Command.PLAY, defaults | given | own, options)

@@ -11,11 +11,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import RenderableType
 
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit, Quiet, takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.match.events import StrayConnection
 from dealer.match.sentences import stray_sentence
 from dealer.run.settings import NO_ADDRESS
 from dealer.table.players import Player, PlayerKind, parse_player
@@ -23,9 +23,8 @@ from engine import Game
 from protocol import find_game
 
 if TYPE_CHECKING:
-    from dealer.doctor.examination import Examination
-    from dealer.doctor.report import DoctorReport
-    from dealer.doctor.situations import ExaminationSetup, Situation
+    from dealer.doctor.report import DoctorReport, Examination
+    from dealer.doctor.situations import ExaminationSetup
 
 _examination = partial(typer.Option, rich_help_panel="Examination")
 _tcp = partial(typer.Option, rich_help_panel="A client that somebody else starts")
@@ -149,25 +148,31 @@ def _setup(game: Game, player: Player, options: DoctorOptions) -> ExaminationSet
 def _examine(
     terminal: Terminal, player: Player, game_name: str, setup: ExaminationSetup, options: DoctorOptions
 ) -> Examination:
-    """Examine the bot; a request to end the process ends the bot as Ctrl-C does."""
-    from dealer.doctor.examination import examine_bot
-
-    def say_waiting(host: str, port: int) -> None:
-        left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
-        terminal.say(f"waiting for the bot at {host}:{port}, {left}")
+    from dealer.doctor.dialogue import BotHost, Event, Line, Waiting
+    from dealer.doctor.examination import examine
+    from dealer.doctor.report import printable
+    from dealer.doctor.situations import Situation
 
     is_wanted = not (options.quiet or options.as_json or options.verbose)
-    with _progress(terminal, is_wanted=is_wanted) as on_situation, _stopped_by_signals():
-        return examine_bot(
-            setup,
-            player,
-            game_name,
-            (options.host, options.port) if player.kind is PlayerKind.TCP else ("127.0.0.1", 0),
-            on_situation=on_situation,
-            on_line=partial(_say_line, terminal) if options.verbose else None,
-            on_waiting=say_waiting,
-            on_stray=lambda stray: terminal.say(stray_sentence(stray, player.name)),
-        )
+    with _status(terminal, is_wanted=is_wanted) as update, _stopped_by_signals():
+
+        def show(event: Event) -> None:
+            match event:
+                case Situation(name, what):
+                    update(f"{name}: {what}")
+                case Line(is_bots, line) if options.verbose:
+                    text = printable(line[:_MOST_SHOWN]).removesuffix(r"\r\n")
+                    more = "..." if len(line) > _MOST_SHOWN else ""
+                    terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{more}")
+                case Waiting(host, port):
+                    left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
+                    terminal.say(f"waiting for the bot at {host}:{port}, {left}")
+                case StrayConnection():
+                    terminal.say(stray_sentence(event, player.name))
+
+        address = (options.host, options.port) if player.kind is PlayerKind.TCP else ("127.0.0.1", 0)
+        with BotHost(player, setup, game_name, address, show) as bot_host:
+            return examine(setup, bot_host, show)
 
 
 def _show(terminal: Terminal, report: DoctorReport, options: DoctorOptions) -> None:
@@ -179,30 +184,20 @@ def _show(terminal: Terminal, report: DoctorReport, options: DoctorOptions) -> N
     if not options.quiet:
         terminal.table(*situations_table(report), texts=(5,), widest=_WIDTH)
         for finding in report.findings:
-            _show_view(terminal, finding_view(finding, min(terminal.out.width, _WIDTH)))
+            width = min(terminal.out.width, _WIDTH)
+            terminal.out.print(finding_view(finding, width), soft_wrap=False, width=width)
             terminal.print()
     terminal.sentence(report.sentence)
 
 
-def _show_view(terminal: Terminal, view: RenderableType) -> None:
-    terminal.out.print(view, soft_wrap=False, width=min(terminal.out.width, _WIDTH))
-
-
-def _say_line(terminal: Terminal, is_bots: bool, line: bytes) -> None:
-    from dealer.doctor.report import printable
-
-    text = printable(line[:_MOST_SHOWN]).removesuffix(r"\r\n")
-    terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{'...' if len(line) > _MOST_SHOWN else ''}")
-
-
 @contextlib.contextmanager
-def _progress(terminal: Terminal, *, is_wanted: bool) -> Iterator[Callable[[Situation], None]]:
-    """Show the current situation on a terminal; show nothing elsewhere."""
+def _status(terminal: Terminal, *, is_wanted: bool) -> Iterator[Callable[[str], None]]:
+    """A line that shows the current situation on a terminal, and nothing elsewhere."""
     if not (is_wanted and terminal.err.is_terminal):
-        yield lambda situation: None
+        yield lambda text: None
         return
     with terminal.err.status("waiting for the bot") as status:
-        yield lambda situation: status.update(f"{situation.name}: {situation.what}")
+        yield status.update
 
 
 @contextlib.contextmanager

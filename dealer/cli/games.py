@@ -8,18 +8,17 @@ from dealer.cli.console import Terminal
 from engine import Game
 from engine.game import DEFAULT_STACK
 from protocol import find_game, shipped_games
-from protocol.game_definition import SHORT_NAMES
+from protocol.game_definition import short_name
 
 
 def games(context: typer.Context) -> None:
     """List the games that come with the arena; any .game file can be played, too."""
-    short_names = {full: short for short, full in SHORT_NAMES.items()}
     rows = []
     for name in shipped_games():
         game = find_game(name)[1]
-        rows.append([name, short_names.get(name, ""), str(game.num_players), _betting(game)])
-    head = ["full name", "short name", "players", "betting"]
-    context.ensure_object(Terminal).table(head, rows, left=(0, 1), texts=(3,))
+        rows.append([short_name(name), str(game.num_players), _betting(game), name])
+    head = ["game", "players", "betting", "full name"]
+    context.ensure_object(Terminal).table(head, rows, left=(0, 2, 3), texts=(2,))
 
 
 def _betting(game: Game) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit
+from dealer.cli.runs import complete_run, run_path
 from dealer.cli.streams import EXIT_FAILED, EXIT_UNDECIDED
 from dealer.run.gate import GateVerdict, judge, junit_report
 from dealer.run.results import read_contest
@@ -21,13 +22,21 @@ _EXIT_CODES = {GateVerdict.PASSED: 0, GateVerdict.FAILED: EXIT_FAILED, GateVerdi
 
 def gate(
     context: typer.Context,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or its result.json.")],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN",
+            help="The folder of a run, or its result.json.",
+            parser=run_path,
+            autocompletion=complete_run,
+        ),
+    ],
     min_mbb: Annotated[float, typer.Option("--min-mbb", help="What the player has to win, in mbb/g.")],
     player: Annotated[str | None, typer.Option("--player", help="The player's name.", show_default="the first")] = None,
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:
-    """Say whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if the hands are too few to tell.
+    """Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more hands are needed.
 
     The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by what was played.
     """

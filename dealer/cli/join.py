@@ -78,7 +78,7 @@ class _Login:
 class _Bot:
     name: Annotated[str | None, typer.Option("--name", help="Its name.", show_default="as in 'arena play'")] = None
     version: Annotated[
-        str, typer.Option("--version", help="The bot's version; another one has results of its own.")
+        str, typer.Option("--bot-version", help="The bot's version; another one has results of its own.")
     ] = "1"
     games: Annotated[
         str, typer.Option("--games", help=f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's.")
@@ -108,8 +108,8 @@ class _Challenges:
         ),
     ] = None
     game: Annotated[str | None, _asked("--game", help="Their game.", show_default="the first of --games")] = None
-    hands: Annotated[
-        int | None, _asked("--hands", "-n", min=1, help="Most deals of each.", show_default="as the server has set")
+    deals: Annotated[
+        int | None, _asked("--deals", "-n", min=1, help="Most deals of each.", show_default="as the server has set")
     ] = None
     stop: Annotated[
         str | None, _asked("--stop", metavar="RULE", help="When to stop, as for 'arena play'.", show_default=False)
@@ -151,7 +151,7 @@ def join(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Bring a bot to a server: it plays there against the server's bots and those of others, from this machine.
+    """Connect a bot to a server, where it plays against the server's bots and those of others.
 
     The client connects out only, to the server's text port; it starts the bot whenever a match awaits it, and comes
     back after a break. Ctrl-C leaves; with --challenge or --jobs it leaves by itself.
@@ -273,7 +273,7 @@ def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Ch
             abort(f"--stop: {error}")
     game = options.game or next((one for one in games if one != ALL_GAMES), "limit")
     terms = ContestTerms(
-        hands=options.hands,
+        hands=options.deals,
         stop=options.stop,
         seating=options.seating or _TERMS.seating,
         seed=options.cards or _TERMS.seed,

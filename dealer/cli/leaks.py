@@ -49,7 +49,7 @@ def leaks(
     force: PageForce = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Say where a player loses: the decisions in which it did worse with its cards than another player with the same.
+    """Find where a player loses: decisions in which another player with the same cards did better.
 
     For duplicate matches of hold'em. Of games whose equilibrium is known, Kuhn's and Leduc, any hands do: there each
     decision is told by what it gives away. With --beside it is told what departing from a bot's policy costs. What is

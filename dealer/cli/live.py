@@ -118,20 +118,21 @@ def _parts(progress: Progress) -> list[_Part]:
     waits = [wait for wait in progress.waits if progress.contests > 1 or wait.hand_number is not None]
     parts = [_Part(str(waits[0]), 1)] if waits else []
     parts += [_Part(f"{progress.contests_ended}/{progress.contests} contests", 4)] if progress.contests > 1 else []
-    parts += [_Part(f"{progress.hands:,}/{progress.hands_planned:,} hands"), _Part(f"{speed:,.0f} hands/s", 6)]
+    parts += [_Part(f"{progress.deals:,}/{progress.deals_planned:,} deals"), _Part(f"{speed:,.0f} hands/s", 6)]
     if progress.rate is not None:
         parts.append(_Part(str(progress.rate), 3))
     elif progress.players and progress.hands:
         # Where rotations are played one after the other, no deal is complete until the last one begins.
-        parts.append(_Part(f"{' over '.join(progress.players)}: no deal played in every seating yet", 7))
-    left = progress.hands_planned - progress.hands
+        parts.append(_Part(f"{' over '.join(progress.players)}: no complete duplicate yet", 7))
+    left = progress.deals_planned - progress.deals
     if progress.has_stop_rule:
-        needed = progress.hands_needed
+        needed = progress.deals_needed
         left = left if needed is None else min(left, needed)
-        about = f"about {rounded_up(left):,} more hands needed" if left else "enough is known"
-        parts.append(_Part("hands needed: too early to say" if needed is None else about, 5))
-    if speed:
-        parts.append(_Part(f"{duration(left / speed)} left", 2))
+        about = f"about {rounded_up(left):,} more deals needed" if left else "enough is known"
+        parts.append(_Part("deals needed: unknown yet" if needed is None else about, 5))
+    if speed and progress.deals_planned:
+        hands = left * progress.hands_planned / progress.deals_planned
+        parts.append(_Part(f"{duration(hands / speed)} left", 2))
     if progress.faults:
         parts.append(_Part(count_of(progress.faults, "fault"), 4))
     return [*parts, _Part(waiting, 1)] if waiting and progress.contests == 1 else parts

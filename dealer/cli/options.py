@@ -93,7 +93,7 @@ def _setting(name: str, panel: str, *flags: str, metavar: str | None = None) -> 
 class RunOptions:
     """The options of a run as given on the command line; those named like a setting are that setting."""
 
-    hands: Annotated[int | None, _setting("hands", _MATCH, "-n")] = None
+    deals: Annotated[int | None, _setting("deals", _MATCH, "-n")] = None
     seed: Annotated[int | None, _setting("seed", _MATCH)] = None
     duplicate: Annotated[
         bool | None,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.text import Text
+
 from dealer.cli.console import Terminal
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.run.crosstable import crosstable_rows, crosstable_title, ranking_rows
@@ -11,6 +13,7 @@ from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
 from dealer.run.sentences import three_digits
 from logs.estimation.mean import signed
+from protocol.game_definition import short_name
 
 
 def exit_code(outcome: Outcome) -> int:
@@ -18,8 +21,8 @@ def exit_code(outcome: Outcome) -> int:
     return {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, 0)
 
 
-def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool) -> None:
-    """Print a contest for people; `quiet` leaves the sentence only."""
+def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool, verbose: bool = False) -> None:
+    """Print a contest for people; `quiet` leaves the sentence only, `verbose` adds the dealer's overhead."""
     if not quiet and result.duplicates:
         _show_players(terminal, result)
     if not quiet:
@@ -28,19 +31,20 @@ def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool) -> N
                 terminal.sentence(f"{player.name}: first fault: {player.first_fault}.")
     terminal.sentence(result.sentence)
     if not quiet:
-        terminal.sentence(_dealer_line(result))
-        terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
+        if verbose:
+            terminal.sentence(_dealer_line(result))
+        terminal.sentence(f"Seed {result.seed}, {result.hands_per_second:,.0f} hands/s. Files are in {result.folder}")
     if result.resume is not None:
-        terminal.print(f"Go on with: {result.resume}")
+        terminal.print(f"Resume with: {result.resume}")
 
 
 def _show_players(terminal: Terminal, result: ContestResult) -> None:
     interval = "± 95 %, any time" if result.interval is Interval.ANY_TIME else "± 95 %"
     unknown = "training" if result.interval is Interval.NONE else "too few"
-    rows = [
+    rows: list[list[str | Text]] = [
         [
-            player.name,
-            "-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1),
+            Text(player.name, _style(player)),
+            Text("-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1), _style(player)),
             unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
             _error(player.standard_error),
             f"{player.chips:+,.10g}",
@@ -49,7 +53,7 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
             _time(player.median_us),
             _time(player.p99_us),
         ]
-        for player in sorted(result.players, key=lambda player: -player.chips)
+        for player in result.players
     ]
     terminal.table(["player", "mbb/g", interval, "SE", "chips", "hands", "faults", "median", "99 %"], rows)
     corrected = [
@@ -59,11 +63,19 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
             "too few" if player.corrected_half_width_95 is None else f"{player.corrected_half_width_95:,.1f}",
             _error(player.corrected_standard_error),
         ]
-        for player in sorted(result.players, key=lambda player: -(player.corrected_mbb_per_game or 0.0))
+        for player in result.players
         if player.corrected_mbb_per_game is not None
     ]
     if corrected:
         terminal.table(["without luck", "mbb/g", interval, "SE"], corrected)
+
+
+def _style(player: PlayerResult) -> str:
+    """Green for a player whose win rate is above 0 beyond its interval, red for one below."""
+    rate, half_width = player.mbb_per_game, player.half_width_95
+    if rate is None or half_width is None or abs(rate) <= half_width:
+        return ""
+    return "bold green" if rate > 0 else "red"
 
 
 def _error(error: float | None) -> str:
@@ -89,12 +101,12 @@ def _time(time_us: float | None) -> str:
 
 def _dealer_line(result: ContestResult) -> str:
     dealer = result.dealer
-    parts = [f"{result.hands_per_second:,.0f} hands/s"]
+    parts = []
     if dealer.us_per_action is not None:
-        parts.append(f"dealer overhead: {dealer.us_per_action:,.0f} µs per action")
+        parts.append(f"{dealer.us_per_action:,.0f} µs per action")
     if dealer.timeouts_per_million_actions is not None:
         parts.append(f"{three_digits(dealer.timeouts_per_million_actions)} timeouts per million actions")
-    return ", ".join(parts) + "."
+    return f"Dealer: {', '.join(parts) or 'no action was measured'}."
 
 
 def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool) -> None:
@@ -103,7 +115,7 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
         for standings in result.standings:
             if not standings.total_bankroll:
                 continue
-            terminal.print(f"\n{standings.game}", style="bold")
+            terminal.print(f"\n{short_name(standings.game)}", style="bold")
             first, *rows = crosstable_rows(standings)
             terminal.table(first, rows, title=crosstable_title(standings))
             first, *rows = ranking_rows(standings)
@@ -119,12 +131,12 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
         for contest in result.contests:
             if not contest.outcome.is_complete and result.outcome is not Outcome.INTERRUPTED:
                 names = " - ".join(player.name for player in contest.players)
-                terminal.sentence(f"{names} ({contest.game}) ended early: {contest.reason}")
+                terminal.sentence(f"{names} ({short_name(contest.game)}) ended early: {contest.reason}")
     terminal.sentence(result.sentence)
     if not quiet:
         terminal.sentence(f"Files are in {result.folder}")
     if result.resume is not None:
-        terminal.print(f"Go on with: {result.resume}")
+        terminal.print(f"Resume with: {result.resume}")
 
 
 def _show_entrants(terminal: Terminal, standings: GameStandings, contests: Sequence[ContestResult]) -> None:

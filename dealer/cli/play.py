@@ -9,7 +9,7 @@ import typer
 from dealer.cli.console import Terminal
 from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
-from dealer.cli.words import split_words
+from dealer.cli.words import complete_word, split_words
 from dealer.run.settings import Command
 
 
@@ -24,6 +24,7 @@ def play(
             "(see 'arena bots'), FILE.py:CLASS or MODULE:CLASS, a command that is started with host and port as its "
             "last arguments, or 'tcp'. NAME=BOT gives a name.",
             show_default="limit raising random",
+            autocompletion=complete_word,
         ),
     ] = None,
     *,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.runs import complete_run, run_path
 from dealer.cli.streams import EXIT_FAILED
 from engine import Game
 from engine.text import count_of
@@ -37,8 +38,10 @@ Sources: TypeAlias = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN|LOG...",
-        help="Folders of runs, ACPC logs, PHH and PokerStars files.",
+        help="Folders of runs ('last': the newest in runs/), ACPC logs, PHH and PokerStars files.",
         show_default=False,
+        parser=run_path,
+        autocompletion=complete_run,
     ),
 ]
 GameName: TypeAlias = Annotated[

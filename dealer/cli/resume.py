@@ -10,6 +10,7 @@ import typer
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.running import resume_and_show
+from dealer.cli.runs import complete_run, run_path
 from dealer.cli.sitting import play_seat
 from dealer.library import Run, reopen, unfinished_runs
 from dealer.person.terminal import Face
@@ -19,12 +20,18 @@ def resume(
     context: typer.Context,
     run: Annotated[
         Path | None,
-        typer.Argument(metavar="RUN", help="The folder of the run.", show_default="list the unfinished ones in runs/"),
+        typer.Argument(
+            metavar="RUN",
+            help="The folder of the run.",
+            show_default="list the unfinished ones in runs/",
+            parser=run_path,
+            autocompletion=complete_run,
+        ),
     ] = None,
-    hands: Annotated[
+    deals: Annotated[
         int | None,
         typer.Option(
-            "--hands", "-n", min=1, help="Deals to play in all, more than before.", show_default="as asked for before"
+            "--deals", "-n", min=1, help="Deals to play in all, more than before.", show_default="as asked for before"
         ),
     ] = None,
     scheduler: Scheduler = None,
@@ -33,14 +40,14 @@ def resume(
     junit: Junit = None,
     verbose: Verbose = False,
 ) -> None:
-    """Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.
+    """Resume an interrupted run: same cards, same logs, same result as without the interruption.
 
     Every match continues after its last complete hand, with bots started afresh. A run that has finished is left as it
-    is, unless --hands asks for more.
+    is, unless --deals asks for more.
     """
     terminal = context.ensure_object(Terminal)
     if run is None:
-        if hands is not None or as_json or junit is not None or scheduler is not None:
+        if deals is not None or as_json or junit is not None or scheduler is not None:
             abort("name the folder of a run; 'arena resume' alone lists those that have not finished")
         unfinished = unfinished_runs()
         for folder, state in unfinished:
@@ -49,9 +56,9 @@ def resume(
         terminal.say(more)
         return
     check_writable(junit)
-    reopened: Run[Any] = reopen(run, hands)
+    reopened: Run[Any] = reopen(run, deals)
     if reopened.finished is not None:
-        terminal.say(f"{run} has finished, nothing is changed; 'arena resume {run} -n HANDS' asks for more hands.")
+        terminal.say(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
     if reopened.is_table:
         if quiet or as_json or junit is not None or verbose or scheduler is not None:
             left_out = "--scheduler, --quiet, --json, --junit and --verbose"

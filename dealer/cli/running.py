@@ -23,7 +23,7 @@ from dealer.library import AnyResult, Run, new_play, new_tournament
 from dealer.run.contest import Watch
 from dealer.run.gate import junit_report
 from dealer.run.results import ContestResult
-from dealer.run.settings import Command, RunSettings, read_config, validated
+from dealer.run.settings import Command, RunSettings, read_config, user_defaults, validated
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 
@@ -64,7 +64,7 @@ def _cluster(scheduler: str | None) -> Iterator[Workers | None]:
 
 
 def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunSettings:
-    """The settings of the file and, taking precedence, of the command line."""
+    """The user's defaults, the settings of the file and those of the command line; later ones take precedence."""
     data: dict[str, Any] = {}
     if path is not None:
         data = read_config(path)
@@ -73,11 +73,13 @@ def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> Ru
             raise ConfigError(f"{path} is for 'arena {written.command}', not for 'arena {command}'")
         if "games" in settings:
             data.pop("game", None)
-    return validated(data | settings | {"command": command})
+    if "hands" in data:
+        data["deals"] = data.pop("hands")
+    return validated(user_defaults() | data | settings | {"command": command})
 
 
 def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, scheduler: str | None) -> None:
-    """Go on with a run, as `play_and_show`; `scheduler` is that of the cluster that plays."""
+    """Resume a run, as `play_and_show`; `scheduler` is that of the cluster that plays."""
     if scheduler is not None and run.plan.settings.command is not Command.TOURNAMENT:
         abort(f"a cluster plays the contests of a tournament; {run.folder} holds one contest: leave --scheduler out")
     with _cluster(scheduler) as cluster:
@@ -110,7 +112,7 @@ def play_and_show(
     if options.as_json:
         terminal.print(result.model_dump_json(indent=2))
     elif isinstance(result, ContestResult):
-        show_contest(terminal, result, quiet=options.quiet)
+        show_contest(terminal, result, quiet=options.quiet, verbose=options.verbose)
     else:
         show_tournament(terminal, result, quiet=options.quiet)
     if options.junit is not None:

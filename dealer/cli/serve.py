@@ -40,7 +40,7 @@ class _ServeGroup(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_ServeGroup, help="Run a server: programs connect and have matches played against its bots; everything is kept."
+    cls=_ServeGroup, help="Run a persistent match server: clients queue matches between its bots and their own."
 )
 _Data: TypeAlias = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")]
 _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Of the user.")]
@@ -88,7 +88,7 @@ def start(
         bool, typer.Option("--verbose", "-v", help="Log connections, faults and runs to standard error.")
     ] = False,
 ) -> None:
-    """Run a server: programs connect and have matches played against its bots; everything is kept.
+    """Run a persistent match server: clients queue matches between its bots and their own.
 
     It speaks the protocol of the ACPC's benchmark server, and has pages for browsers and an interface for programs.
     Ctrl-C ends it; what was going on goes on at the next start.

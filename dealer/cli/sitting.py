@@ -78,7 +78,7 @@ def _end(
         terminal.say(sentence)
     terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
     if result.resume is not None:
-        terminal.print(f"Go on with: {result.resume}")
+        terminal.print(f"Resume with: {result.resume}")
     if run.unwritten:
         raise typer.Exit(EXIT_USAGE)
     if is_over:

@@ -16,14 +16,14 @@ from dealer.cli.working import working
 from engine import STARTING_HANDS
 
 app = typer.Typer(
-    help="Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop.",
+    help="Solve small games; recompute the tables that bots use.",
     no_args_is_help=True,
 )
 
 
 @app.callback()
 def _group() -> None:
-    """Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop."""
+    """Solve small games; recompute the tables that bots use."""
 
 
 @app.command()

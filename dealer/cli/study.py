@@ -18,7 +18,9 @@ from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing, work
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.working import duration, live_line, working
 
-app = typer.Typer(help="Report on the works that players come from: printed figures beside ours.", no_args_is_help=True)
+app = typer.Typer(
+    help="Report on the publications that bots come from: printed figures next to ours.", no_args_is_help=True
+)
 
 _LearnerOptions: Any = setting_options(LearnerStudySettings)
 _KEPT: Final = "what is finished"

@@ -10,7 +10,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.sitting import play_page, play_seat, reopen_table
 from dealer.cli.web_extra import need_web
-from dealer.cli.words import split_words
+from dealer.cli.words import complete_word, split_words
 from dealer.library import new_table
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config
@@ -24,6 +24,7 @@ def table(
         list[str] | None,
         typer.Argument(
             metavar="[GAME] [BOT...]",
+            autocompletion=complete_word,
             help="A game (see 'arena games', or a .game file), then the other players, described as for 'arena play'; "
             "a single one takes all other seats.",
             show_default="limit, and a built-in bot that plays the game",

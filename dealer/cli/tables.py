@@ -43,7 +43,7 @@ def table_view(
     """
     natural = [max(cell_len(str(row[at])) for row in (head, *rows)) for at in range(len(head))]
     least = [min(size, _FEWEST_OF_TEXT) if at in texts else size for at, size in enumerate(natural)]
-    if sum(least) + _GAP * len(head) > width:
+    if sum(least) + _GAP * len(head) + 1 > width:
         return _blocks(head, rows, title, caption, width)
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", caption=caption)
     for at, name in enumerate(head):

@@ -28,7 +28,7 @@ def warmup(
         bool, typer.Option("--clear", help="Remove everything compiled earlier, and compile nothing.")
     ] = False,
 ) -> None:
-    """Compile once what bots and commands compute with, and keep it on disk: they are ready at once afterwards.
+    """Compile the kernels of bots and commands once and keep them on disk, so that they start quickly.
 
     Everything works without it, too: each process then compiles what it needs, which takes some seconds.
     """

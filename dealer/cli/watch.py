@@ -10,13 +10,20 @@ import typer
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
 from dealer.cli.reading import ChipValue, GameName, hand_finder
+from dealer.cli.runs import complete_run, run_path
 
 
 def watch(
     context: typer.Context,
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RUN|DIR...]", help="Folders of runs, or folders that hold runs.", show_default="runs"),
+        typer.Argument(
+            metavar="[RUN|DIR...]",
+            help="Folders of runs, or folders that hold runs.",
+            show_default="runs",
+            parser=run_path,
+            autocompletion=complete_run,
+        ),
     ] = None,
     game: GameName = None,
     chip_value: ChipValue = None,

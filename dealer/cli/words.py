@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from bots.sdk.registry import builtin_names
 from dealer.cli.console import abort
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
@@ -32,6 +33,11 @@ def split_words(words: list[str]) -> tuple[str | None, list[str]]:
             abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
         return None, words
     return word, words[1:]
+
+
+def complete_word(incomplete: str) -> list[str]:
+    """The games and the bots that a shell offers."""
+    return [word for word in (*SHORT_NAMES, *builtin_names()) if word.startswith(incomplete)]
 
 
 def _is_definition(path: str) -> bool:

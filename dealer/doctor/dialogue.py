@@ -19,27 +19,28 @@ import enum
 import math
 import random
 import socket
+import tempfile
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from dealer.doctor.judge import (
+    EXPECTED_VERSION,
+    Judge,
     Kind,
     Outcome,
     Problem,
     Role,
     SentState,
-    Severity,
     Verdict,
     expected_answer,
     first_difference,
-    judge_line,
     judge_version,
 )
-from dealer.doctor.report import Finding, Findings
+from dealer.doctor.report import Examination
 from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, HandPlan, Situation, Turn
 from dealer.errors import ConversationError
 from dealer.match.events import StrayConnection
@@ -48,7 +49,7 @@ from dealer.table.launcher import BotProcess
 from dealer.table.listener import Listener
 from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind
-from engine import Action, ActionKind, BettingState, Deal, Seat, betting_start, deals, rank_hand
+from engine import Action, BettingState, Deal, Seat, betting_start, deals, rank_hand
 from protocol.betting_nodes import HandLines, node_of
 from protocol.framing import MAX_LINE_BYTES, LineReader
 
@@ -60,26 +61,34 @@ _SEND_TIMEOUT_S: Final = 5.0
 _BEGINNING: Final = b"VERSION"
 
 
-class Exit(NamedTuple):
-    """How a bot ended.
+class Line(NamedTuple):
+    """A line was sent, by the bot or to it."""
 
-    Attributes:
-        code: its exit code, negative for a signal; None if it is still running or is not our process.
-        last_lines: the last lines it wrote.
-    """
+    is_bots: bool
+    line: bytes
+
+
+class Waiting(NamedTuple):
+    """The client that somebody else starts is awaited at this address."""
+
+    host: str
+    port: int
+
+
+Event: TypeAlias = Situation | Line | Waiting | StrayConnection
+"""What can be watched during an examination: a situation that begins, and the above."""
+OnEvent: TypeAlias = Callable[[Event], None]
+
+
+class Exit(NamedTuple):
+    """How a bot ended: its exit code, negative for a signal, None if it still runs or is not ours; its last lines."""
 
     code: int | None
     last_lines: tuple[str, ...] = ()
 
 
 class Absence(NamedTuple):
-    """The bot did not connect.
-
-    Attributes:
-        exit: how it ended, if it did.
-        waited_s: how long the doctor waited, in seconds.
-        strays: how many others connected and were turned away.
-    """
+    """The bot did not connect; so many others did and were turned away."""
 
     exit: Exit
     waited_s: float
@@ -88,7 +97,7 @@ class Absence(NamedTuple):
 
 @dataclass(slots=True)
 class Connection:
-    """One connection of the bot, over TCP; of our process, or of somebody else's."""
+    """One connection of the bot, over TCP, with its process if we started it."""
 
     socket: socket.socket
     process: BotProcess | None
@@ -123,11 +132,9 @@ class Connection:
                 return b""
 
     def pause(self, seconds: float) -> None:
-        """Let time pass."""
         time.sleep(seconds)
 
     def now_s(self) -> float:
-        """The monotonic clock, in seconds."""
         return time.monotonic()
 
     def hang_up(self) -> None:
@@ -136,46 +143,47 @@ class Connection:
             self.socket.shutdown(socket.SHUT_WR)
 
     def wait_for_exit(self, timeout_s: float) -> Exit:
-        """How the bot ended, once it has or `timeout_s` seconds have passed."""
         return _exit_of(self.process, timeout_s)
 
     def close(self) -> None:
-        """Close the connection and end the process, if it is ours."""
         self.socket.close()
         if self.process is not None:
             self.process.stop()
 
 
-@dataclass(slots=True)
 class BotHost:
-    """Receives the bot that a `Player` describes, whose output goes to a folder; use it in a ``with`` block."""
+    """Receives the bot that a `Player` describes; use it in a ``with`` block.
 
-    player: Player
-    setup: ExaminationSetup
-    game_name: str
-    folder: Path
-    address: tuple[str, int]
-    on_waiting: Callable[[str, int], None]
-    on_stray: Callable[[StrayConnection], None] = lambda stray: None
-    _loop: asyncio.AbstractEventLoop = field(default_factory=new_event_loop)
-    _door: Listener | None = None
-    _arrived: deque[tuple[socket.socket, bytes]] = field(default_factory=deque)
-    _strays: int = 0
-    _connections: list[Connection] = field(default_factory=list)
+    Attributes:
+        can_start: whether the process is ours: it connects again whenever we like, and its end can be observed.
+    """
+
+    def __init__(
+        self,
+        player: Player,
+        setup: ExaminationSetup,
+        game_name: str,
+        address: tuple[str, int],
+        on_event: OnEvent = lambda event: None,
+    ) -> None:
+        """Prepare; port 0 takes a free one, and a bot that we start is given the name of the game."""
+        self.can_start = player.kind is not PlayerKind.TCP
+        self._player, self._setup, self._game_name, self._address = player, setup, game_name, address
+        self._on_event = on_event
+        self._exit = contextlib.ExitStack()
+        self._loop = new_event_loop()
+        self._listener: Listener | None = None
+        self._arrived: deque[tuple[socket.socket, bytes]] = deque()
+        self._strays = self._starts = 0
 
     def __enter__(self) -> BotHost:
+        self._folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close_door()
+        self._close_listener()
         self._loop.close()
-        for connection in self._connections:
-            connection.close()
-
-    @property
-    def can_start(self) -> bool:
-        """Whether the process is ours: it connects again whenever we like, and its end can be observed."""
-        return self.player.kind is not PlayerKind.TCP
+        self._exit.close()
 
     def receive_bot(self) -> Connection | Absence:
         """Start the bot if it is ours to start, and wait for it.
@@ -184,54 +192,45 @@ class BotHost:
             LaunchError: it cannot be started.
             ListenError: the address cannot be listened on.
         """
-        door = self._door = self._door or self._open_door()
-        process: BotProcess | None = None
+        listener = self._listener = self._listener or self._open_listener()
+        if not self.can_start:
+            self._on_event(Waiting(listener.hosts[0], listener.port))
+            return self._await_bot(None)
         try:
-            if self.can_start:
-                process = BotProcess(
-                    self.player,
-                    host=door.hosts[0],
-                    port=door.port,
-                    game=self.game_name,
-                    seed=self.setup.seed,
-                    output_path=self.folder / f"bot{len(self._connections)}.out",
-                )
-            else:
-                self.on_waiting(door.hosts[0], door.port)
-            found = self._await_bot(process)
-        except BaseException:
-            if process is not None:
-                process.stop()
-            raise
+            self._starts += 1
+            process = BotProcess(
+                self._player,
+                host=listener.hosts[0],
+                port=listener.port,
+                game=self._game_name,
+                seed=self._setup.seed,
+                output_path=self._folder / f"bot{self._starts}.out",
+            )
+            self._exit.callback(process.stop)
+            return self._await_bot(process)
         finally:
-            if self.can_start:
-                self._close_door()
-        if isinstance(found, Connection):
-            self._connections.append(found)
-        elif process is not None:
-            process.stop()
-        return found
+            self._close_listener()
 
-    def _open_door(self) -> Listener:
+    def _open_listener(self) -> Listener:
         # Nobody else is given the port of a bot that we start: it is the first to connect.
         is_version = None if self.can_start else lambda line: line[: len(_BEGINNING)].upper() == _BEGINNING
-        door = Listener(*self.address, Seat(0), is_version=is_version, is_unfinished=_is_unfinished)
-        door.watch(self._loop, lambda sock, _, said: self._arrived.append((sock, said)), self._turn_away)
-        return door
+        listener = Listener(*self._address, Seat(0), is_version=is_version, is_unfinished=_is_unfinished)
+        listener.watch(self._loop, lambda sock, _, said: self._arrived.append((sock, said)), self._turn_away)
+        return listener
 
-    def _close_door(self) -> None:
-        if self._door is not None:
-            self._door.close()
-            self._door = None
+    def _close_listener(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
         while self._arrived:
             self._arrived.popleft()[0].close()
 
     def _turn_away(self, host: str, problem: StrayProblem, line: bytes) -> None:
         self._strays += 1
-        self.on_stray(StrayConnection(Seat(0), host, problem, line))
+        self._on_event(StrayConnection(Seat(0), host, problem, line))
 
     def _await_bot(self, process: BotProcess | None) -> Connection | Absence:
-        start_s, limit_s = time.monotonic(), self.setup.start_timeout_s
+        start_s, limit_s = time.monotonic(), self._setup.start_timeout_s
         self._strays = 0
         while True:
             # Asked before looking: a bot that ends right after connecting is still let in here.
@@ -239,6 +238,7 @@ class BotHost:
             self._loop.run_until_complete(asyncio.sleep(0 if has_ended else _POLL_S / 10))
             if self._arrived:
                 sock, said = self._arrived.popleft()
+                self._exit.callback(sock.close)
                 return Connection(sock, process, said)
             waited_s = time.monotonic() - start_s
             if has_ended or waited_s > (math.inf if limit_s is None else limit_s):
@@ -256,8 +256,6 @@ def _exit_of(process: BotProcess | None, timeout_s: float) -> Exit:
     return Exit(code, tuple(process.last_lines()))
 
 
-OnLine: TypeAlias = Callable[[bool, bytes], None]
-"""Called with every line: whether the bot sent it, and its bytes."""
 MOST_LINES: Final = 1000
 MOST_BYTES: Final = 1 << 20
 """At most so many lines and bytes may arrive for one question."""
@@ -348,32 +346,15 @@ class Inbox:
 
 
 class Dialogue:
-    """A conversation with one bot over one connection.
+    """A conversation with one bot over one connection, entered in an `Examination`."""
 
-    Attributes:
-        situation: the current situation.
-        latest: the last state sent; None before the first.
-        asked: the state whose answer is awaited, if any.
-        hands: number of hands begun, by the name of the situation.
-        answers: how often the bot folded, called and raised, by the name of the situation.
-        slowest_s: time of the slowest answer, in seconds.
-    """
-
-    def __init__(
-        self, wire: Connection, setup: ExaminationSetup, findings: Findings, on_line: OnLine | None = None
-    ) -> None:
-        self.situation: Situation = HANDSHAKE
-        self.latest: SentState | None = None
-        self.asked: SentState | None = None
-        self.hands: Counter[str] = Counter()
-        self.answers: dict[str, Counter[ActionKind]] = {}
-        self.slowest_s = 0.0
+    def __init__(self, wire: Connection, setup: ExaminationSetup, examination: Examination, on_event: OnEvent) -> None:
+        self.judge = Judge(setup.game)
         self._wire = wire
-        self._findings = findings
+        self._examination = examination
         self._setup = setup
-        self._on_line = on_line or (lambda is_bots, line: None)
+        self._on_event = on_event
         self._inbox = Inbox(wire)
-        self._sent: dict[bytes, SentState] = {}
         self._held: list[SentState] = []
         self._line_count = 0
         self._is_refused = False
@@ -381,11 +362,11 @@ class Dialogue:
 
     # ---- the hands
 
-    def play(self, situations: Sequence[Situation], on_situation: Callable[[Situation], None]) -> None:
+    def play(self, situations: Sequence[Situation]) -> None:
         """Play all hands: opponents as the situations require, the bot as it likes, all by the rules.
 
         Raises:
-            ConversationError: the conversation cannot go on; `situation` says where.
+            ConversationError: the conversation cannot continue.
         """
         game, first = self._setup.game, situations[0] if situations else HANDSHAKE
         cards, number = deals(game, self._setup.seed), first.first_hand
@@ -394,9 +375,8 @@ class Dialogue:
         position = 0 if opening is None or opening.finished else opening.acting_position
         for situation in situations:
             self.begin(situation)
-            on_situation(situation)
             for plan in situation.plans(game):
-                self.hands[situation.name] += 1
+                self._examination.row.hands += 1
                 lines = HandLines(game, _deal_for(plan, cards, position), number)
                 if not self._play_hand(plan, lines, number, position, opening or betting_start(game)):
                     return
@@ -404,13 +384,14 @@ class Dialogue:
             self._flush()
 
     def _play_hand(self, plan: HandPlan, lines: HandLines, number: int, position: int, betting: BettingState) -> bool:
-        chance = random.Random(f"{self._setup.seed}/{self.situation.name}/{number}")
+        situation = self._examination.situation
+        chance = random.Random(f"{self._setup.seed}/{situation.name}/{number}")
         while not betting.finished:
             asks = betting.acting_position == position
             line = lines.line(position, node_of(betting)).rstrip()
             state = self._send(line, Role.ASKS if asks else Role.TELLS, number, betting)
             betting = betting.after(self.ask(state) if asks else plan.policy(Turn(betting, position, chance)))
-            if asks and self.situation.breaks_off and not betting.finished:
+            if asks and situation.breaks_off and not betting.finished:
                 return False
         self._send(lines.line(position, node_of(betting)).rstrip(), Role.ENDS, number, betting)
         return True
@@ -420,13 +401,15 @@ class Dialogue:
     def begin(self, situation: Situation) -> None:
         """Enter a situation."""
         self._flush()
-        self.situation = situation
+        self._examination.begin(situation)
+        self._on_event(situation)
         self._line_count = 0
 
     def _send(self, text: bytes, role: Role, hand: int, betting: BettingState) -> SentState:
-        state = SentState(text, hand, self.situation.name, role, betting)
-        self._sent[text] = self.latest = state
-        if self.situation.delivery in (Delivery.JOINED, Delivery.STRADDLED):
+        situation = self._examination.situation
+        state = SentState(text, hand, situation.name, role, betting)
+        self.judge.sent[text] = self.judge.latest = state
+        if situation.delivery in (Delivery.JOINED, Delivery.STRADDLED):
             self._held.append(state)
         else:
             self._deliver(state)
@@ -436,9 +419,9 @@ class Dialogue:
         lines = [state.text + b"\r\n" for state in self._held]
         self._held.clear()
         for line in lines:
-            self._on_line(False, line)
+            self._on_event(Line(False, line))
         data = b"".join(lines)
-        size = max(1, len(data)) if self.situation.delivery is Delivery.JOINED else _STRADDLE_BYTES
+        size = max(1, len(data)) if self._examination.situation.delivery is Delivery.JOINED else _STRADDLE_BYTES
         for at in range(0, len(data), size):
             if at:
                 self._wire.pause(_PIECE_PAUSE_S)
@@ -449,27 +432,24 @@ class Dialogue:
         number, self._line_count = self._line_count, self._line_count + 1
         if self._follows_another:
             # A bot that takes one read for one line is to fail only in the situations made for that fault.
-            self._wire.pause(_LINE_PAUSE_S if len(self._sent) > _FIRST_LINES else _FIRST_PAUSE_S)
+            self._wire.pause(_LINE_PAUSE_S if len(self.judge.sent) > _FIRST_LINES else _FIRST_PAUSE_S)
         self._follows_another = state.role is not Role.ASKS
-        delivery, wait_s = self.situation.delivery, self._setup.wait_s
+        delivery, wait_s = self._examination.situation.delivery, self._setup.wait_s
         if delivery is Delivery.COMMENTED:
             comment = _COMMENTS[number % len(_COMMENTS)]
-            self._on_line(False, comment)
+            self._on_event(Line(False, comment))
             self._wire.send(comment)
-        self._on_line(False, line)
+        self._on_event(Line(False, line))
+        pieces, pause_s = [line], _PIECE_PAUSE_S
         if delivery is Delivery.BYTEWISE and state.role is Role.ASKS:
-            self._send_pieces(state, [line[at : at + 1] for at in range(len(line))], _PIECE_PAUSE_S)
+            pieces = [line[at : at + 1] for at in range(len(line))]
         elif delivery is Delivery.BYTEWISE:
             cut = 1 + number % (len(line) - 1)
-            self._send_pieces(state, [line[:cut], line[cut:]], _PIECE_PAUSE_S)
+            pieces = [line[:cut], line[cut:]]
+        elif delivery is Delivery.WAITING and number == 0:
+            self._wire.pause(wait_s)
         elif delivery is Delivery.WAITING and number == 1:
-            self._send_pieces(state, [line[: len(line) // 2], line[len(line) // 2 :]], wait_s)
-        else:
-            if delivery is Delivery.WAITING and number == 0:
-                self._wire.pause(wait_s)
-            self._wire.send(line)
-
-    def _send_pieces(self, state: SentState, pieces: list[bytes], pause_s: float) -> None:
+            pieces, pause_s = [line[: len(line) // 2], line[len(line) // 2 :]], wait_s
         for piece in pieces[:-1]:
             self._wire.send(piece)
             self._wire.pause(pause_s)
@@ -480,7 +460,8 @@ class Dialogue:
                 wrong = "the answer came before the LF of the state: the bot takes CR for the end of a line"
                 advice = "A line ends at LF; the CR before it is part of the end, not the end."
                 expected = "no answer before the whole line has arrived"
-                self.add(Problem(Kind.EARLY, len(state.text) + 1, wrong, expected, advice), line, state)
+                problem = Problem(Kind.EARLY, len(state.text) + 1, wrong, advice, expected)
+                self._examination.find(problem, line, state)
         self._wire.send(pieces[-1])
 
     # ---- what the bot says
@@ -495,12 +476,12 @@ class Dialogue:
         line = self._inbox.next_line(self._wire.now_s() + (math.inf if limit_s is None else limit_s))
         said = self._inbox.take_rest() if line is None else line
         if line is not None:
-            self._on_line(True, line)
+            self._on_event(Line(True, line))
         wrong = f"the bot connected, but sent no line within {limit_s or 0:g} s"
         advice = "The bot speaks first: send this line right after connecting, without waiting for the dealer."
-        silent = Problem(Kind.NO_VERSION, 0, wrong, r"VERSION:2.0.0\r\n", advice)
+        silent = Problem(Kind.NO_VERSION, 0, wrong, advice, EXPECTED_VERSION)
         for problem in judge_version(said, self._setup.game) if said else (silent,):
-            self.add(problem, said, None)
+            self._examination.find(problem, said)
             self._is_refused |= problem.kind is Kind.NO_VERSION
         if line is None:
             raise ConversationError(Ending.SILENT)
@@ -515,33 +496,33 @@ class Dialogue:
             ConversationError: no answer arrived in time, or none can arrive any more.
         """
         self._flush()
-        self.asked = state
+        self.judge.asked = state
         self._inbox.allow_more()
-        start_s = self._wire.now_s()
+        start_s, examination = self._wire.now_s(), self._examination
         repeats: list[tuple[bytes, SentState]] = []
         while True:
             line = self._inbox.next_line(start_s + self._setup.timeout_s)
             if line is None:
                 self._find_silence(state, repeats)
                 raise ConversationError(Ending.SILENT)
-            verdict = self._hear(line, state)
+            verdict = self._hear(line)
             if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
                 repeats.append((line, verdict.about))
             # A bot that was sent part of a state may have answered just that part.
             elif verdict.outcome in (Outcome.ANSWER, Outcome.ATTEMPT) or (
-                verdict.outcome is Outcome.FRAGMENT and not self.situation.delivery.is_cut
+                verdict.outcome is Outcome.FRAGMENT and not examination.situation.delivery.is_cut
             ):
                 for repeat, known in repeats:
                     self._find_repeat(repeat, known)
                 state.is_given_up = verdict.outcome is not Outcome.ANSWER
-                self.asked = None
-                self.slowest_s = max(self.slowest_s, self._wire.now_s() - start_s)
-                self.answers.setdefault(self.situation.name, Counter())[verdict.action.kind] += 1
+                self.judge.asked = None
+                examination.slowest_s = max(examination.slowest_s, self._wire.now_s() - start_s)
+                examination.row.count(verdict.action)
                 return verdict.action
 
     def read_to_the_end(self) -> bool:
         """Judge what still arrives until the bot closes; returns False if it does not close in time, or floods."""
-        self.asked = None
+        self.judge.asked = None
         self._inbox.allow_more()
         deadline_s = self._wire.now_s() + self._setup.timeout_s
         while True:
@@ -551,68 +532,47 @@ class Dialogue:
                 return over.ending is Ending.CLOSED
             if line is None:
                 return False
-            verdict = self._hear(line, None)
+            verdict = self._hear(line)
             if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
                 self._find_repeat(line, verdict.about)
 
-    def _hear(self, line: bytes, asked: SentState | None) -> Verdict:
-        self._on_line(True, line)
+    def _hear(self, line: bytes) -> Verdict:
+        self._on_event(Line(True, line))
         if self._is_refused and line.startswith(b"VERSION:"):
             # That the version line is late has been reported.
-            return Verdict(Outcome.OTHER, (), None)
-        verdict = judge_line(line, asked, self.latest, self._sent, self._setup.game)
+            return Verdict(Outcome.OTHER)
+        verdict = self.judge.judge(line)
         for problem in verdict.problems:
-            self.add(problem, line, verdict.about)
+            self._examination.find(problem, line, verdict.about)
         return verdict
-
-    # ---- what is found
-
-    def add(
-        self,
-        problem: Problem,
-        line: bytes,
-        about: SentState | None,
-        output: tuple[str, ...] = (),
-        severity: Severity | None = None,
-    ) -> None:
-        """Add a finding: a problem, with the line and the state that it belongs to and the last lines the bot wrote."""
-        severity, situation = severity or problem.kind.severity, self.situation
-        if situation.is_mild and severity is Severity.ERROR:
-            severity = Severity.WARNING
-        is_told = situation.opening is None or about is None or about.hand == situation.first_hand
-        advice = f"{problem.advice} {situation.advice}" if situation.advice and is_told else problem.advice
-        # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
-        found_in = situation.name if about is None or not line else about.situation
-        self._findings.add(
-            Finding.of(problem._replace(advice=advice), severity, found_in, line=line, about=about, output=output)
-        )
 
     def _find_repeat(self, line: bytes, known: SentState) -> None:
         wrong = "this state has been answered already; a dealer ignores the second answer"
         advice = "Answer every question once; make sure that nothing sends the reply again."
-        byte = len(known.text) + 1
-        self.add(Problem(Kind.TWICE, byte, wrong, "nothing: the answer had been taken", advice), line, known)
+        expected = "nothing: the answer had been taken"
+        self._examination.find(Problem(Kind.TWICE, len(known.text) + 1, wrong, advice, expected), line, known)
 
     def _find_silence(self, state: SentState, repeats: list[tuple[bytes, SentState]]) -> None:
-        rest, limit = self._inbox.take_rest(), f"{self._setup.timeout_s:g} s"
-        if rest:
-            self._on_line(True, rest)
-            for problem in judge_line(rest, state, self.latest, self._sent, self._setup.game).problems:
-                self.add(problem, rest, state)
+        line, limit = self._inbox.take_rest(), f"{self._setup.timeout_s:g} s"
+        if line:
+            self._on_event(Line(True, line))
+            problems = self.judge.judge(line).problems
         elif repeats:
             line, _ = repeats[-1]
-            byte = first_difference(line, state.text) + 1
             wrong = f"this answers an earlier state, and no answer to the present one came within {limit}"
             advice = "Echo the state that asks: the last line received, not one kept from before."
-            self.add(Problem(Kind.OLD_STATE, byte, wrong, expected_answer(state), advice), line, state)
+            byte = first_difference(line, state.text) + 1
+            problems = (Problem(Kind.OLD_STATE, byte, wrong, advice, expected_answer(state)),)
         else:
-            betting = state.betting
             advice = (
-                f"It was the bot's turn: position {betting.acting_position} in round {betting.round + 1}. Find out "
-                "whether it has read this line, took it for one that asks somebody else, or waited for something."
+                f"It was the bot's turn: position {state.betting.acting_position} in round {state.betting.round + 1}. "
+                "Find out whether it has read this line, took it for one that asks somebody else, or waited for "
+                "something."
             )
             wrong = f"no answer came within {limit}"
-            self.add(Problem(Kind.SILENT, 0, wrong, expected_answer(state), advice), b"", state)
+            problems = (Problem(Kind.SILENT, 0, wrong, advice, expected_answer(state)),)
+        for problem in problems:
+            self._examination.find(problem, line, state)
 
 
 def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:

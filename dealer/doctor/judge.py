@@ -1,9 +1,8 @@
 """What is wrong with a line of a bot: sans-I/O, one line at a time.
 
-`judge_version` reads the first line, `judge_line` every other, `judge_action` what stands behind the echoed state and
-its colon. The judgement of record is the reference dealer's, as `protocol.DealerSession` has it: whether a line is a
-reply to the present state at all, and to which action it amounts. What is done here is to find the first wrong byte and
-the name of the mistake.
+`judge_version` reads the first line, `Judge` every other, `judge_action` what follows the echoed state and its colon.
+The judgement of record is the reference dealer's, as `protocol.DealerSession` has it: whether a line is a reply to the
+present state at all, and to which action it amounts. This module finds the first wrong byte and names the mistake.
 
 One rule decides the severity: what the reference dealer refuses, ignores, waits for or plays as something else is an
 error; what it understands although the protocol does not allow it is a warning, because other dealers may not.
@@ -13,8 +12,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from engine import CALL, Action, ActionKind, BettingState, Game, IllegalAction, Rule, raise_to
@@ -31,6 +29,10 @@ class Severity(enum.StrEnum):
     NOTE = "note"
     WARNING = "warning"
     ERROR = "error"
+
+    @property
+    def rank(self) -> int:
+        return list(Severity).index(self)
 
 
 class Kind(enum.StrEnum):
@@ -87,17 +89,15 @@ class Kind(enum.StrEnum):
         return Severity.WARNING if self in _WARNINGS else Severity.ERROR
 
 
-_WARNINGS: Final = frozenset(
-    {
-        Kind.EXIT_CODE,
-        Kind.VERSION_TEXT,
-        Kind.LINE_END,
-        Kind.ECHO_REWRITTEN,
-        Kind.ACTION_LETTER,
-        Kind.ACTION_TAIL,
-        Kind.LIMIT_SIZE,
-        Kind.SIZE_UNUSUAL,
-    }
+_WARNINGS: Final = (
+    Kind.EXIT_CODE,
+    Kind.VERSION_TEXT,
+    Kind.LINE_END,
+    Kind.ECHO_REWRITTEN,
+    Kind.ACTION_LETTER,
+    Kind.ACTION_TAIL,
+    Kind.LIMIT_SIZE,
+    Kind.SIZE_UNUSUAL,
 )
 
 
@@ -105,40 +105,34 @@ class Problem(NamedTuple):
     """What is wrong with one line, in any situation.
 
     Attributes:
-        kind: the fault.
         byte: the first wrong byte of the line, counted from 1; one past the last if something is missing; 0 without a
             line.
-        wrong: what is wrong, in one sentence.
-        expected: what should stand there or should have been done.
-        advice: what to do about it.
+        wrong, advice: in sentences.
+        expected: what should stand there or should have been done; if empty, the answer to the open question.
     """
 
     kind: Kind
     byte: int
     wrong: str
-    expected: str
     advice: str
+    expected: str = ""
 
 
 class Role(enum.Enum):
     """What a state asks for."""
 
     ASKS = "asks the bot"
-    TELLS = "tells what somebody did"
+    TELLS = "shows what another player did"
     ENDS = "ends the hand"
 
 
 @dataclass(slots=True)
 class SentState:
-    """A state that the dealer has sent.
+    """A state that the dealer has sent, without its line end.
 
     Attributes:
-        text: the line without its end.
-        hand: number of the hand.
-        situation: name of the situation.
-        role: what it asks for.
-        betting: its betting.
-        is_given_up: whether the dealer went on without a proper reply; a late one is no fault then.
+        situation: its name.
+        is_given_up: whether the dealer continued without a proper reply; a late one is no fault then.
     """
 
     text: bytes
@@ -163,15 +157,13 @@ class Verdict(NamedTuple):
     """What a line amounts to.
 
     Attributes:
-        outcome: what it is to the open question.
-        problems: what is wrong with it.
         about: the state it belongs to; None if the dealer has sent none.
-        action: what is played for it, if the match goes on with it.
+        action: what is played for it, if the match continues with it.
     """
 
     outcome: Outcome
-    problems: tuple[Problem, ...]
-    about: SentState | None
+    problems: tuple[Problem, ...] = ()
+    about: SentState | None = None
     action: Action = CALL
 
 
@@ -187,16 +179,30 @@ def first_difference(one: bytes, other: bytes) -> int:
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
+def describe_legal(betting: BettingState) -> str:
+    """The legal answers in words, such as ``f, c, or r with a size from 400 to 20000 (the total for the hand)``."""
+    legal = betting.legal_actions()
+    letters = ["f"] * legal.can_fold + ["c"]
+    if not legal.can_raise:
+        return " or ".join(letters)
+    if betting.game.is_limit:
+        return f"{', '.join(letters)} or r"
+    if legal.raise_min == legal.raise_max:
+        return f"{', '.join(letters)} or r{legal.raise_min}"
+    sizes = f"from {legal.raise_min} to {legal.raise_max} (the total for the hand)"
+    return f"{', '.join(letters)}, or r with a size {sizes}"
+
+
 # ---- the version line and the end of any line
+
+EXPECTED_VERSION: Final = r"VERSION:2.0.0\r\n"
 
 
 def judge_version(line: bytes, game: Game) -> tuple[Problem, ...]:
     """Judge the first line of a bot."""
-    expected = r"VERSION:2.0.0\r\n"
     session = DealerSession(game)
     session.receive_data(line if line.endswith(b"\n") else line + b"\n")
-    wanted = VERSION_LINE.rstrip()
-    body, _ = split_end(line)
+    body, wanted = split_end(line)[0], VERSION_LINE.rstrip()
     byte = first_difference(body, wanted) + 1
     try:
         event = session.next_event()
@@ -204,31 +210,32 @@ def judge_version(line: bytes, game: Game) -> tuple[Problem, ...]:
         what = "is a comment" if line[:1] in (b"#", b";") else "does not name the version"
         wrong = f"the first line {what}; a dealer refuses the bot and ends the match"
         advice = "Send this line first, right after connecting, without waiting for the dealer to speak."
-        return (Problem(Kind.NO_VERSION, byte, wrong, expected, advice), *_judge_end(line))
+        return (Problem(Kind.NO_VERSION, byte, wrong, advice, EXPECTED_VERSION), *_judge_end(line))
     assert isinstance(event, Handshake)
+    problems = _judge_end(line)
     if not event.is_supported:
         named = ".".join(map(str, event.version))
         wrong = f"the bot speaks version {named}; the reference dealer complains and goes on, others refuse it"
         advice = "Speak protocol 2.0.0 and say so."
-        return (*_judge_end(line), Problem(Kind.VERSION_NUMBER, byte, wrong, expected, advice))
-    if body != wanted:
+        problems.append(Problem(Kind.VERSION_NUMBER, byte, wrong, advice, EXPECTED_VERSION))
+    elif body != wanted:
         numbers = ".".join(map(str, VERSION))
         wrong = f"the line says more or less than {numbers}; the reference dealer accepts it, others need not"
-        return (*_judge_end(line), Problem(Kind.VERSION_TEXT, byte, wrong, expected, "Send exactly this line."))
-    return _judge_end(line)
+        problems.append(Problem(Kind.VERSION_TEXT, byte, wrong, "Send exactly this line.", EXPECTED_VERSION))
+    return tuple(problems)
 
 
-def _judge_end(line: bytes) -> tuple[Problem, ...]:
+def _judge_end(line: bytes) -> list[Problem]:
     end = split_end(line)[1]
+    if end == b"\r\n":
+        return []
     if end == b"\n":
         wrong = "the line ends with LF alone; the reference dealer takes it, the protocol asks for CR LF"
-        return (Problem(Kind.LINE_END, len(line), wrong, r"\r\n", r'End every line with "\r\n".'),)
-    if not end.endswith(b"\n"):
-        lone = "ends with CR alone" if end else "has no end"
-        wrong = f"the line {lone}; a dealer waits for LF until the bot's time is up"
-        advice = r'End every line with "\r\n", and flush it where your language buffers what it sends.'
-        return (Problem(Kind.LINE_UNFINISHED, len(line) + 1, wrong, r"\r\n", advice),)
-    return ()
+        return [Problem(Kind.LINE_END, len(line), wrong, r'End every line with "\r\n".', r"\r\n")]
+    ends = "ends with CR alone" if end else "has no end"
+    wrong = f"the line {ends}; a dealer waits for LF until the bot's time is up"
+    advice = r'End every line with "\r\n", and flush it where your language buffers what it sends.'
+    return [Problem(Kind.LINE_UNFINISHED, len(line) + 1, wrong, advice, r"\r\n")]
 
 
 # ---- any other line
@@ -251,36 +258,7 @@ _FRAMING: Final = (
     "TCP delivers bytes, not lines: collect what you receive until LF, take that as one line, and keep what stands "
     "after it for the next."
 )
-
-
-def judge_line(
-    line: bytes, asked: SentState | None, latest: SentState | None, sent: Mapping[bytes, SentState], game: Game
-) -> Verdict:
-    """Judge a line that arrived after the handshake.
-
-    Args:
-        line: the line as received, including its end.
-        asked: the state whose answer is awaited, if any.
-        latest: the last state that was sent.
-        sent: all states of the match by their texts.
-        game: the game played.
-    """
-    about = asked or latest
-    is_comment = line[:1] in (b"#", b";")
-    if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
-        what = f"the {'comment' if is_comment else 'line'} has more than {MAX_LINE_BYTES} bytes"
-        wrong = f"{what}; a dealer cuts it there and takes the rest for a new line"
-        expected = f"at most {MAX_LINE_BYTES} bytes, the line end included"
-        advice = "Send shorter lines, each with its own end."
-        return Verdict(Outcome.OTHER, (Problem(Kind.LINE_TOO_LONG, MAX_LINE_BYTES, wrong, expected, advice),), about)
-    if is_comment:
-        return Verdict(Outcome.OTHER, (), about)
-    verdict = _judge_body(split_end(line)[0], asked, latest, sent, game)
-    kinds = {problem.kind for problem in verdict.problems}
-    if verdict.outcome is Outcome.OTHER and kinds <= {Kind.NUL_BYTE, Kind.EMPTY_LINE, Kind.JUNK}:
-        # The end of a line that is no reply is not judged as well.
-        return verdict
-    return verdict._replace(problems=(*verdict.problems, *_judge_end(line)))
+_NO_REPLIES: Final = (Kind.LINE_TOO_LONG, Kind.NUL_BYTE, Kind.EMPTY_LINE, Kind.JUNK)
 
 
 def expected_answer(asked: SentState | None) -> str:
@@ -288,122 +266,158 @@ def expected_answer(asked: SentState | None) -> str:
     return "nothing: no answer is due" if asked is None else f"the state, ':', and {describe_legal(asked.betting)}"
 
 
-def _judge_body(
-    body: bytes, asked: SentState | None, latest: SentState | None, sent: Mapping[bytes, SentState], game: Game
-) -> Verdict:
-    about = asked or latest
-    expected = expected_answer(asked)
-    nul = body.find(b"\0")
-    if nul >= 0:
-        wrong = "the line holds a NUL byte; a dealer reads the line only up to it"
-        advice = "Send the characters of the text without the NUL that ends it: strlen() bytes in C."
-        outcome = Outcome.ATTEMPT if asked is not None and asked.text in body else Outcome.OTHER
-        return Verdict(outcome, (Problem(Kind.NUL_BYTE, nul + 1, wrong, expected, advice),), about)
-    if not body:
-        wrong = "the line is empty; a dealer ignores it and keeps waiting"
-        advice = "Send one line end after a reply, not two; nothing else needs an answer."
-        return Verdict(Outcome.OTHER, (Problem(Kind.EMPTY_LINE, 1, wrong, expected, advice),), about)
-    fields = body.split(b":")
-    head = b":".join(fields[:_FIELDS])
-    known = sent.get(head)
-    if known is not None and known is not asked:
-        return _judge_stale(known)
-    if asked is None:
-        return Verdict(Outcome.OTHER, (_judge_stray(body, about, expected),), about)
-    if known is asked and len(fields) > _FIELDS:
-        action, problems = judge_action(body[len(head) + 1 :], len(head) + 2, asked.betting)
-        return Verdict(Outcome.ANSWER, problems, asked, action)
-    if body.startswith(asked.text):
-        return Verdict(Outcome.ANSWER, (_judge_after_echo(body, len(asked.text), expected),), asked)
-    return _judge_other_echo(body, asked, expected, game)
+@dataclass(slots=True)
+class Judge:
+    """Judges every line after the first of one connection, by the states that were sent before it.
+
+    Attributes:
+        sent: all states by their texts.
+        latest: the last of them.
+        asked: the state whose answer is awaited, if any.
+    """
+
+    game: Game
+    sent: dict[bytes, SentState] = field(default_factory=dict)
+    latest: SentState | None = None
+    asked: SentState | None = None
+
+    def judge(self, line: bytes) -> Verdict:
+        """Judge a line, given with its end."""
+        verdict = self._judge_line(line)
+        if verdict.outcome is not Outcome.OTHER or any(one.kind not in _NO_REPLIES for one in verdict.problems):
+            # The end of a line that is no reply is not judged as well.
+            verdict = verdict._replace(problems=(*verdict.problems, *_judge_end(line)))
+        expected = expected_answer(self.asked)
+        problems = [one if one.expected else one._replace(expected=expected) for one in verdict.problems]
+        return verdict._replace(problems=tuple(problems), about=verdict.about or self.asked or self.latest)
+
+    def _judge_line(self, line: bytes) -> Verdict:
+        asked, about = self.asked, self.asked or self.latest
+        is_comment = line[:1] in (b"#", b";")
+        if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
+            what = f"the {'comment' if is_comment else 'line'} has more than {MAX_LINE_BYTES} bytes"
+            wrong = f"{what}; a dealer cuts it there and takes the rest for a new line"
+            expected = f"at most {MAX_LINE_BYTES} bytes, the line end included"
+            advice = "Send shorter lines, each with its own end."
+            return _other(Problem(Kind.LINE_TOO_LONG, MAX_LINE_BYTES, wrong, advice, expected))
+        if is_comment:
+            return Verdict(Outcome.OTHER)
+        body = split_end(line)[0]
+        nul = body.find(b"\0")
+        if nul >= 0:
+            wrong = "the line holds a NUL byte; a dealer reads the line only up to it"
+            advice = "Send the characters of the text without the NUL that ends it: strlen() bytes in C."
+            outcome = Outcome.ATTEMPT if asked is not None and asked.text in body else Outcome.OTHER
+            return Verdict(outcome, (Problem(Kind.NUL_BYTE, nul + 1, wrong, advice),))
+        if not body:
+            wrong = "the line is empty; a dealer ignores it and keeps waiting"
+            advice = "Send one line end after a reply, not two; nothing else needs an answer."
+            return _other(Problem(Kind.EMPTY_LINE, 1, wrong, advice))
+        fields = body.split(b":")
+        head = b":".join(fields[:_FIELDS])
+        known = self.sent.get(head)
+        if known is not None and known is not asked:
+            return _judge_stale(known)
+        if asked is None:
+            return _other(_judge_stray(body, about))
+        if known is asked and len(fields) > _FIELDS:
+            action, problems = judge_action(body[len(head) + 1 :], len(head) + 2, asked.betting)
+            return Verdict(Outcome.ANSWER, problems, action=action)
+        if body.startswith(asked.text):
+            return Verdict(Outcome.ANSWER, (_judge_after_echo(body, len(asked.text)),))
+        return _judge_other_echo(body, asked, self.game)
+
+
+def _other(problem: Problem) -> Verdict:
+    return Verdict(Outcome.OTHER, (problem,))
 
 
 def _judge_stale(known: SentState) -> Verdict:
     if known.is_given_up:
-        return Verdict(Outcome.OTHER, (), known)
+        return Verdict(Outcome.OTHER, about=known)
     if known.role is Role.ASKS:
-        return Verdict(Outcome.REPEAT, (), known)
-    byte = len(known.text) + 1
+        return Verdict(Outcome.REPEAT, about=known)
     if known.role is Role.ENDS:
+        kind, expected = Kind.UNASKED_FINAL, "nothing: the hand is over"
         wrong = "this state ends its hand and asks nobody; a dealer ignores the answer"
         advice = (
             "Do not answer when the hand is over: all but one have folded, or the last round is done and hands are "
             "shown. After an all-in every remaining '/' comes at once, as in r20000c///."
         )
-        problem = Problem(Kind.UNASKED_FINAL, byte, wrong, "nothing: the hand is over", advice)
     else:
         acting = known.betting.acting_position
+        kind, expected = Kind.UNASKED, f"nothing: position {acting} is to act"
         wrong = f"in this state position {acting} is to act, not the bot; a dealer ignores the answer"
         advice = "Answer only when it is your turn: play the betting from its start and see whose turn follows."
-        problem = Problem(Kind.UNASKED, byte, wrong, f"nothing: position {acting} is to act", advice)
-    return Verdict(Outcome.OTHER, (problem,), known)
+    return Verdict(Outcome.OTHER, (Problem(kind, len(known.text) + 1, wrong, advice, expected),), known)
 
 
-def _judge_after_echo(body: bytes, end: int, expected: str) -> Problem:
-    rest = body[end:]
+def _judge_after_echo(body: bytes, end: int) -> Problem:
+    kind, rest = Kind.ACTION_MISSING, body[end:]
     if rest.startswith(b"\r"):
+        kind = Kind.ECHO_CR
         wrong = "the echo holds the CR of the dealer's line; a dealer finds no action after the state and plays a call"
-        return Problem(Kind.ECHO_CR, end + 1, wrong, expected, "Cut CR and LF off the state before you add ':'.")
-    if not rest:
+        advice = "Cut CR and LF off the state before you add ':'."
+    elif not rest:
         wrong = "the state came back without an action; a dealer plays a call"
         advice = "Add ':' and the action. If they went out as a line of their own, cut LF off the state first."
     else:
         wrong = "':' must follow the state; a dealer finds no action there and plays a call"
         advice = "Put ':' and nothing else between the state and the action."
-    return Problem(Kind.ACTION_MISSING, end + 1, wrong, expected, advice)
+    return Problem(kind, end + 1, wrong, advice)
 
 
-def _judge_other_echo(body: bytes, asked: SentState, expected: str, game: Game) -> Verdict:
+def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
     session = DealerSession(game)
     session.receive_data(VERSION_LINE)
     session.next_event()
     session.send(asked.text + b"\r\n", is_question=True)
     session.receive_data(body + b"\r\n")
     is_read = not isinstance(session.next_event(), BadState | StaleReply)
-    byte = first_difference(body, asked.text + b":") + 1
-    part = min(asked.text[: byte - 1].count(b":"), _FIELDS - 1)
-    found, wanted = body[byte - 1 : byte], (asked.text + b":")[byte - 1 : byte]
-    here = f"{found.decode('latin-1')!a} stands" if found else "the line ends"
-    differs = f"{here} where {wanted.decode('latin-1')!a} should"
+    wanted = asked.text + b":"
+    at = first_difference(body, wanted)
+    part = min(asked.text[:at].count(b":"), _FIELDS - 1)
+    found = f"{chr(body[at])!a} stands" if at < len(body) else "the line ends"
+    differs = f"{found} where {chr(wanted[at])!a} should"
+    advice = _ECHO + _PART_ADVICE[part]
     if is_read:
         wrong = f"the echo differs from the state in {_PART_NAMES[part]}, {differs}; the "
         wrong += "reference dealer takes it for the same state, others compare bytes"
-        problem = Problem(Kind.ECHO_REWRITTEN, byte, wrong, expected, _ECHO + _PART_ADVICE[part])
+        problem = Problem(Kind.ECHO_REWRITTEN, at + 1, wrong, advice)
         scanned = scan_match_state(body.decode("latin-1"), game)
         assert scanned is not None
         end = scanned[1]
         if body[end : end + 1] != b":":
-            return Verdict(Outcome.ANSWER, (problem, _judge_after_echo(body, end, expected)), asked)
+            return Verdict(Outcome.ANSWER, (problem, _judge_after_echo(body, end)))
         action, problems = judge_action(body[end + 1 :], end + 2, asked.betting)
-        return Verdict(Outcome.ANSWER, (problem, *problems), asked, action)
+        return Verdict(Outcome.ANSWER, (problem, *problems), action=action)
     attempt = _attempted_action(body, asked.betting)
-    cut = _judge_cut(body, asked, expected)
-    if cut is not None:
-        return Verdict(Outcome.FRAGMENT, (cut,), asked, attempt)
-    if body.strip(b" \t")[:5].upper() == b"MATCH":
+    if body.strip(b" \t")[:5].upper() == b"MATCH" and _judge_cut(body, asked) is None:
         wrong = f"the echo is not the state: {_PART_NAMES[part]} differs, {differs}; "
         wrong += "a dealer ignores the line and keeps waiting"
-        problem = Problem(Kind.ECHO_CHANGED, byte, wrong, expected, _ECHO + _PART_ADVICE[part])
-        return Verdict(Outcome.ATTEMPT, (problem,), asked, attempt)
-    stray = _judge_stray(body, asked, expected)
-    # Behind a colon it is the rest of a reply whose first part has been taken for the answer already.
-    is_attempt = stray.kind is Kind.ECHO_MISSING and not body.startswith(b":")
-    return Verdict(Outcome.ATTEMPT if is_attempt else Outcome.OTHER, (stray,), asked, attempt)
+        return Verdict(Outcome.ATTEMPT, (Problem(Kind.ECHO_CHANGED, at + 1, wrong, advice),), action=attempt)
+    stray = _judge_stray(body, asked)
+    if stray.kind is Kind.ECHO_CUT:
+        outcome = Outcome.FRAGMENT
+    else:
+        # Behind a colon it is the rest of a reply whose first part has been taken for the answer already.
+        is_attempt = stray.kind is Kind.ECHO_MISSING and not body.startswith(b":")
+        outcome = Outcome.ATTEMPT if is_attempt else Outcome.OTHER
+    return Verdict(outcome, (stray,), action=attempt)
 
 
-def _judge_stray(body: bytes, about: SentState | None, expected: str) -> Problem:
-    cut = None if about is None else _judge_cut(body, about, expected)
+def _judge_stray(body: bytes, about: SentState | None) -> Problem:
+    cut = None if about is None else _judge_cut(body, about)
     if cut is not None:
         return cut
     if _BARE_ACTION.fullmatch(body.strip()):
-        wrong = "this is an action without its state; a dealer ignores the line"
-        return Problem(Kind.ECHO_MISSING, 1, wrong, expected, _ECHO)
+        return Problem(Kind.ECHO_MISSING, 1, "this is an action without its state; a dealer ignores the line", _ECHO)
     wrong = "the line is neither a reply nor a comment; a dealer ignores it"
     advice = "Send nothing but replies; print what is meant for you to stderr, or begin the line with '#'."
-    return Problem(Kind.JUNK, 1, wrong, expected, advice)
+    return Problem(Kind.JUNK, 1, wrong, advice)
 
 
-def _judge_cut(body: bytes, about: SentState, expected: str) -> Problem | None:
+def _judge_cut(body: bytes, about: SentState) -> Problem | None:
     head, _, action = body.rpartition(b":")
     if len(body) >= _LEAST_PART and (about.text.startswith(body) or not _BARE_ACTION.fullmatch(action)):
         head = body
@@ -414,7 +428,7 @@ def _judge_cut(body: bytes, about: SentState, expected: str) -> Problem | None:
         return None
     which = f"those from {start + 1} to {start + len(head)}" if start else f"the first {len(head)}"
     wrong = f"the state has {len(about.text)} bytes, and only {which} came back; a dealer ignores the line"
-    return Problem(Kind.ECHO_CUT, 1 if start else len(head) + 1, wrong, expected, _FRAMING)
+    return Problem(Kind.ECHO_CUT, 1 if start else len(head) + 1, wrong, _FRAMING)
 
 
 def _attempted_action(body: bytes, betting: BettingState) -> Action:
@@ -446,117 +460,101 @@ _REFUSED: Final = {
     Rule.NOBODY_TO_RAISE: "Call or fold if everybody else has folded or is all-in.",
     Rule.STACK_TOO_SMALL: "Call: that puts your whole stack in.",
 }
-
-
-def describe_legal(betting: BettingState) -> str:
-    """The legal answers in words, such as ``f, c, or r with a size from 400 to 20000 (the total for the hand)``."""
-    legal = betting.legal_actions()
-    letters = ["f"] * legal.can_fold + ["c"]
-    if not legal.can_raise:
-        return " or ".join(letters)
-    if betting.game.is_limit:
-        return f"{', '.join(letters)} or r"
-    if legal.raise_min == legal.raise_max:
-        return f"{', '.join(letters)} or r{legal.raise_min}"
-    sizes = f"from {legal.raise_min} to {legal.raise_max} (the total for the hand)"
-    return f"{', '.join(letters)}, or r with a size {sizes}"
+_HINTS: Final = {"x": " (check is c)", "a": " (all-in is r with the size of your stack)", "p": " (pass is f or c)"}
 
 
 def judge_action(tail: bytes, start: int, betting: BettingState) -> tuple[Action, tuple[Problem, ...]]:
-    """Judge the bytes after the colon.
+    """Judge the bytes after the colon: what a dealer plays for them, and what is wrong with them.
 
     Args:
         tail: these bytes, without the line end.
         start: number of the first of them in its line, counted from 1.
         betting: the betting of the state that asked.
-
-    Returns:
-        what a dealer plays for them, and what is wrong with them.
     """
-    text, expected = tail.decode("latin-1"), describe_legal(betting)
-    scanned = scan_action(text, 0, betting.game.is_limit)
+    action, problems = _judge_action_text(tail.decode("latin-1"), start, betting)
+    if action is None:
+        action = CALL
+    else:
+        action, refused = _judge_by_the_rules(action, start, betting)
+        problems += refused
+    return action, tuple([problem._replace(expected=describe_legal(betting)) for problem in problems])
+
+
+def _judge_action_text(text: str, start: int, betting: BettingState) -> tuple[Action | None, list[Problem]]:
+    scanned, is_limit = scan_action(text, 0, betting.game.is_limit), betting.game.is_limit
     if scanned is None:
         wrong = f"{_quote(text)} is a raise without a size; a dealer plays a call for it"
-        return CALL, (Problem(Kind.SIZE_MISSING, start + 1, wrong, expected, _TOTALS),)
+        return None, [Problem(Kind.SIZE_MISSING, start + 1, wrong, _TOTALS)]
     action, end = scanned
     if action is None:
-        return CALL, (_unknown_letter(text, start, expected),)
+        return None, [_unknown_letter(text, start)]
     problems = []
     if text[0] not in "fcr":
         meant = format_action(action)[0]
         wrong = f"{text[0]!r} is not a letter of the protocol; the reference dealer takes it for {meant!r}, "
-        problems.append(Problem(Kind.ACTION_LETTER, start, f"{wrong}others need not", expected, _LETTERS))
-    if action.kind is ActionKind.RAISE and not betting.game.is_limit:
-        problems += _judge_size_text(text, start, end, action, expected)
-    elif end < len(text):
-        problems.append(_judge_rest(text, start, action, expected))
-    played, refused = _judge_by_the_rules(action, start, betting, expected)
-    return played, (*problems, *refused)
+        problems.append(Problem(Kind.ACTION_LETTER, start, f"{wrong}others need not", _LETTERS))
+    rest = text[1:]
+    if action.kind is ActionKind.RAISE and not is_limit:
+        problems += _judge_size_text(rest, start, end, action)
+    elif rest and action.kind is ActionKind.RAISE and rest.strip().isdecimal():
+        wrong = f"{_quote(rest)} follows r, but in a limit game the rules fix the size; a dealer ignores it"
+        problems.append(Problem(Kind.LIMIT_SIZE, start + 1, wrong, "Send r alone in limit games."))
+    elif rest:
+        wrong = f"{_quote(rest)} follows the action; the reference dealer ignores it, others need not"
+        problems.append(Problem(Kind.ACTION_TAIL, start + 1, wrong, "End the line right after the action."))
+    return action, problems
 
 
-def _unknown_letter(text: str, start: int, expected: str) -> Problem:
+def _unknown_letter(text: str, start: int) -> Problem:
     if not text:
         advice = "Put the action there: f, c, or r (in no-limit games with its size)."
-        wrong = "nothing follows the colon; a dealer plays a call"
-        return Problem(Kind.ACTION_MISSING, start, wrong, expected, advice)
-    hint = {"x": " (check is c)", "a": " (all-in is r with the size of your stack)", "p": " (pass is f or c)"}
-    what = f"{_quote(text)} begins no action{hint.get(text[0].lower(), '')}"
+        return Problem(Kind.ACTION_MISSING, start, "nothing follows the colon; a dealer plays a call", advice)
+    what = f"{_quote(text)} begins no action{_HINTS.get(text[0].lower(), '')}"
     what = "a blank precedes the action" if text[0] in " \t" else what
-    return Problem(Kind.ACTION_UNKNOWN, start, f"{what}; a dealer plays a call for it", expected, _LETTERS)
+    return Problem(Kind.ACTION_UNKNOWN, start, f"{what}; a dealer plays a call for it", _LETTERS)
 
 
-def _judge_size_text(text: str, start: int, end: int, action: Action, expected: str) -> list[Problem]:
-    size = text[1:]
-    if _PLAIN_SIZE.fullmatch(size) and int(size) <= _MOST_CHIPS:
-        return []
-    read = f"a dealer reads {action.hand_total}"
+def _judge_size_text(size: str, start: int, end: int, action: Action) -> list[Problem]:
+    read, plain = f"a dealer reads {action.hand_total}", _PLAIN_SIZE.match(size)
     if _SAME_SIZE.fullmatch(size) and int(size) <= _MOST_CHIPS:
+        if _PLAIN_SIZE.fullmatch(size):
+            return []
         wrong = f"{_quote(size)} is not a plain number, though {read}, as is meant"
         advice = "Write digits alone: no sign, no blank, no zero before them."
-        return [Problem(Kind.SIZE_UNUSUAL, start + 1, wrong, expected, advice)]
-    plain = _PLAIN_SIZE.match(size)
+        return [Problem(Kind.SIZE_UNUSUAL, start + 1, wrong, advice)]
     if plain and int(plain[0]) > _MOST_CHIPS:
         wrong = f"{_quote(size)} is beyond {_MOST_CHIPS}, the largest number a dealer can hold; {read}"
-        return [Problem(Kind.SIZE_UNREADABLE, start + 1, wrong, expected, _TOTALS)]
+        return [Problem(Kind.SIZE_UNREADABLE, start + 1, wrong, _TOTALS)]
     wrong = f"{_quote(size)} is not a whole number of chips; {read}"
     advice = "Write the size as a whole number of chips in digits, with nothing after it: no point, no exponent."
     first = end if plain and int(plain[0]) == action.hand_total else 1
-    return [Problem(Kind.SIZE_UNREADABLE, start + first, wrong, expected, advice)]
+    return [Problem(Kind.SIZE_UNREADABLE, start + first, wrong, advice)]
 
 
-def _judge_rest(text: str, start: int, action: Action, expected: str) -> Problem:
-    rest = text[1:]
-    if action.kind is ActionKind.RAISE and rest.strip().isdecimal():
-        wrong = f"{_quote(rest)} follows r, but in a limit game the rules fix the size; a dealer ignores it"
-        return Problem(Kind.LIMIT_SIZE, start + 1, wrong, expected, "Send r alone in limit games.")
-    wrong = f"{_quote(rest)} follows the action; the reference dealer ignores it, others need not"
-    return Problem(Kind.ACTION_TAIL, start + 1, wrong, expected, "End the line right after the action.")
-
-
-def _judge_by_the_rules(
-    action: Action, start: int, betting: BettingState, expected: str
-) -> tuple[Action, tuple[Problem, ...]]:
+def _judge_by_the_rules(action: Action, start: int, betting: BettingState) -> tuple[Action, list[Problem]]:
     try:
         betting.check(action)
+        return action, []
     except IllegalAction as error:
         rule = error.rule
-    else:
-        return action, ()
-    least, most = betting.legal_actions().raise_min, betting.legal_actions().raise_max
+    legal, size, byte = betting.legal_actions(), action.hand_total, start + 1
     if rule is Rule.NOTHING_TO_FOLD_TO:
+        kind, byte, played = Kind.FOLD_REFUSED, start, CALL
         wrong = "there is nothing to call here, so nobody may fold; a dealer plays a check for it"
         advice = "Send c where you have put in as much as everybody else: a check costs nothing."
-        return CALL, (Problem(Kind.FOLD_REFUSED, start, wrong, expected, advice),)
-    if rule is Rule.BELOW_MINIMUM:
-        wrong = f"the size {action.hand_total} is below the smallest legal one; a dealer plays r{least}"
-        advice = f"{_TOTALS}{_guess_meaning(action.hand_total, betting)}"
-        return raise_to(least), (Problem(Kind.SIZE_TOO_SMALL, start + 1, wrong, expected, advice),)
-    if rule is Rule.ABOVE_MAXIMUM:
-        wrong = f"the size {action.hand_total} is above the stack; a dealer plays r{most}"
-        advice = f"All-in is r{most} here: the whole stack, including what is in the pot already."
-        return raise_to(most), (Problem(Kind.SIZE_TOO_LARGE, start + 1, wrong, expected, advice),)
-    wrong = f"no raise is allowed here: {rule.value}; a dealer plays a call for it"
-    return CALL, (Problem(Kind.RAISE_REFUSED, start, wrong, expected, _REFUSED[rule]),)
+    elif rule is Rule.BELOW_MINIMUM:
+        kind, played = Kind.SIZE_TOO_SMALL, raise_to(legal.raise_min)
+        wrong = f"the size {size} is below the smallest legal one; a dealer plays r{legal.raise_min}"
+        advice = f"{_TOTALS}{_guess_meaning(size, betting)}"
+    elif rule is Rule.ABOVE_MAXIMUM:
+        kind, played = Kind.SIZE_TOO_LARGE, raise_to(legal.raise_max)
+        wrong = f"the size {size} is above the stack; a dealer plays r{legal.raise_max}"
+        advice = f"All-in is r{legal.raise_max} here: the whole stack, including what is in the pot already."
+    else:
+        kind, byte, played = Kind.RAISE_REFUSED, start, CALL
+        wrong = f"no raise is allowed here: {rule.value}; a dealer plays a call for it"
+        advice = _REFUSED[rule]
+    return played, [Problem(kind, byte, wrong, advice)]
 
 
 def _guess_meaning(size: int, betting: BettingState) -> str:

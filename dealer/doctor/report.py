@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,8 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
-from dealer.doctor.situations import Situation
+from dealer.doctor.situations import HANDSHAKE, ExaminationSetup, Situation
 from dealer.run.gate import Case, Suite, junit_text
+from engine import Action, ActionKind
 from engine.text import count_of
 
 SCHEMA_VERSION: Final = 1
@@ -45,58 +46,6 @@ class Finding(BaseModel):
     advice: str = Field(description="what to do about it")
     output: tuple[str, ...] = Field(default=(), description="the last lines the bot wrote, if it ended too early")
 
-    @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        severity: Severity,
-        situation: str,
-        *,
-        line: bytes = b"",
-        about: SentState | None = None,
-        output: tuple[str, ...] = (),
-    ) -> Finding:
-        """One finding: a problem, and where it was found."""
-        return cls(
-            **problem._asdict(),
-            severity=severity,
-            situations=(situation,),
-            situation=situation,
-            hand=None if about is None else about.hand,
-            state="" if about is None else about.text.decode("latin-1"),
-            line=line[:_MOST_LINE_CHARACTERS].decode("latin-1"),
-            output=output,
-        )
-
-
-class Findings:
-    """Everything found so far, grouped by kind: a habit takes no more room than a single slip."""
-
-    def __init__(self) -> None:
-        self._found: dict[Kind, Finding] = {}
-
-    def __iter__(self) -> Iterator[Finding]:
-        """The groups, worst first; equals in the order in which they were first seen."""
-        order = list(Severity)
-        return iter(sorted(self._found.values(), key=lambda one: -order.index(one.severity)))
-
-    def add(self, finding: Finding) -> None:
-        """Add a finding."""
-        before = self._found.get(finding.kind, finding)
-        order = list(Severity)
-        shown = finding if order.index(finding.severity) > order.index(before.severity) else before
-        count = 1 if before is finding else before.count + 1
-        situations = tuple(dict.fromkeys((*before.situations, finding.situation)))
-        self._found[finding.kind] = shown.model_copy(update={"count": count, "situations": situations})
-
-    def has(self, kind: Kind) -> bool:
-        """Whether anything of this kind was found."""
-        return kind in self._found
-
-    def count(self, severity: Severity) -> int:
-        """Number of kinds of this severity that were found."""
-        return sum(severity is one.severity for one in self._found.values())
-
 
 class SituationState(enum.StrEnum):
     """How a situation went."""
@@ -121,9 +70,14 @@ class SituationReport(BaseModel):
     calls: int = 0
     raises: int = 0
 
+    def count(self, action: Action) -> None:
+        """Count an answer of the bot."""
+        self.folds += action.kind is ActionKind.FOLD
+        self.calls += action.kind is ActionKind.CALL
+        self.raises += action.kind is ActionKind.RAISE
+
     @property
     def answers(self) -> int:
-        """How often the bot acted."""
         return self.folds + self.calls + self.raises
 
 
@@ -148,43 +102,120 @@ class DoctorReport(BaseModel):
     sentence: str
 
 
-def sentence_of(findings: Findings, rows: list[SituationReport], game: str, *, is_interrupted: bool) -> str:
-    """The examination in a few words."""
-    counts = [(findings.count(severity), severity.value) for severity in reversed(Severity)]
-    found = [count_of(number, word) for number, word in counts if number]
-    hands, answers = sum(row.hands for row in rows), sum(row.answers for row in rows)
-    what = " and ".join(found) if found else "Nothing wrong"
-    played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}" if hands else "before the first hand"
-    sentence = f"{what} found {played} of {game}."
-    if is_interrupted:
-        sentence += " It was interrupted."
-    never = [word for word in ("folds", "calls", "raises") if not any(getattr(row, word) for row in rows)]
-    if answers and never:
-        sentence += f" It never {' and never '.join(never)}, so that could not be checked."
-    for reason, number in Counter(row.reason for row in rows if row.result is SituationState.NOT_TRIED).items():
-        sentence += f" {count_of(number, 'situation')} not tried: {reason}."
-    return sentence
+class Examination:
+    """One bot being examined: what was found and counted so far, and the current situation.
+
+    Findings are grouped by kind: a habit takes no more room than a single slip.
+    """
+
+    def __init__(self, setup: ExaminationSetup) -> None:
+        self.seed = setup.seed
+        self.situation = HANDSHAKE
+        self.row = SituationReport(name=HANDSHAKE.name)
+        self.rows = [SituationReport(name=situation.name) for situation in setup.situations]
+        self.slowest_s = 0.0
+        self.is_interrupted = False
+        self._found: dict[Kind, Finding] = {}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The groups, worst first; equals in the order in which they were first seen."""
+        return sorted(self._found.values(), key=lambda one: one.severity.rank, reverse=True)
+
+    def has(self, kind: Kind) -> bool:
+        return kind in self._found
+
+    def begin(self, situation: Situation) -> None:
+        """Enter a situation; what happens in one that was not asked for is not in the rows."""
+        self.situation = situation
+        rows = [row for row in self.rows if row.name == situation.name]
+        self.row = rows[0] if rows else SituationReport(name=situation.name)
+        self.row.result = SituationState.OK
+
+    def find(
+        self,
+        problem: Problem,
+        line: bytes = b"",
+        about: SentState | None = None,
+        *,
+        output: tuple[str, ...] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        """Add a finding, with the bot's line, the state that it belongs to and the last lines that the bot wrote."""
+        situation, severity = self.situation, severity or problem.kind.severity
+        if situation.is_mild and severity is Severity.ERROR:
+            severity = Severity.WARNING
+        is_advised = situation.opening is None or about is None or about.hand == situation.first_hand
+        if situation.advice and is_advised:
+            problem = problem._replace(advice=f"{problem.advice} In this situation {situation.advice}.")
+        # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
+        name = situation.name if about is None or not line else about.situation
+        finding = Finding(
+            **problem._asdict(),
+            severity=severity,
+            situations=(name,),
+            situation=name,
+            hand=None if about is None else about.hand,
+            state="" if about is None else about.text.decode("latin-1"),
+            line=line[:_MOST_LINE_CHARACTERS].decode("latin-1"),
+            output=output,
+        )
+        before = self._found.get(problem.kind)
+        if before is not None:
+            names = tuple(dict.fromkeys((*before.situations, name)))
+            worse = finding if severity.rank > before.severity.rank else before
+            finding = worse.model_copy(update={"count": before.count + 1, "situations": names})
+        self._found[problem.kind] = finding
+
+    def report(self, *, bot: str, game: str) -> DoctorReport:
+        """The report on the examination of a bot in a game, both by their names."""
+        rows, severities = self.rows, Counter(finding.severity.value for finding in self._found.values())
+        hands, answers = sum(row.hands for row in rows), sum(row.answers for row in rows)
+        return DoctorReport(
+            bot=bot,
+            game=game,
+            seed=self.seed,
+            result="faulty" if severities["error"] else "interrupted" if self.is_interrupted else "sound",
+            errors=severities["error"],
+            warnings=severities["warning"],
+            notes=severities["note"],
+            situations=rows,
+            findings=self.findings,
+            hands=hands,
+            answers=answers,
+            slowest_answer_s=round(self.slowest_s, 6),
+            sentence=self._sentence(game, hands, answers, severities),
+        )
+
+    def _sentence(self, game: str, hands: int, answers: int, severities: Mapping[str, int]) -> str:
+        found = [count_of(severities[one], one) for one in ("error", "warning", "note") if severities[one]]
+        played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}" if hands else "before the first hand"
+        sentence = f"{' and '.join(found) or 'Nothing wrong'} found {played} of {game}."
+        if self.is_interrupted:
+            sentence += " It was interrupted."
+        never = [word for word in ("folds", "calls", "raises") if not any(getattr(row, word) for row in self.rows)]
+        if answers and never:
+            sentence += f" It never {' and never '.join(never)}, so that could not be checked."
+        reasons = Counter(row.reason for row in self.rows if row.result is SituationState.NOT_TRIED)
+        for reason, number in reasons.items():
+            sentence += f" {count_of(number, 'situation')} not tried: {reason}."
+        return sentence
 
 
 def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
-    """The report for a build server: a case for each situation.
-
-    Args:
-        report: the result.
-        is_strict: whether warnings count as failures.
-    """
+    """The report for a build server: a case for each situation; warnings are failures if it is strict."""
     counted = {Severity.ERROR, Severity.WARNING} if is_strict else {Severity.ERROR}
-    told = [one for one in report.findings if one.severity in counted]
+    failures = [one for one in report.findings if one.severity in counted]
     cases = []
     for row in report.situations:
-        found = [f"{one.kind}: {one.wrong} {one.advice}" for one in told if row.name in one.situations]
+        found = [f"{one.kind}: {one.wrong} {one.advice}" for one in failures if row.name in one.situations]
         skipped = row.reason if row.result in (SituationState.NOT_TRIED, SituationState.NOT_IN_GAME) else ""
         if row.result is SituationState.INTERRUPTED:
             skipped = row.result.value
         cases.append(Case(row.name, "\n".join(found), skipped))
     # So is what was found outside the situations asked for, such as in the handshake.
     names = {row.name for row in report.situations}
-    stray = [f"{one.kind}: {one.wrong}" for one in told if not names & set(one.situations)]
+    stray = [f"{one.kind}: {one.wrong}" for one in failures if not names & set(one.situations)]
     cases += [Case("connection", "\n".join(stray))] if stray else []
     return junit_text([Suite(f"doctor: {report.bot}, {report.game}", cases, output=report.sentence)])
 
@@ -198,7 +229,7 @@ _MOST_NAMES: Final = 4
 
 
 def situations_table(report: DoctorReport) -> tuple[Sequence[str], Sequence[Sequence[str | Text]]]:
-    """Names of columns and rows: the situations, and what came of each."""
+    """Names of columns, and the rows."""
     rows: list[Sequence[str | Text]] = []
     for row in report.situations:
         counts = [str(count) if row.hands else "" for count in (row.hands, row.folds, row.calls, row.raises)]
@@ -236,7 +267,7 @@ def finding_view(finding: Finding, width: int) -> RenderableType:
     if line:
         grid.add_row("bot sent", _unwrapped(marked.line))
         grid.add_row("", Text(marked.mark, style="bold", no_wrap=True, overflow="ignore"))
-    grid.add_row("wrong", Text(_sentence(finding.wrong)))
+    grid.add_row("wrong", Text(f"{finding.wrong[:1].upper()}{finding.wrong[1:]}."))
     grid.add_row("expected", Text(finding.expected))
     grid.add_row("to do", Text(finding.advice))
     if finding.output:
@@ -248,12 +279,8 @@ def _unwrapped(text: str) -> Text:
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "."
-
-
 def list_table(situations: Sequence[Situation]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """Names of columns and rows: all situations, and what happens in each."""
+    """Names of columns, and the rows."""
     rows = [[one.name, one.what, "yes" if one.needs_connection else ""] for one in situations]
     return ("situation", "what happens", "own connection"), rows
 

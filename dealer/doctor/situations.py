@@ -40,12 +40,12 @@ Policy: TypeAlias = Callable[[Turn], Action]
 
 
 def smallest_raise(betting: BettingState) -> Action:
-    """The smallest raise, or a call if no raise is legal."""
+    """A call if no raise is legal."""
     return _raise_or_call(betting, betting.legal_actions().raise_min)
 
 
 def largest_raise(betting: BettingState) -> Action:
-    """The largest raise, which is all-in in a no-limit game, or a call if no raise is legal."""
+    """All-in in a no-limit game; a call if no raise is legal."""
     return _raise_or_call(betting, betting.legal_actions().raise_max)
 
 
@@ -56,7 +56,6 @@ def _raise_or_call(betting: BettingState, size: int) -> Action:
 
 
 def call(turn: Turn) -> Action:
-    """Check and call: the hand goes through all rounds to the showdown."""
     return CALL
 
 
@@ -133,19 +132,13 @@ class HandPlan(NamedTuple):
     is_strong: bool = False
 
 
-Plans: TypeAlias = Callable[[Game], Sequence[HandPlan]]
-
-
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """One situation.
+    """One situation: its name on the command line, what happens, and the hands to play in a game.
 
     Attributes:
-        name: as on the command line.
-        what: what happens, for people.
-        plans: the hands to play, given a game.
-        delivery: how the dealer's lines travel.
-        advice: added to every finding; where there is an opening, to those in its hand.
+        advice: what is special about the situation and to be done about it: added to every finding; where there is an
+            opening, to those in its hand.
         needs_connection: whether it cannot follow another situation in the same match.
         first_hand: number of the first hand of its connection.
         opening: the betting of the first state of the connection, given a game; None if nobody has acted.
@@ -156,7 +149,7 @@ class Situation:
 
     name: str
     what: str
-    plans: Plans = lambda game: []
+    plans: Callable[[Game], Sequence[HandPlan]] = lambda game: []
     delivery: Delivery = Delivery.PLAIN
     advice: str = ""
     needs_connection: bool = False
@@ -172,12 +165,10 @@ class ExaminationSetup:
     """What is examined, and how.
 
     Attributes:
-        game: the game played.
-        situations: the situations to try, in order.
-        seed: seed of the cards and of the opponents.
-        start_timeout_s: time for the version line, in seconds; None waits forever.
-        timeout_s: time for one answer, and for the bot to end after the dealer has closed; in seconds.
-        wait_s: length of the long waits, in seconds.
+        seed: of the cards and of the opponents.
+        start_timeout_s: time for the version line; None waits forever.
+        timeout_s: time for one answer, and for the bot to end after the dealer has closed.
+        wait_s: length of the long waits.
         comes_again: whether a client that somebody else starts reconnects as often as needed.
     """
 
@@ -190,11 +181,11 @@ class ExaminationSetup:
     comes_again: bool = False
 
 
-def _every_position(policy: Policy, *, is_strong: bool = False) -> Plans:
+def _every_position(policy: Policy, *, is_strong: bool = False) -> Callable[[Game], Sequence[HandPlan]]:
     return lambda game: [HandPlan(policy, is_strong)] * game.num_players
 
 
-def _few(policy: Policy, most: int = _FEW) -> Plans:
+def _few(policy: Policy, most: int = _FEW) -> Callable[[Game], Sequence[HandPlan]]:
     return lambda game: [HandPlan(policy)] * min(game.num_players, most)
 
 
@@ -246,17 +237,9 @@ def middle_of_a_long_hand(game: Game) -> BettingState:
     return longest
 
 
-def _framed(name: str, what: str, delivery: Delivery, how: str, plans: Plans) -> Situation:
-    advice = f"In this situation {how}: collect bytes until LF, and take lines from what you have collected."
-    return Situation(name, what, plans, delivery, advice)
-
-
-def _alone(name: str, what: str, plans: Plans = lambda game: [], advice: str = "", **other: object) -> Situation:
-    advice = advice and f"In this situation {advice}."
-    return Situation(name, what, plans, advice=advice, needs_connection=True, **other)  # type: ignore[arg-type]
-
-
 # ---- the situations
+
+_COLLECT: Final = "collect bytes until LF, and take lines from what you have collected"
 
 HANDSHAKE: Final = Situation("handshake", "the bot connects and names the version of the protocol")
 END_OF_MATCH: Final = Situation("end-of-match", "the dealer closes after the last hand: the bot ends by itself")
@@ -292,75 +275,80 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "opponents draw among all legal actions and sizes",
         lambda game: [HandPlan(draw)] * max(6, min(game.num_players, 2 * _FEW)),
     ),
-    _framed(
+    Situation(
         "joined",
         "several states in one segment, also the last of a hand and the first of the next",
-        Delivery.JOINED,
-        "several lines come in one segment",
         _few(bet_once),
+        Delivery.JOINED,
+        f"several lines come in one segment: {_COLLECT}",
     ),
-    _framed(
+    Situation(
         "straddled",
         "segments of seven bytes that end anywhere, also across lines",
-        Delivery.STRADDLED,
-        "segments end in the middle of lines",
         _few(bet_once),
+        Delivery.STRADDLED,
+        f"segments end in the middle of lines: {_COLLECT}",
     ),
-    _framed(
+    Situation(
         "bytewise",
         "questions byte by byte with the LF last of all, other lines in two parts",
-        Delivery.BYTEWISE,
-        "lines come byte by byte",
         _few(call, 2),
+        Delivery.BYTEWISE,
+        f"lines come byte by byte: {_COLLECT}",
     ),
     Situation(
         "long-wait",
         "the dealer is silent for a while, between two lines and within one",
         _few(call, 2),
         Delivery.WAITING,
-        "In this situation the dealer is silent for a while: wait without a limit of your own; an opponent may be "
-        "human.",
+        "the dealer is silent for a while: wait without a limit of your own; an opponent may be human",
     ),
     END_OF_MATCH,
-    _alone(
+    Situation(
         "resumed-match",
         "the first hand is not number 0, and the numbers are large",
         lambda game: [HandPlan(bet_once)] * _FEW,
-        "the match goes on from a later hand: take the hand number from the states",
+        advice="the match goes on from a later hand: take the hand number from the states",
         first_hand=_RESUMED_AT,
+        needs_connection=True,
     ),
-    _alone(
+    Situation(
         "resumed-hand",
         "the first state is in the middle of a hand, with a bet to answer",
         _few(call, 2),
-        "the match goes on in the middle of a hand: take all that happened from the state",
+        advice="the match goes on in the middle of a hand: take all that happened from the state",
         first_hand=41,
         opening=middle_of_a_hand,
         missing_in=_nobody_acts,
+        needs_connection=True,
     ),
-    _alone(
+    Situation(
         "long-line",
         "the first state holds as many actions as the game allows",
         _few(call, 2),
-        "the first state is the longest of its game: make room for 4095 bytes, which a line of the protocol may have",
+        advice="the first state is the longest of its game: make room for 4095 bytes, which a line of the protocol may "
+        "have",
         first_hand=7,
         opening=middle_of_a_long_hand,
         missing_in=_nobody_acts,
+        needs_connection=True,
     ),
-    _alone(
+    Situation(
         "comments",
         "the dealer sends comment lines, which a bot ignores (few dealers send them: warnings only)",
         _few(bet_once, 2),
-        "the dealer sends comments: ignore lines that begin with '#' or ';'",
+        advice="the dealer sends comments: ignore lines that begin with '#' or ';'",
         delivery=Delivery.COMMENTED,
         is_mild=True,
+        needs_connection=True,
     ),
-    _alone("empty-match", "the dealer closes before the first hand: the bot ends by itself"),
-    _alone(
+    Situation("empty-match", "the dealer closes before the first hand: the bot ends by itself", needs_connection=True),
+    Situation(
         "cut-off",
         "the dealer closes in the middle of a hand: the bot ends by itself",
         _few(call, 2),
         breaks_off=True,
+        needs_connection=True,
     ),
 )
 """All situations, in the order in which they are tried."""

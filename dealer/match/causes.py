@@ -2,7 +2,7 @@
 
 A `PlayerCause` is the fault of a player: it ends the match under `FaultPolicy.END`, and costs that player its part
 under the other policies. A `MatchCause` ends the match under every policy. Sentences are made where somebody reads
-them: for people in `dealer.match.sentences`, as the reference dealer prints them in `dealer.reference.sentences`.
+them: for people in `dealer.match.sentences`, as the reference dealer prints them in `dealer.reference.command`.
 Times are integer microseconds.
 """
 

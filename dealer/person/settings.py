@@ -70,7 +70,7 @@ def table_config(
         {
             "games": [game],
             "bots": [_you(name), *map(_explaining, bots)],
-            "hands": HANDS if hands is None else hands,
+            "deals": HANDS if hands is None else hands,
             "seed": seed,
             "host": host,
             "directory": directory,

@@ -65,7 +65,7 @@ class Sitting:
         contest = run.planned[0]
         self.game: Game = contest.game
         self.names: tuple[str, ...] = tuple(contest.names)
-        self.hands: int = contest.run.hands
+        self.hands: int = contest.run.deals
         kept = read_saved_seat(run.folder)
         earlier = earlier_hands(run)
         self.moments = Moments(kept.played)

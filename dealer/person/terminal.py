@@ -166,7 +166,7 @@ class _Sitting:
         self._dealing = dealing
         self._game = contest.game
         self._names = contest.names
-        self._hands = contest.run.hands
+        self._hands = contest.run.deals
         self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
         self._hand_number: int | None = None
         self._last_hand = max((number for number, _ in earlier.values), default=-1)

@@ -1,7 +1,7 @@
 """From settings to matches: games and players found, every default decided, and who plays whom in which seats.
 
     plan = settle(validated({"games": ["kuhn"], "bots": ["calling", "random"]}))
-    plan.hands, plan.seed, plan.seating
+    plan.deals, plan.seed, plan.seating
     contests = planned_contests(plan, folder)
 
 A *seating* assigns the players to the seats. A match of a contest is one seating over one slice of the hands; the cards
@@ -51,8 +51,8 @@ from logs.formats import ExportFormat, ExportOptions
 from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
 
-_HANDS = 3000
-_MOST_HANDS = 1_000_000
+_DEALS = 3000
+_MOST_DEALS = 1_000_000
 """Where a stop rule is to end the run."""
 _PLAYERS = ("raising", "random")
 _MOST_SEATINGS = 720
@@ -83,7 +83,7 @@ class Plan:
         games: at least one; exactly one unless it is a tournament.
         players: who plays; in a match, by seat.
         names: of the players, all different.
-        hands: the most deals to play, each once in every seating.
+        deals: the most to play, each once in every seating.
         seed: of the cards, a number or a key; built-in bots get seeds of their own that follow from it.
         workers: how many matches are played at a time.
     """
@@ -92,7 +92,7 @@ class Plan:
     games: tuple[NamedGame, ...]
     players: tuple[Player, ...]
     names: tuple[str, ...]
-    hands: int
+    deals: int
     seed: Seed
     seating: Seating
     stop: StopRule
@@ -105,7 +105,7 @@ class Plan:
             update={
                 "games": [named.name for named in self.games],
                 "bots": list(settings.bots) or [BotSettings(bot=player.text) for player in self.players],
-                "hands": self.hands,
+                "deals": self.deals,
                 "seed": self.seed,
                 "seating": self.seating,
                 "workers": self.workers,
@@ -176,7 +176,7 @@ class ContestPlan:
     @property
     def slots(self) -> list[Slot]:
         """All matches."""
-        return slots(self.run.seating, self.game.num_players, self.run.hands, self.slices)
+        return slots(self.run.seating, self.game.num_players, self.run.deals, self.slices)
 
     @property
     def seatings(self) -> int:
@@ -302,7 +302,7 @@ def settle(settings: RunSettings) -> Plan:
         raise _problem("directory", f"commands cannot start in {settings.directory}: there is no such folder")
     games = tuple([_find_game(name, settings) for name in settings.games])
     players = _find_players(settings, games)
-    hands, stop = _length(settings)
+    deals, stop = _length(settings)
     seating = settings.seating
     if seating is None:
         has_remote = any(player.kind is PlayerKind.TCP for player in players)
@@ -317,7 +317,7 @@ def settle(settings: RunSettings) -> Plan:
         games,
         players,
         unique_names(players),
-        hands=hands,
+        deals=deals,
         seed=seed,
         seating=seating,
         stop=stop,
@@ -425,13 +425,13 @@ def _confinement(bot: BotSettings) -> Confinement | None:
 
 def _length(settings: RunSettings) -> tuple[int, StopRule]:
     if settings.stop is None:
-        hands = _HANDS if settings.hands is None else settings.hands
-        return hands, FixedHands(hands)
+        deals = _DEALS if settings.deals is None else settings.deals
+        return deals, FixedHands(deals)
     rule = parse_stop_rule(settings.stop)
     if not isinstance(rule, FixedHands):
-        return _MOST_HANDS if settings.hands is None else settings.hands, rule
-    if settings.hands not in (None, rule.hands):
-        raise _problem("hands", f"{settings.hands} contradicts the stop rule '{rule}'; give one of them")
+        return _MOST_DEALS if settings.deals is None else settings.deals, rule
+    if settings.deals not in (None, rule.hands):
+        raise _problem("deals", f"{settings.deals} contradicts the stop rule '{rule}'; give one of them")
     return rule.hands, rule
 
 

@@ -14,6 +14,7 @@ from dealer.run.writers import remedy_text
 from engine import Game
 from engine.text import count_of
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
+from protocol.game_definition import short_name
 
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
@@ -35,7 +36,7 @@ def contest_sentence(result: ContestResult) -> str:
     if not result.duplicates:
         what = "No deal was finished in every seating" if result.hands_played else "No hand was finished"
         return f"{what}: {reason}"
-    deals = count_of(result.duplicates, "hand" if result.seatings == 1 else "deal") + f" of {result.game}"
+    deals = count_of(result.duplicates, "hand" if result.seatings == 1 else "deal") + f" of {short_name(result.game)}"
     if result.seatings > 1:
         deals += f" in {result.seatings} seatings each"
     if result.verdict is not None:
@@ -114,7 +115,7 @@ def expectation(plan: ContestPlan) -> str | None:
         return None
     run, spread = plan.run, typical_spread_mbb(plan.game, plan.seatings)
     deals = rounded_up(Monitor(run.stop, plan.bounds).likely_units(spread))
-    more = f", more than the {run.hands:,} that will be played" if deals > run.hands else ""
+    more = f", more than the {run.deals:,} that will be played" if deals > run.deals else ""
     return (
         f"{run.stop}: likely to need up to {count_of(deals, 'deal')}{more}, if the standard deviation of a deal is "
         f"{spread:,.0f} mbb as between simple bots; the estimate is updated during play.{_unseen_loss(plan)}"

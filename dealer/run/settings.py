@@ -199,7 +199,7 @@ class RunSettings(BaseModel):
     games: list[str] = Field(default=["limit"], min_length=1)
     bots: list[BotSettings] = Field(default=[], max_length=1000)
     format: Format = Format.ROUND_ROBIN
-    hands: int | None = _setting(
+    deals: int | None = _setting(
         None,
         "Deals to play, each once in every seating; with a stop rule, the most to play.",
         otherwise="3000; with a stop rule 1000000",
@@ -210,7 +210,7 @@ class RunSettings(BaseModel):
     seating: Seating | None = None
     stop: str | None = _setting(
         None,
-        "When to stop: a number of hands; 'ci=20' when half the 95 % interval is 20 mbb/g; 'better:0,30' as soon as it "
+        "When to stop: a number of deals; 'ci=20' when half the 95 % interval is 20 mbb/g; 'better:0,30' as soon as it "
         "is clear that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
         "'better:0,30,0.01,0.01').",
     )
@@ -283,12 +283,19 @@ class RunSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_game(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "game" in data:
-            if "games" in data:
-                raise ValueError("name the game with 'game', or several with 'games', not both")
-            data = {**data, "games": [data["game"]]}
-            del data["game"]
+    def _other_names(cls, data: Any) -> Any:
+        """Take ``game`` for a single game, and ``hands``, the former name of ``deals``."""
+        if not isinstance(data, dict):
+            return data
+        if "game" in data and "games" in data:
+            raise ValueError("name the game with 'game', or several with 'games', not both")
+        if "hands" in data and "deals" in data:
+            raise ValueError("'hands' is the former name of 'deals': give one of them")
+        data = dict(data)
+        if "game" in data:
+            data["games"] = [data.pop("game")]
+        if "hands" in data:
+            data["deals"] = data.pop("hands")
         return data
 
     @field_validator("export", mode="before")
@@ -439,6 +446,32 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"byte {error.start + 1} is not UTF-8 text", source=str(path)) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(str(error), source=str(path)) from None
+
+
+SETTINGS_VARIABLE: Final = "ARENA_SETTINGS"
+"""Names the file of a user's defaults; empty for none."""
+_NOT_DEFAULTS: Final = {"command", "game", "games", "bots", "format", "directory", "seed"}
+
+
+def user_defaults() -> dict[str, Any]:
+    """A user's defaults for the settings of runs: ``settings.toml`` in the configuration folder of the platform.
+
+    Raises:
+        ConfigError: the file cannot be read, or holds what is no default of runs.
+    """
+    given = os.environ.get(SETTINGS_VARIABLE)
+    if given == "":
+        return {}
+    from platformdirs import user_config_path
+
+    path = Path(given) if given else user_config_path("acpc-arena", appauthor=False) / "settings.toml"
+    if given is None and not path.exists():
+        return {}
+    data = read_toml(path)
+    if taken := sorted(data.keys() & _NOT_DEFAULTS):
+        raise ConfigError(SettingProblem(taken[0], "a file of defaults cannot set it"), source=str(path))
+    written = validated(data, str(path))
+    return {name: getattr(written, name) for name in written.model_fields_set}
 
 
 def read_config(path: Path) -> dict[str, Any]:

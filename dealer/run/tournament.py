@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bots.sdk.registry import is_builtin
 from bots.workers import Workers
 from dealer.match.events import StrayConnection
 from dealer.run.contest import Contest, Watch
@@ -110,14 +111,15 @@ class Progress:
     Attributes:
         contests: how many there are; 1 unless it is a tournament.
         hands: finished hands, in all matches.
+        deals: as many as these hands are, each in every seating.
         hands_per_second: in this session; 0 before the first hand.
         rate: the first player's winnings so far, as the stop rule looks at them; None in a tournament and before the
             first complete deal.
         players: the first player and its opponent; empty in a tournament.
         has_stop_rule: whether a rule may end it before all hands are played.
-        hands_needed: how many more hands that rule is likely to need; None while it is too early to say.
+        deals_needed: how many more that rule is likely to need; None while it is too early to say.
         faults: how many there were, of all players.
-        awaited: the players that one match is waiting for; empty when all are connected.
+        awaited: the players, built-in bots left out, that one match is waiting for.
         start_time_left_s: how long it still waits for them; None without a limit.
         waits: the players that matches have been waiting for, for a while, the longest first.
         strays: how many connections to players' ports were turned away.
@@ -129,11 +131,13 @@ class Progress:
     contests_ended: int
     hands: int
     hands_planned: int
+    deals: int
+    deals_planned: int
     hands_per_second: float
     rate: Rate | None
     players: tuple[str, ...]
     has_stop_rule: bool
-    hands_needed: int | None
+    deals_needed: int | None
     faults: int
     awaited: tuple[AwaitedPlayer, ...]
     start_time_left_s: float | None
@@ -157,11 +161,13 @@ def progress_of(tournament: Tournament) -> Progress:
         contests_ended=sum(contest.ending is not None for contest in contests),
         hands=hands,
         hands_planned=sum(contest.hands_to_play for contest in contests),
+        deals=sum(contest.hands_played // contest.plan.seatings for contest in contests),
+        deals_planned=sum(contest.hands_to_play // contest.plan.seatings for contest in contests),
         hands_per_second=new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
         rate=None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
         players=() if only is None else (only.plan.names[0], only.plan.opponent),
         has_stop_rule=only is not None and only.monitor is not None,
-        hands_needed=None if only is None else _hands_needed(only),
+        deals_needed=None if only is None or only.monitor is None else only.monitor.expected_more(),
         faults=sum(run.tally.fault_count for run in runs),
         awaited=awaited,
         start_time_left_s=left_s,
@@ -174,19 +180,18 @@ def progress_of(tournament: Tournament) -> Progress:
     )
 
 
-def _hands_needed(contest: Contest) -> int | None:
-    more = None if contest.monitor is None else contest.monitor.expected_more()
-    return None if more is None else more * contest.plan.seatings
-
-
 def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float | None]:
-    """The players that the first match with empty seats waits for, and how long it still does."""
+    """The players that the first match with empty seats waits for, and how long it still does.
+
+    Built-in bots are left out: they connect within a moment.
+    """
     for contest in tournament.contests:
-        kinds = {name: player.kind for name, player in zip(contest.plan.names, contest.plan.players, strict=True)}
+        players = dict(zip(contest.plan.names, contest.plan.players, strict=True))
         for run in contest.runs:
             awaited = tuple(
-                AwaitedPlayer(name, run.plan.settings.host, port, kinds[name] is PlayerKind.TCP)
+                AwaitedPlayer(name, run.plan.settings.host, port, players[name].kind is PlayerKind.TCP)
                 for name, port in run.waiting_for()
+                if not is_builtin(players[name].text)
             )
             if awaited:
                 return awaited, run.start_time_left_s

@@ -124,7 +124,7 @@ def run_config(
         {
             "games": [game.path],
             "bots": [bot.model_dump() for bot in bots],
-            "hands": most_hands(game, terms),
+            "deals": most_hands(game, terms),
             "seed": seed,
             "seating": terms.seating,
             "stop": terms.stop,

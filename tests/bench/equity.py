@@ -20,7 +20,7 @@ from itertools import combinations
 from time import process_time
 from typing import Any
 
-from dealer.bench.rows import Row
+from dealer.bench import Row
 from engine.cards import CARD_TEXTS, Card, parse_cards
 from engine.equity import ANY_HOLDING, compile_kernels, exact_equity, sampled_equity
 

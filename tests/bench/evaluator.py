@@ -19,7 +19,7 @@ from importlib import metadata
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from dealer.bench.rows import Row
+from dealer.bench import Row
 
 if TYPE_CHECKING:
     import numpy as np

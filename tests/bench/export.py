@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any
 
 from bots.sdk.registry import make_bot
-from dealer.bench.rows import Row
+from dealer.bench import Row
 from dealer.match.events import Event, HandFinished, Watcher
 from dealer.match.in_process import InProcessMatch
 from dealer.match.setup import MatchSetup

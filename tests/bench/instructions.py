@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dealer.bench.rows import Row
+from dealer.bench import Row
 from logs import HandRecord, format_header, format_state_line, format_transaction
 from protocol import find_game
 from tests.bench.export import SEED, random_records

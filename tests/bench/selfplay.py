@@ -29,7 +29,7 @@ from bots.evolved.training import OPPONENTS, TableEvaluator
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.workers import Workers, local_workers
-from dealer.bench.rows import Row
+from dealer.bench import Row
 from engine import Action, ActionKind
 from engine.cards import format_cards, starting_hand
 from logs import HandRecord

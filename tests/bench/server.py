@@ -1,4 +1,4 @@
-"""`arena bench server` over a database of many matches, and how long pages, calls and events take meanwhile.
+"""A server with many joined bots and a database of many matches: hands, memory, and times of pages and events.
 
 Each page is opened at rest, where the server's processor time is counted too, and again while all bots play.
 """
@@ -9,15 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from dealer.bench.rows import Row
-from dealer.bench.served import until
-from dealer.bench.server import ServerBench, serving
-from dealer.bench.usage import spent_by
+from dealer.bench import Row
 from dealer.server.accounts import add_user
 from dealer.server.db.store import Store
 from dealer.server.settings import default_settings
 from protocol import find_game
 from tests.bench.filled import USERS, enter_ratings, fill
+from tests.bench.joined import ServerBench, serving
+from tests.bench.served import spent_by, until
 from tests.bench.times import answer_time_s, event_times, page_times, row_of_times
 
 _PLAYED_HANDS: Final = 1000
@@ -35,18 +34,28 @@ def measure(
     bot: str = "random",
     show: Callable[[str], None] = lambda line: None,
 ) -> list[Row]:
-    """What `dealer.bench.server.measure` measures, and milliseconds of pages, calls and events.
+    """Hands per second compared with `arena play`, memory of a bot, milliseconds of pages, calls and events.
 
     Args:
-        bots, seconds, rounds, game, bot, show: as there.
+        bots: that join; two of them to a match.
+        seconds: over which hands are counted.
+        rounds: how often the server and `arena play` are counted.
         calls: of each page.
         runs: that have been played before, in the database.
+        game: of two players.
+        bot: all bots are this one.
+        show: gets each step of the measurement, in words.
 
     Raises:
         OSError: a program cannot be started.
         RuntimeError: the server or a bot does not do what it should.
+        ValueError: the game has other than two players, or the bots are an odd number.
     """
-    full = find_game(game)[0]
+    full, rules = find_game(game)
+    if rules.num_players != 2:
+        raise ValueError(f"--game {game}: a game of two players is measured, not one of {rules.num_players}")
+    if bots % 2:
+        raise ValueError(f"--bots {bots}: two bots play a match, so their number must be even")
     of_server = next(one for one in default_settings().games if one.name == full)
 
     def enter(store: Store) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import psutil
 
-from dealer.bench.rows import Row
+from dealer.bench import Row
 from dealer.table.launcher import command_of
 from dealer.table.players import parse_player
 from protocol import find_game, format_game_definition

@@ -34,9 +34,18 @@ def test_start_up_times(rows_of: Any) -> None:
         assert row["note"] == f"{row['rate_median'] / bare['rate_median']:.1f} times the bare interpreter"
 
 
-def test_what_cannot_be_measured_is_one_sentence() -> None:
-    with pytest.raises(SystemExit, match=r"^evaluator: at least one repeat is needed, not 0$"):
-        main(["evaluator", "--repeats", "0"])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("evaluator --repeats 0", "evaluator: at least one repeat is needed, not 0"),
+        ("server --game limit3", "server: --game limit3: a game of two players is measured, not one of 3"),
+        ("server --bots 7", "server: --bots 7: two bots play a match, so their number must be even"),
+    ],
+)
+def test_what_cannot_be_measured_is_one_sentence(words: str, sentence: str) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(words.split())
+    assert raised.value.code == sentence
 
 
 def test_rows_are_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,6 +111,14 @@ def test_a_server_with_joined_bots_and_its_pages(rows_of: Any) -> None:
     paths = [row["who"] for row in rows if row["group"] == "4 bots play"]
     assert paths[-2:] == ["an event's way to a listener", "an action's way to a watching page"]
     assert "GET /standings/kuhn.limit.2p" in paths
+    rates = [row for row in rows if row["unit"] == "hands/s"]
+    assert [row["who"] for row in rates] == ["arena serve", "arena play"]
+    assert {row["group"] for row in rates} == {"4 bots in 2 matches of kuhn.limit.2p"}
+    assert rates[1]["ratio"] == pytest.approx(rates[0]["rate_median"] / rates[1]["rate_median"])
+    assert [row["who"].partition(",")[0] for row in rows if row["unit"] == "kB"] == [
+        "a bot that waits",
+        "a bot that plays",
+    ]
     for row in rows:
         assert row["rate_low"] <= row["rate_median"] <= row["rate_high"]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from dealer.bench.rows import Row
-from dealer.bench.served import Caller, served, until
+from dealer.bench import Row
+from tests.bench.served import Caller, served, until
 from tests.bench.times import answer_time_s, event_times, row_of_times
 
 _GAME = "kuhn.limit.2p"

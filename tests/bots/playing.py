@@ -14,7 +14,9 @@ from bots.rembrant.rules import Style
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import require_legal
 from bots.sdk.view import View
-from engine import Action, ActionKind, Hand, deal_hand, deals
+from bots.solving.exact import plan_of_policy
+from bots.solving.sequence_form import Plan, SequenceForm
+from engine import Action, ActionKind, Game, Hand, deal_hand, deals
 from protocol import find_game, shipped_games
 
 BotMaker = Callable[[int], Bot]
@@ -33,6 +35,12 @@ def assert_plays(bot: Bot, view: View, action: Action) -> None:
     assert bot.policy(view) == {action: 1.0}
     assert bot.act(view) == action
     assert require_legal(action, view) == action
+
+
+def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
+    """How a bot plays one position of a game, by its `policy` in every state that it can come to."""
+    bot.require_game(game)
+    return plan_of_policy(form, game, player, bot, type(bot).__name__)
 
 
 def comment_of(bot: Bot, view: View) -> str:

@@ -199,7 +199,7 @@ def test_a_run_has_one_process_at_a_time(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     with (
         locked_run(folder, "x"),
-        pytest.raises(CheckpointError, match="another process is using this run"),
+        pytest.raises(CheckpointError, match="another process works on this run"),
         locked_run(folder, "x"),
     ):
         pass

@@ -41,7 +41,7 @@ from dealer.match.events import (
     Watcher,
 )
 from dealer.match.faults import Fault, FaultKind
-from dealer.reference.sentences import warning_text
+from dealer.reference.command import warning_text
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to

@@ -25,6 +25,6 @@ def test_the_examples_run_from_top_to_bottom(
         exec(compile(snippet, "use-from-python.md", "exec"), names)
     out = capsys.readouterr().out
     assert "New over Old +20 ± 8 mbb/g\n" in out
-    assert "\nhands must be at least 1, not 0\n" in out
+    assert "\ndeals must be at least 1, not 0\n" in out
     assert "kuhn-rational 0.1250 chips per hand\n" in out
     assert (tmp_path / "runs" / "first" / "result.json").is_file()

@@ -23,8 +23,8 @@ from dealer.run.settings import RunSettings
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
 
-FAST: Settings = {"hands": 40, "seed": 1, "in_process": True}
-ENDLESS: Settings = {"hands": 4_000_000, "seed": 1, "in_process": True, "seating": "single"}
+FAST: Settings = {"deals": 40, "seed": 1, "in_process": True}
+ENDLESS: Settings = {"deals": 4_000_000, "seed": 1, "in_process": True, "seating": "single"}
 
 
 @pytest.fixture(autouse=True)
@@ -61,14 +61,14 @@ def test_with_a_folder_it_leaves_what_the_command_leaves(tmp_path: Path) -> None
 
 def test_bots_that_are_programs_play_over_tcp(tmp_path: Path) -> None:
     bot = write_program(tmp_path, "bob.py", CONNECT + "hello()\nfor line in f: call(line)\n")
-    result = dealer.play("kuhn", [f"Bob={bot}", "calling"], hands=5, seed=1)
+    result = dealer.play("kuhn", [f"Bob={bot}", "calling"], deals=5, seed=1)
     assert (result.outcome, result.hands_played) == (dealer.Outcome.FINISHED, 10)
 
 
 def test_commands_start_in_the_directory_asked_for(tmp_path: Path) -> None:
     (tmp_path / "bots").mkdir()
     write_program(tmp_path / "bots", "bob.py", CONNECT + "hello()\nfor line in f: call(line)\n")
-    result = dealer.play("kuhn", [f"{sys.executable} bob.py", "calling"], hands=2, directory="bots")
+    result = dealer.play("kuhn", [f"{sys.executable} bob.py", "calling"], deals=2, directory="bots")
     assert result.outcome is dealer.Outcome.FINISHED
     assert Path.cwd() == tmp_path
 
@@ -103,7 +103,7 @@ def test_every_match_can_be_watched() -> None:
 def test_matches_over_tcp_are_watched_alike_and_inside_a_loop_from_its_thread(tmp_path: Path) -> None:
     here: list[dealer.MatchEvent] = []
     there: list[tuple[dealer.MatchEvent, threading.Thread]] = []
-    settings: Settings = {"hands": 3, "seed": 1, "workers": 1}
+    settings: Settings = {"deals": 3, "seed": 1, "workers": 1}
     dealer.play("kuhn", ["calling", "random"], watch=here.append, **settings)
 
     async def main() -> None:
@@ -149,8 +149,8 @@ def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> 
     with pytest.raises(dealer.ConfigError, match="no such game") as error:
         dealer.play("chess", ["calling", "calling"])
     assert error.value.problems[0].setting == "games"
-    with pytest.raises(dealer.ConfigError, match="hands: must be at least"):
-        dealer.play("kuhn", ["calling", "calling"], hands=0)
+    with pytest.raises(dealer.ConfigError, match="deals: must be at least"):
+        dealer.play("kuhn", ["calling", "calling"], deals=0)
     with pytest.raises(dealer.ListenError) as cannot_listen:
         dealer.play("kuhn", ["calling", "calling"], host="192.0.2.1")
     assert cannot_listen.value.host == "192.0.2.1"
@@ -215,7 +215,7 @@ def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
 def test_a_run_interrupted_before_its_first_step_returns_what_there_is(tmp_path: Path) -> None:
     async def main() -> None:
         bots = [{"bot": "calling"}, {"bot": "random"}]
-        config = RunSettings.model_validate({"games": ["kuhn"], "bots": bots, "hands": 40, "in_process": True})
+        config = RunSettings.model_validate({"games": ["kuhn"], "bots": bots, "deals": 40, "in_process": True})
         run = new_play(config, tmp_path / "run")
         playing = asyncio.create_task(run.play())
         # It runs after `play` has made its task, and before that task.
@@ -239,7 +239,7 @@ def test_ctrl_c_is_a_keyboard_interrupt_and_the_run_stays(tmp_path: Path) -> Non
     code = (
         "from dealer import play\n"
         "try:\n"
-        "    play('kuhn', ['calling', 'random'], hands=4_000_000, in_process=True, seating='single', out='run')\n"
+        "    play('kuhn', ['calling', 'random'], deals=4_000_000, in_process=True, seating='single', out='run')\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )

@@ -10,10 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, canonical_boards, distinct_holdings, hands_on, suit_order
+from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, canonical_boards, distinct_holdings, suit_order
 from engine.cards import STARTING_HANDS, starting_hand
 
 BOARDS = st.lists(st.integers(0, 51), min_size=3, max_size=5, unique=True)
+
+
+def hands_on(cards: int) -> int:
+    """How many hands there are with a board of so many cards, up to the names of suits."""
+    return sum(int(distinct_holdings(board).max()) + 1 for board in canonical_boards(cards).cards.tolist())
 
 
 @pytest.mark.parametrize(("cards", "count"), [(3, 1755), (4, 16_432), (5, 134_459)])

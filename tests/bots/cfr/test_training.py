@@ -18,10 +18,10 @@ from bots.cfr.settings import CfrSettings
 from bots.cfr.training import CHECKPOINT, STRATEGY, TrainingLimit, load_checkpoint, plan_training, train
 from bots.errors import CheckpointError, SolvingError
 from bots.solving.engine_games import small_game
-from bots.solving.exact import plan_of_bot
 from bots.solving.sequence_form import expected_values, sequence_form
 from bots.solving.sequence_form import exploitability as exact_exploitability
 from protocol import find_game
+from tests.bots.playing import plan_of_bot
 from tests.dealer.helpers import PATIENCE_S, ROOT
 
 LEDUC = CfrSettings(game="leduc", losses=0.0)

@@ -14,13 +14,12 @@ from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.engine_games import rank_game, small_game
 from bots.solving.equilibria import LinearProgram
-from bots.solving.exact import plan_of_bot
 from bots.solving.sequence_form import expected_value, exploitability, sequence_form
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from engine.errors import TableError
 from logs.estimation import RunningMean
 from protocol import find_game, shipped_games
-from tests.bots.playing import ViewOf
+from tests.bots.playing import ViewOf, plan_of_bot
 
 VALUES = {"kuhn": -1 / 18, "kuhn-depth": -1 / 18, "leduc": -0.08560642407800047}
 PLAYED = [find_game(name)[0] for name in GAMES]
@@ -109,7 +108,9 @@ def test_other_games_are_refused(name: str) -> None:
     game = find_game(name)[1]
     hand = Hand(game, deal_hand(game, 1, 0))
     for ask in (EquilibriumBot().act, EquilibriumBot().policy):
-        with pytest.raises(GameRefused, match="the small games kuhn, kuhn-depth and leduc; not for this game"):
+        with pytest.raises(
+            GameRefused, match="the small games kuhn, kuhn-depth and leduc; this game is not one of them"
+        ):
             ask(View.from_hand(hand, hand.acting_position))
 
 

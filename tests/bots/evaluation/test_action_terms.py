@@ -89,7 +89,7 @@ def test_probabilities_are_checked() -> None:
     for wrong, problem in (
         ({CALL: 0.5}, "sum to 0.5, not to 1"),
         ({CALL: 0.5, FOLD: 0.5}, "an action that the rules refuse: f"),
-        ({CALL: 1.5, RAISE: -0.5}, "a probability that is none: -0.5"),
+        ({CALL: 1.5, RAISE: -0.5}, "an invalid probability: -0.5"),
     ):
         with pytest.raises(PolicyError, match=problem):
             ask(wrong)

@@ -90,7 +90,7 @@ def test_a_policy_that_cannot_tell() -> None:
             return None
 
     record = all_hands(small_game("kuhn"), (uniform, uniform))[0].record
-    with pytest.raises(PolicyError, match="A gives no policy in MATCHSTATE:0:0::"):
+    with pytest.raises(PolicyError, match="A has no policy in MATCHSTATE:0:0::"):
         HypotheticalHands(record.game, {"A": Silent()}).columns(record, 0)
 
 

@@ -189,14 +189,12 @@ def test_who_cannot_be_followed() -> None:
             return {CALL: 0.5}
 
     start = betting_start(LIMIT)
-    with pytest.raises(
-        PolicyError, match=r"silent does not tell what it would do in MATCHSTATE:1:0::\|2c2d: its range"
-    ):
-        RangeOfPolicy(LIMIT, Silent(), "silent").told(start, ())
+    with pytest.raises(PolicyError, match=r"silent has no policy in MATCHSTATE:1:0::\|2c2d: its range"):
+        RangeOfPolicy(LIMIT, Silent(), "silent").at(start, ())
     with pytest.raises(
         PolicyError, match=r"half: in MATCHSTATE:1:0::. the probabilities of the policy by holding do not sum"
     ):
-        RangeOfPolicy(LIMIT, Half(), "half").told(start, ())
+        RangeOfPolicy(LIMIT, Half(), "half").at(start, ())
     with pytest.raises(GameRefused, match="hold'em of two players"):
         RangeOfPolicy(find_game("limit3")[1], CallingBot(), "calling")
 

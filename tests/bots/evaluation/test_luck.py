@@ -134,7 +134,7 @@ def test_many_raises_at_once_are_each_of_them() -> None:
     betting = betting_start(game)
     for action in (CALL, CALL, raise_to(300)):
         betting = betting.after(action)
-    told = opponent.told(betting, tuple(board))
+    told = opponent.at(betting, tuple(board))
     by_holding = StatePolicy(betting, {one: np.full(1326, chance) for one, chance in told.chances.items()})
     assert told.is_blind
     assert len(told.chances) > 1_000

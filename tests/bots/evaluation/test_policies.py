@@ -41,7 +41,7 @@ def test_of_a_bot() -> None:
         PolicyError, match="mfs has no policy in this game: the chance to win is counted for hold'em only"
     ):
         parse_policy("mfs", KUHN)
-    with pytest.raises(PolicyError, match="mc has no policy: it does not give the probabilities of its actions"):
+    with pytest.raises(PolicyError, match="mc has no policy: it does not report the probabilities of its actions"):
         parse_policy("mc", find_game("limit")[1])
     with pytest.raises(SpecError):
         parse_policy("nobody", KUHN)
@@ -75,10 +75,10 @@ def test_of_a_file(tmp_path: Path, view_of: ViewOf) -> None:
     MATCHSTATE:0:0::Qs| c 0.5 r 0.4      the probabilities sum to 0.9, not to 1
     MATCHSTATE:0:0::Qs| c                probabilities are pairs such as f 0.2 c 0.8, or one ?
     MATCHSTATE:0:0::Qs|                  probabilities are pairs such as f 0.2 c 0.8, or one ?
-    MATCHSTATE:0:0::Qs| k 1              'k' is no action: f, c, r, or r with a hand total
-    MATCHSTATE:0:0::Qs| c3 1             'c3' is no action: f, c, r, or r with a hand total
-    MATCHSTATE:0:0::Qs| c nan            'nan' is no probability
-    MATCHSTATE:0:0::Qs| c -1 r 2         '-1' is no probability
+    MATCHSTATE:0:0::Qs| k 1              'k' is not an action: f, c, r, or r with a hand total
+    MATCHSTATE:0:0::Qs| c3 1             'c3' is not an action: f, c, r, or r with a hand total
+    MATCHSTATE:0:0::Qs| c nan            'nan' is not a probability
+    MATCHSTATE:0:0::Qs| c -1 r 2         '-1' is not a probability
     MATCHSTATE:0:0::Qs| c 0.5 c 0.5      c is named twice
     MATCHSTATE:0:0::2s| c 1              'MATCHSTATE:0:0::2s|' is not a state of the game
     hello c 1                            'hello' is not a state of the game

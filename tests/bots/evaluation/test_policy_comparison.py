@@ -97,5 +97,5 @@ def test_what_cannot_be_treated_is_told() -> None:
         leaks_against_policy(
             played(make_bot("calling"), make_bot("raising"), hands=2, game="leduc"), "A", make_bot("calling"), "x"
         )
-    with pytest.raises(LeaksRefused, match="mc does not tell its policy in MATCHSTATE"):
+    with pytest.raises(LeaksRefused, match="mc has no policy in MATCHSTATE"):
         leaks_against_policy(few, "A", make_bot("mc"), "mc")

@@ -256,7 +256,7 @@ def test_unique_children_equal_neither_the_elite_nor_each_other() -> None:
         (lambda: Shift(0), "a mutation must change at least 1 gene, not 0"),
         (lambda: Rivals(-1), "a hall of fame cannot have room for -1"),
         (lambda: Genome(()), "a chromosome needs at least one gene, and a gene at least one value"),
-        (lambda: Genome.alike(1, 1, 1), "the range of gene 0 is no range: 1 to 1"),
+        (lambda: Genome.alike(1, 1, 1), "the range of gene 0 is empty: 1 to 1"),
         (lambda: Genome.alike(1, 0.5, 2, is_whole=True), "the range of gene 0 does not end at whole numbers: 0.5 to 2"),
         (lambda: Breeding(mutation_rate=1.01), "the mutation rate must be 0 to 1, not 1.01"),
         (lambda: Breeding(elite=-1), "the elite cannot be -1 individuals"),

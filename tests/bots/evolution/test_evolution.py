@@ -312,7 +312,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("opposition", [Challengers(), Rivals()])
     def test_opponents_without_results(self, opposition: Opposition) -> None:
-        with pytest.raises(EvolutionError, match="does not tell what the opponents got"):
+        with pytest.raises(EvolutionError, match="has no winnings of the opponents"):
             make(near, opponents=opponents(), opposition=opposition).step()
 
     def test_no_champion_yet(self) -> None:

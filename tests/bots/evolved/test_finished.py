@@ -57,7 +57,9 @@ def test_folders_that_hold_no_finished_runs(tmp_path: Path) -> None:
         with pytest.raises(ChromosomeError, match=f"{name}.chromosome: it is damaged"):
             read_runs(tmp_path)
         chromosome.unlink()
-        with pytest.raises(CheckpointError, match=f"generation 0 is not the run's last: arena evolve {command} goes"):
+        with pytest.raises(
+            CheckpointError, match=f"generation 0 is not the run's last: arena evolve {command} resumes"
+        ):
             read_runs(tmp_path)
         chromosome.write_bytes(whole)
         kept = checkpoint.read_bytes()

@@ -14,12 +14,11 @@ from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.engine_games import small_game
-from bots.solving.exact import plan_of_bot
 from bots.solving.sequence_form import best_response, expected_values, sequence_form
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
 from logs.estimation import RunningMean
 from protocol import find_game, shipped_games
-from tests.bots.playing import ViewOf
+from tests.bots.playing import ViewOf, plan_of_bot
 
 KUHN_GAMES = [find_game(name)[0] for name in WIRE_NAMES.values()]
 
@@ -74,7 +73,9 @@ def test_other_games_are_refused(name: str) -> None:
     view = View.from_hand(hand, hand.acting_position)
     bot = make_bot("kuhn-shy")
     for ask in (bot.act, bot.policy):
-        with pytest.raises(GameRefused, match="shy plays Kuhn poker, the games kuhn and kuhn-depth; not for this game"):
+        with pytest.raises(
+            GameRefused, match="shy plays Kuhn poker, the games kuhn and kuhn-depth; this game is not one of them"
+        ):
             ask(view)
 
 

@@ -225,5 +225,5 @@ def test_decisions_that_cannot_be_told_apart_need_the_same_past() -> None:
     end = Leaf("", 0, 1)
     again = Decision("B", 0, ("no", "yes"), (end, end))
     game = PublicGame(Decision("A", 0, ("no", "yes"), (again, again)), (CARDS, CARDS), np.zeros((1, 3, 3)))
-    with pytest.raises(SolvingError, match="player 0 cannot tell two decisions 'B' apart, but it has come to them by"):
+    with pytest.raises(SolvingError, match="player 0 cannot distinguish two decisions 'B', but has come to them by"):
         sequence_form(game)

@@ -8,6 +8,7 @@ import math
 import os
 import pickle
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +32,6 @@ from bots.learner.memory import (
     level,
     level_counts,
     memory_bytes,
-    merge,
     read_memory,
     reward_mbb,
     write_memory,
@@ -65,6 +65,13 @@ def random_memory(seed: int, hands: int = 200) -> tuple[Memory, list[tuple[list[
         learnt.append((decisions, numbers.randint(-3000, 3000)))
         matrix.learn(*learnt[-1])
     return matrix.memory(), learnt
+
+
+def learnt(hands: Iterable[tuple[list[tuple[Cell, Decision]], int]]) -> Memory:
+    matrix = Matrix(Memory(CONSTANTS))
+    for hand in hands:
+        matrix.learn(*hand)
+    return matrix.memory()
 
 
 # ---- levels
@@ -180,7 +187,7 @@ def test_every_decision_of_a_hand_has_its_reward() -> None:
     matrix.learn([], 750)
     assert matrix.row(first) == (UNTRIED[0], Results(2, 0, 1, 500), *UNTRIED[2:])
     assert matrix.row(second) == (Results(1, 250, 1, 500), *UNTRIED[1:])
-    assert (matrix.hands, len(matrix)) == (4, 2)
+    assert (matrix.hands, len(matrix.memory().cells)) == (4, 2)
     assert matrix.memory().cells == ((first, matrix.row(first)), (second, matrix.row(second)))
 
 
@@ -201,33 +208,6 @@ def test_a_memory_holds_the_sums_of_the_rewards() -> None:
 
 
 # ---- memories as values
-
-
-def test_memories_add_up_in_any_order() -> None:
-    parts = [random_memory(seed)[0] for seed in range(3)]
-    merged = {merge(order) for order in itertools.permutations(parts)}
-    assert len(merged) == 1
-    whole = Matrix(Memory(CONSTANTS))
-    for seed in range(3):
-        for hand in random_memory(seed)[1]:
-            whole.learn(*hand)
-    assert merged == {whole.memory()}
-
-
-def test_what_was_learnt_since_is_added_to_where_it_began() -> None:
-    start, _ = random_memory(1)
-    later = merge([start, random_memory(2)[0]])
-    assert later.since(start) == random_memory(2)[0]
-    assert merge([start, later.since(start)]) == later
-    with pytest.raises(ValueError, match="earlier memory only"):
-        start.since(later)
-
-
-def test_memories_of_other_constants_are_not_mixed() -> None:
-    with pytest.raises(ValueError, match="pot_interval"):
-        merge([Memory(CONSTANTS), Memory(Constants(pot_interval=9))])
-    with pytest.raises(ValueError, match="no memory"):
-        merge([])
 
 
 def test_a_memory_is_a_value() -> None:
@@ -263,10 +243,10 @@ def test_a_memory_comes_back_from_its_file(tmp_path: Path) -> None:
 
 
 def test_the_same_memory_is_the_same_bytes(tmp_path: Path) -> None:
-    """However it came about, and after it was read."""
-    parts = [random_memory(seed)[0] for seed in range(2)]
-    data = memory_bytes(merge(parts))
-    assert data == memory_bytes(merge(parts[::-1]))
+    """In whatever order the hands were learnt, and after it was read."""
+    hands = [*random_memory(0)[1], *random_memory(1)[1]]
+    data, other = [memory_bytes(learnt(order)) for order in (hands, hands[::-1])]
+    assert data == other
     (tmp_path / "x").write_bytes(data)
     assert memory_bytes(read_memory(tmp_path / "x")) == data
 

@@ -97,7 +97,7 @@ def test_other_games_are_refused(kind: type[LpBot | LpMcBot], name: str) -> None
     assert "the equilibrium before the flop is that of limit hold'em" in str(kind.refusal(game))
     hand = Hand(game, deal_hand(game, 1, 0))
     for ask in (kind().act, kind().policy):
-        with pytest.raises(GameRefused, match="this game is none"):
+        with pytest.raises(GameRefused, match="this game is not one of them"):
             ask(View.from_hand(hand, hand.acting_position))
 
 

@@ -104,7 +104,7 @@ def test_every_state_of_every_hand_has_draws_of_its_own() -> None:
 def test_games_that_are_no_holdem_are_refused(name: str) -> None:
     game = find_game(name)[1]
     hand = Hand(game, deal_hand(game, 1, 0))
-    with pytest.raises(BotsError, match=r"counted for hold'em only: .* this game is none") as caught:
+    with pytest.raises(BotsError, match=r"counted for hold'em only: .* this game is not one of them") as caught:
         Chance().percent(View.from_hand(hand, hand.acting_position))
     assert "\n" not in str(caught.value)
 
@@ -114,7 +114,7 @@ def test_short_decks_and_short_boards_are_refused() -> None:
     short = replace(full, num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
     for game in (replace(full, num_ranks=9), short):
         hand = Hand(game, deal_hand(game, 1, 0))
-        with pytest.raises(BotsError, match="this game is none"):
+        with pytest.raises(BotsError, match="this game is not one of them"):
             Chance().percent(View.from_hand(hand, hand.acting_position))
 
 

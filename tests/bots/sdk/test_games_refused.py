@@ -22,8 +22,8 @@ from tests.bots.playing import NOT_HOLDEM
 @pytest.mark.parametrize(
     ("bot", "sentence"),
     [
-        (MfsBot(), "hold'em only: .* this game is none"),
-        (RembrantBot(), "rembrant plays hold'em only: .* this game is none"),
+        (MfsBot(), "hold'em only: .* this game is not one of them"),
+        (RembrantBot(), "rembrant plays hold'em only: .* this game is not one of them"),
     ],
 )
 def test_games_that_are_no_holdem_are_refused(bot: Bot, sentence: str, name: str) -> None:

@@ -98,7 +98,7 @@ def test_what_cannot_be_counted() -> None:
         def act(self, view: View) -> Action:
             return CALL
 
-    with pytest.raises(SolvingError, match="silent does not tell how it plays in MATCHSTATE"):
+    with pytest.raises(SolvingError, match="silent has no policy in MATCHSTATE"):
         exact_exploitability(find_game("kuhn")[1], Silent(), "silent")
     with pytest.raises(SolvingError, match="too large"):
         exact_exploitability(find_game("limit")[1], CallingBot(), "calling")

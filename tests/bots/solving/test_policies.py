@@ -11,10 +11,10 @@ from bots import Bot, View
 from bots.baseline import CallingBot, RandomBot
 from bots.errors import GameRefused, SolvingError
 from bots.lp_mc.bot import LpBot
-from bots.solving.exact import plan_of_bot
 from bots.solving.sequence_form import SequenceForm, best_response, expected_values, exploitability, strategy_of
 from engine import CALL, RAISE, Action, Game
 from protocol import find_game
+from tests.bots.playing import plan_of_bot
 from tests.bots.solving import naive
 
 
@@ -54,7 +54,7 @@ class Odd(Silent):
 
 def test_bots_that_cannot_be_measured(kuhn: SequenceForm) -> None:
     game = find_game("kuhn")[1]
-    with pytest.raises(SolvingError, match=r"Silent does not tell how it plays in MATCHSTATE:0:0::Qs\| \(Bot.policy\)"):
+    with pytest.raises(SolvingError, match=r"Silent has no policy in MATCHSTATE:0:0::Qs\| \(Bot.policy\)"):
         plan_of_bot(kuhn, game, 0, Silent())
     with pytest.raises(SolvingError, match=r"Odd: in MATCHSTATE:0:0:cr:..\| the policy names an action .* refuse: r"):
         plan_of_bot(kuhn, game, 0, Odd({CALL: 0.5, RAISE: 0.5}))

@@ -83,7 +83,7 @@ def test_nobody_comes(arena: Arena) -> None:
     assert ran.code == 1
     told, hint = ran.out.splitlines()
     assert told == "No hand was finished: tcp and tcp#2 have not connected within 0.3 s."
-    assert hint.startswith("Go on with: arena resume runs")
+    assert hint.startswith("Resume with: arena resume runs")
 
 
 @unix_only
@@ -95,7 +95,7 @@ def test_an_interrupted_wait(dealing: Dealing) -> None:
     assert dealer.returncode == 130
     told, hint = out.decode().splitlines()
     assert told == "No hand was finished: it was interrupted."
-    assert hint.startswith("Go on with: arena resume runs")
+    assert hint.startswith("Resume with: arena resume runs")
     assert b"Traceback" not in err
 
 

@@ -85,7 +85,7 @@ def test_two_at_once(arena_here: Arena, tmp_path: Path) -> None:
     with contextlib.closing(FileLock(tmp_path / "trainer-1.lock")):
         ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / 'trainer-1'}: another process is using this run\n"
+    assert ran.err == f"arena: {tmp_path / 'trainer-1'}: another process works on this run\n"
 
 
 @pytest.mark.parametrize(

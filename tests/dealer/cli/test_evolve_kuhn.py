@@ -50,7 +50,7 @@ def test_settings_that_cannot_be(arena_here: Arena, tmp_path: Path, arguments: l
         ("0 0.5 1\n0 0.5\n", "a strategy for the game classic has 6 genes, 2 rows of 3, not 5"),
         ("0 0.5 1 0 0.5 1.5", "the gene C K is 1.5: a gene is a probability, 0 to 1"),
         ("0 0.5 1\n0 nan 1", "the gene C Q is nan: a gene is a probability, 0 to 1"),
-        ("0 0.5 1\n0 half 1", "line 2: 'half' is no number; a gene is a probability, 0 to 1"),
+        ("0 0.5 1\n0 half 1", "line 2: 'half' is not a number; a gene is a probability, 0 to 1"),
         ("", "a strategy for the game classic has 6 genes, 2 rows of 3, not 0"),
     ],
 )
@@ -147,4 +147,4 @@ def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str)
     with contextlib.closing(FileLock(tmp_path / f"{name}.lock")):
         ran = arena_here(*command.split(), str(tmp_path))
     assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path / name}: another process is using this run\n"
+    assert ran.err == f"arena: {tmp_path / name}: another process works on this run\n"

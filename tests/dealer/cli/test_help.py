@@ -27,6 +27,8 @@ COMMANDS = (
     "table",
     "tournament",
     "resume",
+    "runs",
+    "show",
     "gate",
     "crosstable",
     "export",
@@ -57,7 +59,6 @@ COMMANDS = (
     "bench",
     "bench bot",
     "bench dealer",
-    "bench server",
 )
 
 

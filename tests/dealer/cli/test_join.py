@@ -21,7 +21,7 @@ from tests.dealer.cli.conftest import Arena
         (["127.0.0.1:1", "calling", "--token", "t", "--token-file", "f"], "--token and --token-file: give one of them"),
         (["127.0.0.1:1", "calling", "--token-file", "nowhere"], "--token-file: cannot read nowhere: No such file"),
         (["127.0.0.1:1", "calling", "--token", "t", "--ca", "f"], "--ca: certificates matter with --tls only"),
-        (["127.0.0.1:1", "calling", "--token", "t", "-n", "5"], "--hands is about a challenge, and there is none"),
+        (["127.0.0.1:1", "calling", "--token", "t", "-n", "5"], "--deals is about a challenge, and there is none"),
         (["127.0.0.1:1", "calling", "--token", "t", "--stop", "ci=3"], "--stop is about a challenge"),
         (["127.0.0.1:1", "calling", "--token", "t", "--challenge", "mfs", "--stop", "x"], "--stop: "),
         (["127.0.0.1:1", "calling", "--token", "t", "--games", ","], "--games: name at least one game, or 'all'"),

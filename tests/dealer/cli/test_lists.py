@@ -12,12 +12,15 @@ from protocol.game_definition import SHORT_NAMES
 from tests.dealer.cli.conftest import Arena
 
 
-def test_bots_are_listed_with_their_options(arena: Arena) -> None:
-    ran = arena("bots", COLUMNS="160")
+def test_bots_are_listed_with_their_games(arena: Arena) -> None:
+    ran = arena("bots")
     assert (ran.code, ran.err) == (0, "")
-    for name in builtin_names():
-        assert f" {name} " in ran.out
-    assert "fold=0.06 (number)" in ran.out
+    lines = {line.split()[0]: line for line in ran.out.splitlines()[3:] if line}
+    assert lines.keys() == set(builtin_names())
+    assert lines["mfs"].split(maxsplit=2)[:2] == ["mfs", "hold'em"]
+    assert lines["lp"].split()[:2] == ["lp", "limit"]
+    assert lines["calling"].split()[:2] == ["calling", "all"]
+    assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
 
 
 def test_one_bot_is_explained(arena: Arena) -> None:
@@ -25,7 +28,7 @@ def test_one_bot_is_explained(arena: Arena) -> None:
     assert (ran.code, ran.err) == (0, "")
     for word in ("four_straight", "fold", "no bet is paid", "bet_pot_danger"):
         assert word in ran.out
-    assert arena("bots", "calling").out == "calling: calls every bet and never makes one (built in)\n"
+    assert arena("bots", "calling").out == "calling: calls every bet, never bets. Games: all.\n"
     unknown = arena("bots", "shark")
     assert (unknown.code, unknown.out) == (2, "")
     assert unknown.sentence.startswith("'shark': there is no bot 'shark'; there are: calling,")
@@ -35,7 +38,7 @@ def test_games_are_listed_with_both_names(arena: Arena) -> None:
     ran = arena("games", COLUMNS="160")
     assert (ran.code, ran.err) == (0, "")
     for name in (*shipped_games(), *SHORT_NAMES):
-        assert f" {name} " in ran.out
+        assert f" {name} " in ran.out.replace("\n", " \n")
 
 
 def test_every_listed_game_can_be_played(arena_here: Arena) -> None:
@@ -67,11 +70,10 @@ UNMEASURABLE = [
     (
         ("bot", "mfs", "--game", "kuhn"),
         "the chance to win is counted for hold'em only: limit or no-limit, two hole cards from a deck of 52, a board "
-        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; not for this game",
+        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is not one of "
+        "them",
     ),
     (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
-    (("server", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
-    (("server", "--bots", "7"), "--bots 7: two bots play a match, so their number must be even"),
 ]
 
 
@@ -80,24 +82,6 @@ def test_what_cannot_be_measured_is_one_sentence(arena_here: Arena, arguments: t
     ran = arena_here("bench", *arguments)
     assert ran.code == 2
     assert ran.sentence == words
-
-
-@pytest.mark.slow
-def test_a_server_with_joined_bots(arena_here: Arena) -> None:
-    options = ("--bots", "4", "--seconds", "0.5", "--rounds", "1", "--game", "kuhn")
-    ran = arena_here("bench", "server", *options, "--json")
-    assert ran.code == 0
-    rows = json.loads(ran.out)
-    rates = [row for row in rows if row["unit"] == "hands/s"]
-    assert [row["who"] for row in rates] == ["arena serve", "arena play"]
-    assert {row["group"] for row in rates} == {"4 bots in 2 matches of kuhn.limit.2p"}
-    assert rates[1]["ratio"] == pytest.approx(rates[0]["rate_median"] / rates[1]["rate_median"])
-    assert [row["who"].partition(",")[0] for row in rows if row["unit"] == "kB"] == [
-        "a bot that waits",
-        "a bot that plays",
-    ]
-    for row in rows:
-        assert row["rate_low"] <= row["rate_median"] <= row["rate_high"]
 
 
 def test_decisions_of_a_bot(arena_here: Arena) -> None:

@@ -22,11 +22,13 @@ START = Progress(
     contests_ended=0,
     hands=0,
     hands_planned=6000,
+    deals=0,
+    deals_planned=3000,
     hands_per_second=0.0,
     rate=None,
     players=("A", "B"),
     has_stop_rule=False,
-    hands_needed=None,
+    deals_needed=None,
     faults=0,
     awaited=(),
     start_time_left_s=None,
@@ -34,43 +36,51 @@ START = Progress(
 ANN = AwaitedPlayer("Ann", "127.0.0.1", 5000, is_remote=True)
 IPV6 = AwaitedPlayer("Ann", "::1", 5000, is_remote=True)
 BOT = AwaitedPlayer("bot", "127.0.0.1", 5001, is_remote=False)
-UNDER_WAY = replace(START, hands=1000, hands_per_second=500.0, rate=Rate(12.4, 5.2, "A", "B"))
+UNDER_WAY = replace(START, hands=1000, deals=500, hands_per_second=500.0, rate=Rate(12.4, 5.2, "A", "B"))
 
 
 @pytest.mark.parametrize(
     ("progress", "line"),
     [
-        (START, "0/6,000 hands · 0 hands/s"),
+        (START, "0/3,000 deals · 0 hands/s"),
         (
             replace(START, awaited=(ANN, BOT), start_time_left_s=29.7),
             "waiting for Ann at 127.0.0.1:5000 and bot at 127.0.0.1:5001, 30 s left",
         ),
         (replace(START, awaited=(IPV6,)), "waiting for Ann at [::1]:5000, without limit"),
-        (UNDER_WAY, "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · 10 s left"),
+        (UNDER_WAY, "500/3,000 deals · 500 hands/s · A over B +12 ± 5 mbb/g · 10 s left"),
         (
             replace(UNDER_WAY, rate=None),
-            "1,000/6,000 hands · 500 hands/s · A over B: no deal played in every seating yet · 10 s left",
+            "500/3,000 deals · 500 hands/s · A over B: no complete duplicate yet · 10 s left",
         ),
         (
             replace(UNDER_WAY, faults=1, awaited=(ANN,)),
-            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · 10 s left · 1 fault · "
+            "500/3,000 deals · 500 hands/s · A over B +12 ± 5 mbb/g · 10 s left · 1 fault · "
             "waiting for Ann at 127.0.0.1:5000, without limit",
         ),
         (
             replace(UNDER_WAY, has_stop_rule=True),
-            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · hands needed: too early to say · 10 s left",
+            "500/3,000 deals · 500 hands/s · A over B +12 ± 5 mbb/g · deals needed: unknown yet · 10 s left",
         ),
         (
-            replace(UNDER_WAY, has_stop_rule=True, hands_needed=1234),
-            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · about 1,300 more hands needed · 2 s left",
+            replace(UNDER_WAY, has_stop_rule=True, deals_needed=617),
+            "500/3,000 deals · 500 hands/s · A over B +12 ± 5 mbb/g · about 620 more deals needed · 2 s left",
         ),
         (
-            replace(UNDER_WAY, has_stop_rule=True, hands_needed=0),
-            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · enough is known · 0 s left",
+            replace(UNDER_WAY, has_stop_rule=True, deals_needed=0),
+            "500/3,000 deals · 500 hands/s · A over B +12 ± 5 mbb/g · enough is known · 0 s left",
         ),
         (
-            replace(UNDER_WAY, contests=3, contests_ended=1, hands_planned=4_000_000, rate=None, players=()),
-            "1/3 contests · 1,000/4,000,000 hands · 500 hands/s · 2 h 13 min left",
+            replace(
+                UNDER_WAY,
+                contests=3,
+                contests_ended=1,
+                hands_planned=4_000_000,
+                deals_planned=2_000_000,
+                rate=None,
+                players=(),
+            ),
+            "1/3 contests · 500/2,000,000 deals · 500 hands/s · 2 h 13 min left",
         ),
     ],
 )
@@ -83,14 +93,13 @@ def test_the_line(progress: Progress, line: str) -> None:
     [
         (
             120,
-            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · hands needed: too early to say · 10 s left · "
-            "1 fault",
+            "500/3,000 deals · 500 hands/s · A over B +12 ± 5 mbb/g · deals needed: unknown yet · 10 s left · 1 fault",
         ),
-        (100, "1,000/6,000 hands · A over B +12 ± 5 mbb/g · hands needed: too early to say · 10 s left · 1 fault"),
-        (80, "1,000/6,000 hands · A over B +12 ± 5 mbb/g · 10 s left · 1 fault"),
-        (60, "1,000/6,000 hands · A over B +12 ± 5 mbb/g · 10 s left"),
-        (40, "1,000/6,000 hands · 10 s left"),
-        (20, "1,000/6,000 hands"),
+        (100, "500/3,000 deals · A over B +12 ± 5 mbb/g · deals needed: unknown yet · 10 s left · 1 fault"),
+        (80, "500/3,000 deals · A over B +12 ± 5 mbb/g · 10 s left · 1 fault"),
+        (60, "500/3,000 deals · A over B +12 ± 5 mbb/g · 10 s left"),
+        (40, "500/3,000 deals · 10 s left"),
+        (20, "500/3,000 deals"),
     ],
 )
 def test_a_narrow_window_leaves_out_what_matters_least(width: int, line: str) -> None:
@@ -99,11 +108,11 @@ def test_a_narrow_window_leaves_out_what_matters_least(width: int, line: str) ->
 
 def test_who_is_waited_for_stands_first() -> None:
     waits = (Wait(12.4, "Never", 0), Wait(3.0, "Late", None))
-    assert status_line(replace(START, waits=waits)) == "waiting for Never for 12 s (hand 0) · 0/6,000 hands · 0 hands/s"
+    assert status_line(replace(START, waits=waits)) == "waiting for Never for 12 s (hand 0) · 0/3,000 deals · 0 hands/s"
     absent = replace(UNDER_WAY, awaited=(ANN,), waits=(Wait(3.0, "Ann", None),))
     assert status_line(absent) == status_line(replace(absent, waits=()))
     tournament = replace(START, contests=3, waits=waits[1:])
-    line = "waiting for Late for 3 s to connect · 0/3 contests · 0/6,000 hands · 0 hands/s"
+    line = "waiting for Late for 3 s to connect · 0/3 contests · 0/3,000 deals · 0 hands/s"
     assert status_line(tournament) == line
 
 

@@ -22,7 +22,7 @@ def test_every_option_named_in_an_error_is_in_the_help() -> None:
         (("--stop", "soon"), "--stop: 'soon' is not a stop rule"),
         (("--in-process", "--workers", "2"), "--workers: matches in process are played one after the other"),
         (("--in-process", "--on-fault", "restart"), "--on-fault: a bot that plays in process cannot be restarted"),
-        (("--stop", "20", "-n", "10"), "--hands: 10 contradicts the stop rule '20'; give one of them"),
+        (("--stop", "20", "-n", "10"), "--deals: 10 contradicts the stop rule '20'; give one of them"),
         (("--permutations",), "--permutations: 10 players can sit in 3,628,800 orders"),
     ],
 )

@@ -308,8 +308,8 @@ def test_a_run_that_has_finished_is_left_as_it_is(tmp_path: Path, arena: Arena) 
     before = _files(tmp_path / "run")
     ran = arena("resume", "run")
     assert ran.code == 0
-    assert ran.err == "run has finished, nothing is changed; 'arena resume run -n HANDS' asks for more hands.\n"
-    assert "20 deals of kuhn.limit.2p" in ran.out
+    assert ran.err == "run has finished, nothing is changed; 'arena resume run -n DEALS' asks for more.\n"
+    assert "20 deals of kuhn" in ran.out
     again = arena("resume", "run", "--json")
     assert (again.code, json.loads(again.out)) == (0, json.loads(before["result.json"]))
     assert _files(tmp_path / "run") == before
@@ -347,13 +347,13 @@ def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, are
 @pytest.mark.parametrize(
     ("words", "hands", "sentence"),
     [
-        (("-n", "20"), "9999999999", "--hands: must be at most 4,294,967,295, not 9999999999"),
-        (("-n", "20"), "20", "--hands: 20 is not more than the 20 asked for before"),
-        (("-n", "20", "--workers", "4"), "40", "--hands: a run of more workers than seatings cannot have more hands: "),
+        (("-n", "20"), "9999999999", "--deals: must be at most 4,294,967,295, not 9999999999"),
+        (("-n", "20"), "20", "--deals: 20 is not more than the 20 asked for before"),
+        (("-n", "20", "--workers", "4"), "40", "--deals: a run of more workers than seatings cannot have more hands: "),
         (
             ("-n", "4000", "--stop", "better:-900,-899", "--workers", "1"),
             "8000",
-            "--hands: the stop rule has ended this run, and more hands change nothing",
+            "--deals: the stop rule has ended this run, and more hands change nothing",
         ),
     ],
 )

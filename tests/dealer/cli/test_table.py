@@ -99,7 +99,7 @@ def test_what_is_left_goes_on_as_if_nobody_had_left(sit: Sitting, tmp_path: Path
     assert whole.code == 0
     first = sit(*KUHN, "-n", "4", "--out", "parts", entries="c,,r,,q")
     assert (first.code, first.err) == (0, "")
-    assert first.out.endswith("Go on with: arena resume parts\n")
+    assert first.out.endswith("Resume with: arena resume parts\n")
     assert result_of(tmp_path / "parts")["outcome"] == "interrupted"
     assert faults_of(tmp_path / "parts") == [{}, {}]
     again = sit("resume", "parts", entries="")
@@ -274,7 +274,7 @@ def test_a_result_that_cannot_be_written(sit: Sitting, monkeypatch: pytest.Monke
     ran = sit(*KUHN, "--out", "run", entries="q")
     assert ran.code == 2
     assert ran.err == "cannot write run/result.json: No space left on device\n".replace("/", os.sep)
-    assert "Go on with: arena resume run" in ran.out
+    assert "Resume with: arena resume run" in ran.out
 
 
 # ---- terminals, and signals
@@ -371,7 +371,7 @@ def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
         first.type(b"t\n")
         assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in first.prompt().decode().splitlines()) <= 40
         first.type(b"\x03")
-        assert b"Go on with: arena resume run" in first.rest()
+        assert b"Resume with: arena resume run" in first.rest()
         assert first.end() == 130
     assert faults_of(tmp_path / "run") == [{}, {}]
     with screen(tmp_path, "resume", "run", NO_COLOR="1") as second:
@@ -381,7 +381,7 @@ def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
         second.type(b"r\n")
         second.prompt()
         second.type(b"\x04")
-        assert b"Go on with" in second.rest()
+        assert b"Resume with" in second.rest()
         assert second.end() == 0
     assert [record.hand_number for record in find([tmp_path / "run"]).hands()] == [0, 1]
     assert faults_of(tmp_path / "run") == [{}, {}]
@@ -429,7 +429,7 @@ def test_a_table_in_the_browser_is_played_and_left_there(tmp_path: Path) -> None
         rest = process.stdout.read()
         assert process.wait(PATIENCE_S) == 0
     assert "after 1 hand of kuhn" in " ".join(rest.split())
-    assert "Go on with: arena resume run" in rest
+    assert "Resume with: arena resume run" in rest
     assert result_of(tmp_path / "run")["outcome"] == "interrupted"
     assert faults_of(tmp_path / "run") == [{}, {}]
 

@@ -109,8 +109,8 @@ def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> No
         arena_here("play", "--config", "cup.toml").sentence
         == "cup.toml is for 'arena tournament', not for 'arena play'"
     )
-    (tmp_path / "bad.toml").write_text("hands = 0\n")
-    assert arena_here("play", "--config", "bad.toml").sentence.startswith("bad.toml: hands: must be at least")
+    (tmp_path / "bad.toml").write_text("deals = 0\n")
+    assert arena_here("play", "--config", "bad.toml").sentence.startswith("bad.toml: deals: must be at least")
     assert arena_here("play", "--config", "none.toml").sentence.startswith("cannot read none.toml")
     (tmp_path / "far.toml").write_text('directory = "/nowhere/at/all"\n')
     assert arena_here("play", "--config", "far.toml").sentence.startswith(

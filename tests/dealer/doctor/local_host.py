@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from dealer.doctor import examination
 from dealer.doctor.dialogue import Absence, Exit
-from dealer.doctor.examination import Examination
+from dealer.doctor.report import Examination
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation
 from engine import Game
 from tests.dealer.doctor.peers import SECRET, Leave
@@ -108,6 +109,4 @@ class EmptyHost(LocalHost):
 
 def examine(make: Callable[[Game], Speaker], game: Game, situations: Sequence[Situation] = SITUATIONS) -> Examination:
     """Examine bots of this make to the end."""
-    examination = Examination(ExaminationSetup(game, situations), LocalHost(make, game))
-    examination.run()
-    return examination
+    return examination.examine(ExaminationSetup(game, situations), LocalHost(make, game))

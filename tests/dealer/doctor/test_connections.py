@@ -5,11 +5,10 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from dealer.doctor.dialogue import Absence, BotHost, Connection
+from dealer.doctor.dialogue import Absence, BotHost, Connection, Event, Waiting
 from dealer.doctor.situations import ExaminationSetup
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
@@ -22,17 +21,19 @@ Visit = Callable[[tuple[str, int]], None]
 class Port:
     """A host, and who was turned away; those who connect do so in a thread once the port is known."""
 
-    def __init__(self, folder: Path, start_timeout_s: float = PATIENCE_S) -> None:
+    def __init__(self, start_timeout_s: float = PATIENCE_S) -> None:
         self.strays: list[StrayConnection] = []
         setup = ExaminationSetup(game("kuhn"), [], start_timeout_s=start_timeout_s)
         player = parse_player("tcp")
-        waiting, stray = self._send_clients, self.strays.append
-        self.host = BotHost(player, setup, "kuhn", folder, ("127.0.0.1", 0), on_waiting=waiting, on_stray=stray)
+        self.host = BotHost(player, setup, "kuhn", ("127.0.0.1", 0), self._note)
         self.sockets: list[socket.socket] = []
         self._visit: Visit = lambda address: None
 
-    def _send_clients(self, *address: object) -> None:
-        threading.Thread(target=self._visit, args=(address,)).start()
+    def _note(self, event: Event) -> None:
+        if isinstance(event, StrayConnection):
+            self.strays.append(event)
+        elif isinstance(event, Waiting):
+            threading.Thread(target=self._visit, args=(tuple(event),)).start()
 
     def receive(self, *visits: bytes) -> Connection | Absence:
         """What comes of clients that connect one after another, each when the one before has been turned away."""
@@ -53,8 +54,8 @@ class Port:
 
 
 @pytest.fixture
-def port(tmp_path: Path) -> Iterator[Port]:
-    one = Port(tmp_path)
+def port() -> Iterator[Port]:
+    one = Port()
     with one.host:
         yield one
     for sock in one.sockets:
@@ -91,8 +92,8 @@ def test_a_client_finds_the_same_port_again(port: Port) -> None:
     assert addresses[0] == addresses[1]
 
 
-def test_nobody_comes(tmp_path: Path) -> None:
-    with Port(tmp_path, start_timeout_s=0.0).host as host:
+def test_nobody_comes() -> None:
+    with Port(start_timeout_s=0.0).host as host:
         absence = host.receive_bot()
     assert isinstance(absence, Absence)
     assert (absence.exit.code, absence.strays) == (None, 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dealer.doctor.examination import Examination
+from dealer.doctor.dialogue import Event, Line
+from dealer.doctor.examination import examine
 from dealer.doctor.judge import Kind
+from dealer.doctor.report import Examination
 from dealer.doctor.situations import ExaminationSetup, find_situation
 from tests.dealer.doctor.local_host import LocalHost, LocalVisit
 from tests.dealer.doctor.peers import OneReadOneLine, Peer
@@ -28,8 +30,7 @@ class Listener(Peer):
 
 def visit(name: str, *, wait_s: float = 2.0) -> tuple[LocalVisit, Examination]:
     host = LocalHost(Listener, RULES)
-    examination = Examination(ExaminationSetup(RULES, [find_situation(name)], wait_s=wait_s), host)
-    examination.run()
+    examination = examine(ExaminationSetup(RULES, [find_situation(name)], wait_s=wait_s), host)
     assert list(examination.findings) == []
     return host.visits[0], examination
 
@@ -81,18 +82,18 @@ def test_every_answer_is_counted() -> None:
 def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() -> None:
     names = ("check-down", "bets", "raises", "mixed", "joined")
     host = LocalHost(OneReadOneLine, RULES)
-    examination = Examination(ExaminationSetup(RULES, [find_situation(name) for name in names]), host)
-    examination.run()
+    examination = examine(ExaminationSetup(RULES, [find_situation(name) for name in names]), host)
     (group,) = examination.findings
     assert (group.kind, group.situations) == (Kind.SILENT, ("joined",))
     assert "collect bytes until LF" in group.advice
 
 
 def test_every_line_is_told() -> None:
-    said: list[tuple[bool, bytes]] = []
+    events: list[Event] = []
     host = LocalHost(Listener, RULES)
     setup = ExaminationSetup(RULES, [find_situation("folds")])
-    Examination(setup, host, on_line=lambda is_bots, line: said.append((is_bots, line))).run()
+    examine(setup, host, events.append)
+    said = [(event.is_bots, event.line) for event in events if isinstance(event, Line)]
     assert said[0] == (True, b"VERSION:2.0.0\r\n")
     assert [line for is_bots, line in said if not is_bots] == host.visits[0].sent
     assert (True, said[3][1][:-2] + b":c\r\n") in said

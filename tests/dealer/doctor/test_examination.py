@@ -6,11 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dealer.doctor.dialogue import Absence, Dialogue, Exit
-from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination
+from dealer.doctor import examination as examinations
+from dealer.doctor.dialogue import Absence, Dialogue, Event, Exit
+from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER
 from dealer.doctor.judge import Kind, Severity
-from dealer.doctor.report import SituationState, junit_of
-from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
+from dealer.doctor.report import Examination, SituationState, junit_of
+from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation, find_situation
 from engine import BettingState
 from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine
 from tests.dealer.doctor.peers import (
@@ -31,8 +32,7 @@ ALONE = [situation.name for situation in SITUATIONS if situation.needs_connectio
 
 def run(host: LocalHost, *names: str, comes_again: bool = False) -> Examination:
     situations = [find_situation(name) for name in names] or SITUATIONS
-    examination = Examination(ExaminationSetup(LIMIT, situations, comes_again=comes_again), host)
-    examination.run()
+    examination = examinations.examine(ExaminationSetup(LIMIT, situations, comes_again=comes_again), host)
     return examination
 
 
@@ -123,8 +123,7 @@ def test_nothing_is_tried_without_a_version() -> None:
     ],
 )
 def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
-    examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), EmptyHost(how))
-    examination.run()
+    examination = examinations.examine(ExaminationSetup(LIMIT, SITUATIONS), EmptyHost(how))
     (group,) = examination.findings
     assert group.kind is Kind.NO_CONNECTION
     assert words in group.wrong
@@ -182,17 +181,24 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_progress_is_told() -> None:
-    names: list[str] = []
+    events: list[Event] = []
     setup = ExaminationSetup(LIMIT, [find_situation("bets"), find_situation("end-of-match"), find_situation("cut-off")])
     host = LocalHost(Peer, LIMIT)
-    Examination(setup, host, on_situation=lambda situation: names.append(situation.name)).run()
-    assert names == ["handshake", "bets", "end-of-match", "handshake", "cut-off"]
+    examinations.examine(setup, host, events.append)
+    names = [event.name for event in events if isinstance(event, Situation)]
+    assert names == [
+        "handshake",
+        "bets",
+        "end-of-match",
+        "handshake",
+        "cut-off",
+    ]
 
 
 def test_cards_and_opponents_follow_from_the_seed() -> None:
     def sent(seed: int) -> bytes:
         host = LocalHost(Peer, LIMIT)
-        Examination(ExaminationSetup(LIMIT, SITUATIONS, seed=seed), host).run()
+        examinations.examine(ExaminationSetup(LIMIT, SITUATIONS, seed=seed), host)
         return b"".join(segment for visit in host.visits for segment in visit.sent)
 
     assert sent(1) == sent(1)
@@ -203,8 +209,7 @@ def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
     def advice(player: str) -> str:
         host = EmptyHost(Exit(None))
         host.can_start = player != "tcp"
-        examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), host)
-        examination.run()
+        examination = examinations.examine(ExaminationSetup(LIMIT, SITUATIONS), host)
         (group,) = examination.findings
         return group.advice
 
@@ -217,8 +222,7 @@ def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
         def receive_bot(self) -> Absence:  # type: ignore[override]
             return Absence(Exit(None), 5.0, strays=2)
 
-    examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), Crowded(Exit(None)))
-    examination.run()
+    examination = examinations.examine(ExaminationSetup(LIMIT, SITUATIONS), Crowded(Exit(None)))
     (group,) = examination.findings
     assert group.kind is Kind.NO_VERSION
     assert group.wrong == "no client began with a version line within 5 s"

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dealer.doctor.judge import (
+    Judge,
     Kind,
     Outcome,
     Role,
     SentState,
     Verdict,
     first_difference,
-    judge_line,
     judge_version,
     split_end,
 )
@@ -38,8 +38,14 @@ SIZE = len(ASKED.text)
 TOLD = {one.text: one for one in (OVER, FIRST, OTHERS, ASKED)}
 
 
-def judge(line: bytes, asked: SentState | None = ASKED) -> Verdict:
-    return judge_line(line, asked, ASKED, TOLD, GAME)
+def judge(
+    line: bytes,
+    asked: SentState | None = ASKED,
+    *,
+    latest: SentState | None = ASKED,
+    sent: dict[bytes, SentState] = TOLD,
+) -> Verdict:
+    return Judge(GAME, sent, latest, asked).judge(line)
 
 
 def kinds(verdict: Verdict) -> list[tuple[Kind, int]]:
@@ -130,7 +136,7 @@ def test_what_was_meant_is_played_where_the_echo_is_wrong() -> None:
     assert judge(asked + b":r5\r\n").action == CALL
     assert judge(asked + b":f\r\n").action == CALL
     assert judge(b"r750\r\n").action == raise_to(750)
-    assert judge_line(b"fold\r\n", OTHERS, OTHERS, {}, GAME).action == FOLD
+    assert judge(b"fold\r\n", OTHERS, latest=OTHERS, sent={}).action == FOLD
 
 
 @pytest.mark.parametrize(
@@ -150,7 +156,7 @@ def test_the_part_that_differs_is_named(line: bytes, part: str) -> None:
 def test_a_late_answer_to_a_state_given_up_is_no_mistake() -> None:
     late = told(b"MATCHSTATE:1:6::|9hQd", Role.ASKS)
     late.is_given_up = True
-    verdict = judge_line(late.text + b":c\r\n", ASKED, ASKED, {late.text: late, ASKED.text: ASKED}, GAME)
+    verdict = judge(late.text + b":c\r\n", sent={late.text: late, ASKED.text: ASKED})
     assert verdict[:3] == (Outcome.OTHER, (), late)
 
 
@@ -161,7 +167,7 @@ def test_lines_when_nothing_is_asked() -> None:
     assert kinds(judge(OTHERS.text + b":c\r\n", None)) == [(Kind.UNASKED, len(OTHERS.text) + 1)]
     assert judge(FIRST.text + b":c\r\n", None).outcome is Outcome.REPEAT
     assert judge(b"bye\r\n", None).problems[0].expected == "nothing: no answer is due"
-    assert judge_line(b"bye\r\n", None, None, {}, GAME).about is None
+    assert judge(b"bye\r\n", None, latest=None, sent={}).about is None
 
 
 # ---- any bytes

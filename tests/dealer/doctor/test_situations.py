@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from dealer.doctor import examination
 from dealer.doctor import situations as opponents
-from dealer.doctor.examination import Examination
 from dealer.doctor.report import SituationState
 from dealer.doctor.situations import (
     SITUATIONS,
@@ -37,9 +37,7 @@ def told(name: str, game_name: str) -> list[str]:
     """The lines of one situation, to a bot that calls."""
     rules = game(game_name)
     host = LocalHost(Caller, rules)
-    examination = Examination(ExaminationSetup(rules, [find_situation(name)]), host)
-    examination.run()
-    assert list(examination.findings) == []
+    assert list(examination.examine(ExaminationSetup(rules, [find_situation(name)]), host).findings) == []
     return b"".join(host.visits[-1].sent).decode().splitlines()
 
 
@@ -123,7 +121,7 @@ def test_the_middle_of_a_hand() -> None:
 def test_comments_are_sent_where_they_are_promised() -> None:
     rules = game("kuhn")
     host = LocalHost(Caller, rules)
-    Examination(ExaminationSetup(rules, [find_situation("comments")]), host).run()
+    examination.examine(ExaminationSetup(rules, [find_situation("comments")]), host)
     lines = b"".join(host.visits[0].sent).splitlines()
     assert sum(line[:1] in (b"#", b";") for line in lines) == len(lines) / 2
 

@@ -11,7 +11,7 @@ from dealer.errors import Cause, MatchFailure, UnreadLinesError
 from dealer.match import causes
 from dealer.match.clocks import Limit
 from dealer.match.sentences import sentence_of
-from dealer.reference.sentences import failure_text
+from dealer.reference.command import failure_text
 from engine import Seat
 
 BOB = Seat(1)

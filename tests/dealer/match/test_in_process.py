@@ -26,7 +26,7 @@ from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.sentences import sentence_of
 from dealer.match.setup import MatchSetup, Phase
-from dealer.reference.sentences import failure_text
+from dealer.reference.command import failure_text
 from dealer.run.match_run import MatchPlan, TcpRun
 from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.writers import LogWriter

@@ -14,7 +14,7 @@ from dealer.match import Match, Phase
 from dealer.match.causes import NobodyLeft, NotStarted, StartProblem
 from dealer.match.events import ActionPlayed, HandClosed, HandFinished, LogLine, MatchEnded, MatchStarted, Settled
 from dealer.match.faults import FaultKind
-from dealer.reference.sentences import failure_text
+from dealer.reference.command import failure_text
 from engine import Seat, deal_hand
 from logs import HandRecord
 from protocol import parse_game_definition

@@ -8,7 +8,7 @@ from dealer.match import Phase
 from dealer.match.clocks import SeatClock, TimeLimits
 from dealer.match.events import MatchEnded
 from dealer.match.faults import FaultKind
-from dealer.reference.sentences import failure_text
+from dealer.reference.command import failure_text
 from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
 
 KUHN = game("kuhn")

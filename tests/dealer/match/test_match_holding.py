@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dealer.match import EarlierHands, Phase
 from dealer.match.causes import NobodyLeft
 from dealer.match.faults import FaultKind
-from dealer.reference.sentences import failure_text
+from dealer.reference.command import failure_text
 from engine import Game, Seat
 from protocol import ReceivedState, parse_game_definition
 from tests.dealer.helpers import (

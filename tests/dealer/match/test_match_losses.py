@@ -15,7 +15,7 @@ from dealer.match.clocks import Limit
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultKind, FaultPolicy
 from dealer.match.setup import Loss
-from dealer.reference.sentences import failure_text
+from dealer.reference.command import failure_text
 from engine import Seat
 from tests.dealer.helpers import (
     VERSION,

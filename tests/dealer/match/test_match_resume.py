@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dealer.match import Phase
 from dealer.match.faults import FaultKind
-from dealer.reference.sentences import failure_text
+from dealer.reference.command import failure_text
 from logs import parse_transactions
 from protocol import parse_game_definition
 from tests.dealer.helpers import ALL_IN_BLINDS, Board, Policy, drawn_by_state, game, limits, setup_of, transactions_of

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.reference.command import main
-from dealer.reference.options import EXTENSIONS, USAGE
+from dealer.reference.command import EXTENSIONS, USAGE, main
 from tests.dealer.helpers import (
     CONFORMANCE,
     DEALER,
@@ -129,12 +128,12 @@ def test_nobody_comes_in_time(folder: Path) -> None:
         pytest.param(
             (), None, "every address of this machine, for this machine alone: a player with", marks=linux_only
         ),
-        (("--host", "127.0.0.1"), None, "127.0.0.1: a player with another address does not get here; --host 0.0.0.0"),
+        (("--host", "127.0.0.1"), None, "127.0.0.1: a player with another address cannot connect; --host 0.0.0.0"),
         ((), "127.0.0.1", "127.0.0.1: a player"),
         (("--host", "0.0.0.0"), "127.0.0.1", "every address: a wrong address or port, or a firewall,"),
     ],
 )
-def test_where_nobody_has_come_to_is_said(
+def test_where_players_are_awaited_is_printed(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfdbinary: pytest.CaptureFixture[bytes],
@@ -144,7 +143,7 @@ def test_where_nobody_has_come_to_is_said(
 ) -> None:
     """The scripts of the reference give players the address of the host's name, and wait in silence."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("dealer.reference.command._LONELY_S", 0.0)
+    monkeypatch.setattr("dealer.reference.command._AWAITED_S", 0.0)
     monkeypatch.delenv("ACPC_DEALER_HOST", raising=False)
     if variable is not None:
         monkeypatch.setenv("ACPC_DEALER_HOST", variable)
@@ -152,8 +151,8 @@ def test_where_nobody_has_come_to_is_said(
     captured = capfdbinary.readouterr()
     one, two = captured.out.decode().split()
     lines = captured.err.decode().splitlines()
-    (said,) = [line for line in lines if "nobody" in line]
-    start = f"# nobody has come for seat 1 at port {one} and seat 2 at port {two} in 0 s; listening on "
+    (said,) = [line for line in lines if "no player" in line]
+    start = f"# no player has connected for seat 1 at port {one} and seat 2 at port {two} in 0 s; listening on "
     assert said.startswith(start + listening)
     assert lines[-1] == "ERROR: timed out waiting for seat 1 to connect"
     assert not re.search("WARNING|ERROR", said)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from operator import attrgetter
 
 import pytest
 
 from dealer.errors import UsageError
-from dealer.reference.options import USAGE, Options, parse_hands, parse_options, parse_seed
+from dealer.match.clocks import TimeLimits
+from dealer.reference.command import USAGE, Options, parse_hands, parse_options, parse_seed
 from dealer.table.listener import LOOPBACK
 from tests.tables import rows
 
@@ -29,8 +31,7 @@ def test_defaults_are_those_of_the_reference() -> None:
     options = _parse()
     assert options.positionals == POSITIONALS
     assert (options.log, options.transaction_log, options.append, options.quiet) == (True, False, False, False)
-    assert (options.response_us, options.hand_us, options.per_hand_us) == (600_000_000, 600_000_000, 7_000_000)
-    assert options.start_us is None
+    assert options.limits == TimeLimits(600_000_000, 600_000_000, 7_000_000, None)
     assert options.ports == ()
     assert not options.fixed_seats
     assert (options.host, options.coalesce_s, options.help) == (LOOPBACK, None, False)
@@ -42,7 +43,7 @@ def test_options_may_stand_anywhere(at: int) -> None:
     arguments[at:at] = ["-q", "--t_response", "5", "-p", "1,2"]
     options = parse_options(arguments, "./dealer")
     assert options.positionals == POSITIONALS
-    assert (options.quiet, options.response_us, options.ports) == (True, 5000, (1, 2))
+    assert (options.quiet, options.limits.response_us, options.ports) == (True, 5000, (1, 2))
 
 
 def test_a_double_dash_ends_the_options() -> None:
@@ -84,35 +85,35 @@ def test_short_options_and_bundles(argument: str, fields: dict[str, object]) -> 
 @pytest.mark.parametrize(
     ("arguments", "field", "value"),
     rows("""
-    --t_response 1500      response_us   1500000
-    --t_response=1500      response_us   1500000
-    --t_hand 20            hand_us       20000
-    --t_per_hand 30        per_hand_us   30000
-    --start_timeout 40     start_us      40000
-    --start_timeout 0      start_us      0
-    --start_timeout -1     start_us      None
+    --t_response 1500      limits.response_us  1500000
+    --t_response=1500      limits.response_us  1500000
+    --t_hand 20            limits.hand_us  20000
+    --t_per_hand 30        limits.per_hand_us  30000
+    --start_timeout 40     limits.start_us  40000
+    --start_timeout 0      limits.start_us  0
+    --start_timeout -1     limits.start_us  None
     # Any beginning of a name will do; --t and --t_ mean the first one.
-    --t 1                  response_us   1000
-    --t_ 1                 response_us   1000
-    --t_r=1                response_us   1000
-    --t_h 1                hand_us       1000
-    --t_p 1                per_hand_us   1000
-    --s 1                  start_us      1000
+    --t 1                  limits.response_us  1000
+    --t_ 1                 limits.response_us  1000
+    --t_r=1                limits.response_us  1000
+    --t_h 1                limits.hand_us  1000
+    --t_p 1                limits.per_hand_us  1000
+    --s 1                  limits.start_us  1000
     # Numbers are read as far as they are numbers, and wrap around.
-    --t_response 2x        response_us   2000
-    --t_response ' 7'      response_us   7000
-    --t_response -1        response_us   18446744073709550616
+    --t_response 2x        limits.response_us  2000
+    --t_response ' 7'      limits.response_us  7000
+    --t_response -1        limits.response_us  18446744073709550616
     --host 0.0.0.0         host          0.0.0.0
     --coalesce 3           coalesce_s    0.003
     --coalesce -3          coalesce_s    0.0
     """),
 )
 def test_long_options(arguments: str, field: str, value: str) -> None:
-    assert str(getattr(_parse(*shlex.split(arguments)), field)) == value
+    assert str(attrgetter(field)(_parse(*shlex.split(arguments)))) == value
 
 
 def test_the_last_of_several_counts() -> None:
-    assert _parse("--t_hand", "1", "--t_hand=2").hand_us == 2000
+    assert _parse("--t_hand", "1", "--t_hand=2").limits.hand_us == 2000
 
 
 @pytest.mark.parametrize(

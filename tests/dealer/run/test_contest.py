@@ -45,7 +45,7 @@ def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 200, **o
         (NamedGame(name, rules, ()),),
         tuple(parse_player(text) for text in players),
         tuple("ABCDEF"[: len(players)]),
-        hands=hands,
+        deals=hands,
         seed=5,
         seating=seating,
         stop=parse_stop_rule(options.get("stop", str(hands))),

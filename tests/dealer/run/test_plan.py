@@ -27,7 +27,7 @@ def test_the_bare_command_plays_two_bots_in_both_seatings(tmp_path: Path) -> Non
     plan = planned(tmp_path)
     (contest,) = plan
     assert contest.names == ("raising", "random")
-    assert (contest.run.hands, contest.run.seed, contest.run.seating) == (3000, 77, Seating.ROTATIONS)
+    assert (contest.run.deals, contest.run.seed, contest.run.seating) == (3000, 77, Seating.ROTATIONS)
     assert [slot.players for slot in contest.slots] == [(0, 1), (1, 0)]
     assert contest.record.folder == tmp_path
 
@@ -112,10 +112,10 @@ def test_more_workers_than_seatings_cut_the_hands(tmp_path: Path) -> None:
 
 
 def test_a_stop_rule_sets_the_hands(tmp_path: Path) -> None:
-    assert planned(tmp_path, stop="500")[0].run.hands == 500
+    assert planned(tmp_path, stop="500")[0].run.deals == 500
     contest = planned(tmp_path, stop="ci=20")[0]
-    assert (contest.run.hands, contest.run.stop) == (1_000_000, IntervalWidth(20.0))
-    assert planned(tmp_path, stop="ci=20", hands=700)[0].run.hands == 700
+    assert (contest.run.deals, contest.run.stop) == (1_000_000, IntervalWidth(20.0))
+    assert planned(tmp_path, stop="ci=20", hands=700)[0].run.deals == 700
 
 
 def test_a_tournament_has_a_folder_per_contest(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_settled_settings_leave_nothing_open_and_plan_the_same_run(tmp_path: Pat
     asked = validated({"bots": ["calling", "calling"], "stop": "300"})
     settled = settle(asked)
     whole = settled.repeatable()
-    assert (whole.hands, whole.seed, whole.seating) == (300, settled.seed, "rotations")
+    assert (whole.deals, whole.seed, whole.seating) == (300, settled.seed, "rotations")
     assert (whole.workers, whole.directory) == (settled.workers, str(Path.cwd()))
     assert settle(whole).repeatable() == whole
     assert planned_contests(settle(whole), tmp_path) == planned_contests(settle(whole), tmp_path)
@@ -182,7 +182,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
         ({"bots": ["tcp", "calling"], "in_process": True}, "only Python bots play in process, tcp is a tcp player"),
         ({"in_process": True, "on_fault": "restart"}, "on_fault: a bot that plays in process cannot be restarted"),
         ({"in_process": True, "workers": 2}, "workers: matches in process are played one after the other"),
-        ({"hands": 10, "stop": "20"}, "hands: 10 contradicts the stop rule '20'"),
+        ({"deals": 10, "stop": "20"}, "deals: 10 contradicts the stop rule '20'"),
         ({"ports": [5000], "seating": "rotations"}, "ports can be given for one match only"),
         ({"games": ["kuhn", "leduc"]}, "games: a play has one game; a tournament can have several"),
         ({"games": ["kuhn"], "export": "pokerstars"}, "export: kuhn.limit.2p: "),

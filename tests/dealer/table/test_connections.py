@@ -12,7 +12,7 @@ import pytest
 
 from dealer.match import MatchSetup, Phase
 from dealer.match.faults import FaultKind
-from dealer.reference.sentences import failure_text
+from dealer.reference.command import failure_text
 from engine import Seat
 from protocol import ReceivedState, Reply
 from tests.dealer.helpers import (

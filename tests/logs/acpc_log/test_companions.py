@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dealer.match.events import ActionPlayed, Event, FaultSeen, LineReceived, LineSent, MatchEnded, Watcher
-from dealer.reference.sentences import event_text
+from dealer.reference.command import event_text
 from engine import Seat
 from logs import HandRecord, PlayerComment, Times, format_transaction
 from logs.acpc_log import companions

@@ -1,4 +1,4 @@
-"""A server in a process of its own that a measurement calls."""
+"""A server in a process of its own, a program that calls it, and the processor time of processes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -87,10 +87,10 @@ class Caller:
         """
         sent = None if body is None else json.dumps(body)
         status, answer = self._asked(method, API + path, sent, self.headers)
-        told = json.loads(answer)
+        found = json.loads(answer)
         if status >= 300:
-            raise RuntimeError(f"{method} {path}: {told.get('error')}")
-        return told
+            raise RuntimeError(f"{method} {path}: {found.get('error')}")
+        return found
 
     def page(self, path: str) -> bytes:
         """Open a page, as a browser that has not logged in; gives its bytes.
@@ -139,7 +139,7 @@ def served(folder: Path, config: str) -> Iterator[Served]:
 
 
 def _said(program: subprocess.Popen[str], *, is_first: bool) -> Served:
-    """What a server tells when it starts."""
+    """The ports and the token that a server prints when it starts."""
     assert program.stdout is not None
     watchdog = threading.Timer(_START_S, program.kill)
     watchdog.start()
@@ -160,3 +160,24 @@ def _said(program: subprocess.Popen[str], *, is_first: bool) -> Served:
     finally:
         watchdog.cancel()
     raise RuntimeError("the server did not start")
+
+
+class Spent(NamedTuple):
+    """Processor time in seconds."""
+
+    user_s: float
+    system_s: float
+
+
+def spent_by(process: psutil.Process) -> Spent:
+    """What a process has used itself, without its children; nothing where it has ended."""
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return Spent(0.0, 0.0)
+    return Spent(times.user, times.system)
+
+
+def spent_by_all(processes: Iterable[psutil.Process]) -> float:
+    """What processes have used together, in seconds."""
+    return sum(sum(spent_by(process)) for process in processes)

@@ -1,14 +1,16 @@
-"""A server with many bots that all play, beside `arena play` with as many matches.
+"""A server with many joined bots that all play, compared with `arena play` with as many matches.
 
-Bots join the server as `arena join` does; each match is between two of them. When all matches have begun, the hands are
-counted that stand in the logs, over some seconds, and so are those of one `arena play` that plays as many matches
-between the same bots at a time. Both are counted in each round, so that what else the machine does slows down both.
+Bots join the server as `arena join` does; each match is between two of them. When all matches have begun, the hands in
+the logs are counted over some seconds, and so are those of one `arena play` that plays as many matches between the same
+bots at a time. Both are counted in each round, so that what else the machine does slows down both.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -21,14 +23,18 @@ from typing import Final
 
 import psutil
 
-from dealer.bench.joiners import bot_name
-from dealer.bench.rows import Row
-from dealer.bench.served import Caller, Served, served, until
-from dealer.bench.usage import Spent, machine_s, spent_by, spent_by_all
+from dealer.bench import Row, machine_s
 from dealer.server.accounts import add_token, add_user
 from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.joining.client import Joining
+from dealer.server.joining.connection import JoinedServer, JoinSettings, News
+from dealer.table.loop import new_event_loop
+from dealer.table.players import parse_player
 from protocol import find_game
+from tests.bench.served import ANSWER_S, Caller, Served, Spent, served, spent_by, spent_by_all, until
 
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_JOIN: Final = "import sys; from tests.bench.joined import join; join(sys.argv[1:])"
 _START_S: Final = 900.0
 _HANDS: Final = 20_000
 """Of one match: more than are played while anything is counted."""
@@ -66,33 +72,6 @@ class _Window:
     def us(self, seconds: float) -> float:
         """Microseconds of a hand."""
         return seconds / max(1, self.hands) * 1e6
-
-
-def measure(
-    *,
-    bots: int,
-    seconds: float,
-    rounds: int,
-    game: str = "limit",
-    bot: str = "random",
-    show: Callable[[str], None] = lambda line: None,
-) -> list[Row]:
-    """Hands per second beside `arena play`, and the memory of a bot.
-
-    Args:
-        bots: that join; two of them to a match.
-        seconds: over which hands are counted.
-        rounds: how often both are counted.
-        game: of two players.
-        bot: all bots are this one.
-        show: gets each step of the measurement, in words.
-
-    Raises:
-        OSError: a program cannot be started.
-        RuntimeError: the server or a bot does not do what it should.
-    """
-    with serving(bots=bots, game=game, bot=bot, show=show) as bench:
-        return bench.rows(seconds, rounds)
 
 
 @contextlib.contextmanager
@@ -143,7 +122,16 @@ class _Memory:
     def rows(self, bots: int) -> list[Row]:
         def row(who: str, bytes_of: Sequence[float], note: str) -> Row:
             kilo = [one / bots / 1000 for one in bytes_of]
-            return Row("memory of the server", who, statistics.median(kilo), min(kilo), max(kilo), "kB", None, note)
+            return Row(
+                group="memory of the server",
+                who=who,
+                rate_median=statistics.median(kilo),
+                rate_low=min(kilo),
+                rate_high=max(kilo),
+                unit="kB",
+                ratio=None,
+                note=note,
+            )
 
         whole = f"the server's {self._before / 1e6:,.0f} MB became"
         return [
@@ -222,8 +210,8 @@ class ServerBench:
         home = self._folder / "joined"
         home.mkdir()
         arguments = map(str, (self.server.text_port, self.user, self.bots, self.game, self._bot, home))
-        command = [sys.executable, "-P", "-m", "dealer.bench.joiners", *arguments]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        command = [sys.executable, "-c", _JOIN, *arguments]
+        with subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
             assert program.stdin is not None
             assert program.stdout is not None
             try:
@@ -345,17 +333,17 @@ def _rates(bots: int, game: str, ours: Sequence[_Window], theirs: Sequence[_Wind
     def row(who: str, windows: Sequence[_Window], ratio: float | None, note: str) -> Row:
         rates = [one.rate for one in windows]
         return Row(
-            group,
-            who,
-            statistics.median(rates),
-            min(rates),
-            max(rates),
-            "hands/s",
-            ratio,
-            note,
-            statistics.median(one.us(one.dealer.user_s) for one in windows),
-            statistics.median(one.us(one.dealer.system_s) for one in windows),
-            statistics.median(one.others_share for one in windows),
+            group=group,
+            who=who,
+            rate_median=statistics.median(rates),
+            rate_low=min(rates),
+            rate_high=max(rates),
+            unit="hands/s",
+            ratio=ratio,
+            note=note,
+            user_us=statistics.median(one.us(one.dealer.user_s) for one in windows),
+            system_us=statistics.median(one.us(one.dealer.system_s) for one in windows),
+            others_share=statistics.median(one.others_share for one in windows),
         )
 
     def bots_note(windows: Sequence[_Window]) -> str:
@@ -367,3 +355,59 @@ def _rates(bots: int, game: str, ours: Sequence[_Window], theirs: Sequence[_Wind
         row("arena serve", ours, None, f"{bots_note(ours)}, those who bring them {carried:,.0f} µs; {cores} cores"),
         row("arena play", theirs, statistics.median(ratios), f"{bots_note(theirs)}"),
     ]
+
+
+# ---- many clients that bring bots, in a process of their own
+
+
+def bot_name(number: int) -> str:
+    """The name of the bot of this number, from 0."""
+    return f"joined{number}"
+
+
+def join(arguments: Sequence[str]) -> None:
+    """Join bots as `arena join` does: PORT USER BOTS GAME BOT FOLDER, the token on the standard input.
+
+    When all have joined a line is printed; they stay until the process is ended, and their bots with them.
+    """
+    port, user, bots, game, bot, folder = arguments
+    token = sys.stdin.readline().strip()
+    settings = []
+    for number in range(int(bots)):
+        name = bot_name(number)
+        own = Path(folder) / name
+        own.mkdir()
+        one = JoinSettings(
+            host="127.0.0.1",
+            port=int(port),
+            user=user,
+            token=token,
+            player=parse_player(f"{name}={bot}"),
+            folder=own,
+            games=(game,),
+            seed=number,
+            answer_s=ANSWER_S,
+        )
+        settings.append(one)
+    with contextlib.suppress(asyncio.CancelledError), asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_join(settings))
+
+
+async def _join(settings: Sequence[JoinSettings]) -> None:
+    joined: set[str] = set()
+
+    def note(news: News) -> None:
+        if isinstance(news, JoinedServer):
+            joined.add(news.bot)
+            if len(joined) == len(settings) and not news.is_again:
+                print("joined", flush=True)
+
+    clients = [asyncio.create_task(Joining(one, note).run()) for one in settings]
+
+    def leave() -> None:
+        for client in clients:
+            client.cancel()
+
+    if sys.platform != "win32":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leave)
+    await asyncio.gather(*clients)

@@ -1,0 +1,289 @@
+"""The speed of the dealer and of a bot, as rows: what ``arena bench`` prints.
+
+The dealer is measured next to the reference dealer, with the same clients. One round starts every contender in turn:
+the reference as one process per match, ours as one process for all matches, once sending at once, once so and watched
+as by ``arena play --watch``, and once coalescing. The clients are the reference's example player where its path is
+given, else our own ``random`` bot, which is slower than any dealer: then only our own figures mean something. The clock
+runs from the moment the clients are started until the last dealer process has ended; processor time is that of the
+dealers alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import psutil
+
+from dealer.match import Match, MatchSetup, Phase
+from dealer.match.events import Watcher
+from dealer.run.contest import MatchWatcher
+from dealer.run.writers import LogWriter
+from dealer.table.collector import spare_collector
+from dealer.table.connections import Connections
+from dealer.table.loop import new_event_loop
+from dealer.watching import LiveMatches
+from engine import Game
+from engine.text import count_of
+from logs.whole_file import LineFile
+from protocol import find_game, format_game_definition
+
+_SEED = 20_241
+_PART_WITHIN = 0.99
+_DEADLINE_S = 600.0
+_COALESCE_MS = 5
+_OURS = "import sys; from dealer.bench import deal; sys.exit(deal(*sys.argv[1:]))"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How fast one program did one job.
+
+    A program that is not installed also has a row, with rates of 0 and a note.
+    """
+
+    group: str
+    """The job: only rows of one group did the same."""
+    who: str
+    """The program, with its version where it has one."""
+    rate_median: float
+    """Median over the repeats, in `unit`."""
+    rate_low: float
+    """The slowest repeat."""
+    rate_high: float
+    """The fastest repeat."""
+    unit: str
+    ratio: float | None
+    """Our rate divided by this program's: the median over the repeats, each of which timed both. None for ourselves."""
+    note: str = ""
+    user_us: float | None = None
+    """Processor time of one unit of the job in user mode, in microseconds, start-up left out; the median."""
+    system_us: float | None = None
+    """The same in the kernel."""
+    others_share: float | None = None
+    """How busy other programs kept the machine meanwhile: their share of all its processor time, the median."""
+
+
+def measure_bot(spec: str, game: Game, hands: int) -> list[Row]:
+    """Milliseconds of processor time of a bot's decisions, by round and together; it plays each deal in every seat.
+
+    Raises:
+        SpecError: there is no such bot.
+        GameRefused: it does not play the game.
+        BotFailure: its own code failed, or its answer was illegal.
+    """
+    from bots.sdk.selfplay import decision_times
+
+    spent_ms = decision_times(spec, game, hands=hands, seed=_SEED)
+    together = [ms for of_round in spent_ms.values() for ms in of_round]
+    rows = []
+    for name, of in {**spent_ms, "all": together}.items():
+        if of:
+            ordered = sorted(of)
+            within_ms = ordered[int(_PART_WITHIN * (len(ordered) - 1))]
+            row = Row(
+                group=f"decisions of {spec}",
+                who=name,
+                rate_median=statistics.median(ordered),
+                rate_low=ordered[0],
+                rate_high=ordered[-1],
+                unit="ms",
+                ratio=None,
+                note=f"{count_of(len(ordered), 'decision')}, {_PART_WITHIN:.0%} of them within {within_ms:.2f} ms",
+            )
+            rows.append(row)
+    return rows
+
+
+# ---- the dealer
+
+_Start: TypeAlias = Callable[[str, int, int], list[subprocess.Popen[str]]]
+"""Starts the dealers of a game file, of so many matches of so many hands."""
+
+
+def measure_dealer(
+    *,
+    reference_dealer: str | None,
+    reference_player: str | None,
+    game: str,
+    matches: int,
+    hands: int,
+    rounds: int,
+) -> list[Row]:
+    """Rates in hands per second over all matches, ratios taken within a round, processor time per hand.
+
+    Args:
+        reference_dealer: path of the reference's dealer; None leaves it out.
+        reference_player: path of its example player, or another client started as PLAYER GAME HOST PORT.
+        game: one of two players, as `protocol.find_game` takes it.
+        matches: played side by side.
+        hands: of each match.
+        rounds: how often each dealer is measured.
+
+    Raises:
+        OSError: a program cannot be started.
+        RuntimeError: a dealer failed or did not end in time.
+    """
+    contenders: dict[str, _Start] = {
+        "ours, sent at once": _start_ours,
+        "ours, watched": partial(_start_ours, option="watched"),
+        f"ours, coalesced {_COALESCE_MS} ms": partial(_start_ours, option=str(_COALESCE_MS)),
+    }
+    if reference_dealer is not None:
+        contenders["reference"] = partial(_start_reference, path=os.path.abspath(reference_dealer))
+    player = None if reference_player is None else os.path.abspath(reference_player)
+    sample: dict[str, list[_Sample]] = {name: [] for name in contenders}
+    with tempfile.TemporaryDirectory() as folder:
+        game_file = os.path.join(folder, "limit.game")
+        Path(game_file).write_text(format_game_definition(find_game(game)[1]), "ascii")
+        for _ in range(rounds):
+            for name, start in contenders.items():
+                sample[name].append(_sample(start, game_file, matches, hands, player))
+    reference = sample.get("reference")
+    rows = []
+    for name, samples in sample.items():
+        measured = [one.rate for one in samples]
+        ratios = [a / b.rate for a, b in zip(measured, reference, strict=True)] if reference else []
+        is_compared = bool(ratios) and name != "reference"
+        row = Row(
+            group=f"dealer, {game}, {matches} {'match' if matches == 1 else 'matches'}",
+            who=name,
+            rate_median=statistics.median(measured),
+            rate_low=min(measured),
+            rate_high=max(measured),
+            unit="hands/s",
+            ratio=statistics.median(ratios) if is_compared else None,
+            note=f"{min(ratios):.2f} to {max(ratios):.2f}" if is_compared else "",
+            user_us=statistics.median(one.user_us for one in samples),
+            system_us=statistics.median(one.system_us for one in samples),
+            others_share=statistics.median(one.others_share for one in samples),
+        )
+        rows.append(row)
+    return rows
+
+
+def _start_ours(game_file: str, matches: int, hands: int, *, option: str = "") -> list[subprocess.Popen[str]]:
+    words = [game_file, str(matches), str(hands), "1", option]
+    return [subprocess.Popen([sys.executable, "-P", "-c", _OURS, *words], stdout=subprocess.PIPE, text=True)]
+
+
+def _start_reference(game_file: str, matches: int, hands: int, *, path: str) -> list[subprocess.Popen[str]]:
+    # Each match has a seed of its own, because the reference also chooses its ports by it.
+    return [
+        subprocess.Popen(
+            [path, f"m{i}", game_file, str(hands), str(i + 1), "A", "B", "-q"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=os.path.dirname(game_file),
+        )
+        for i in range(matches)
+    ]
+
+
+def _read_ports(dealer: subprocess.Popen[str]) -> list[str]:
+    assert dealer.stdout is not None
+    ports = dealer.stdout.readline().split()
+    if not ports:
+        raise RuntimeError("a dealer ended before it printed its ports")
+    return ports
+
+
+def _player_command(player: str | None, game_file: str, port: str) -> Sequence[str]:
+    if player is not None:
+        return [player, game_file, "127.0.0.1", port]
+    start = "import sys; from bots.sdk.builtin import main; sys.exit(main())"
+    return [sys.executable, "-P", "-c", start, "random", "127.0.0.1", port, "--game", game_file]
+
+
+class _Sample(NamedTuple):
+    rate: float
+    user_us: float
+    system_us: float
+    others_share: float
+
+
+def _sample(start: _Start, game_file: str, matches: int, hands: int, player: str | None) -> _Sample:
+    dealers = start(game_file, matches, hands)
+    players: list[subprocess.Popen[bytes]] = []
+    try:
+        ports = [_read_ports(dealer) for dealer in dealers for _ in range(matches // len(dealers))]
+        started = [psutil.Process(dealer.pid).cpu_times() for dealer in dealers]
+        before, machine_before = os.times(), machine_s()
+        for port in (port for of_match in ports for port in of_match):
+            command = _player_command(player, game_file, port)
+            players.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        for dealer in dealers:
+            if dealer.wait(_DEADLINE_S) != 0:
+                raise RuntimeError(f"a dealer ended with exit code {dealer.returncode}")
+        # Only the dealers have been waited for so far, so all that has come in is theirs.
+        after = os.times()
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"a dealer has not finished within {_DEADLINE_S:g} s") from None
+    finally:
+        processes: list[subprocess.Popen[str] | subprocess.Popen[bytes]] = [*dealers, *players]
+        for process in processes:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+    played = matches * hands
+    user_s = after.children_user - before.children_user - sum(times.user for times in started)
+    system_s = after.children_system - before.children_system - sum(times.system for times in started)
+    ended, (busy_s, whole_s) = os.times(), machine_s()
+    own_s = sum(ended[:4]) - sum(before[:4]) - sum(times.user + times.system for times in started)
+    others_s = busy_s - machine_before[0] - own_s
+    return _Sample(
+        played / (after.elapsed - before.elapsed),
+        user_s / played * 1e6,
+        system_s / played * 1e6,
+        max(0.0, others_s / (whole_s - machine_before[1])),
+    )
+
+
+def machine_s() -> tuple[float, float]:
+    """Processor seconds of the whole machine since it was started: used, and used or idle."""
+    times = psutil.cpu_times()
+    whole = sum(times[:8])
+    return whole - times.idle - getattr(times, "iowait", 0.0), whole
+
+
+# ---- our dealer, in a process of its own
+
+
+def deal(game_file: str, matches: str, hands: str, seed: str, option: str) -> int:
+    """Deal several matches in this process; returns 0 when every match was finished.
+
+    Prints the ports of each match as a line, then deals. The option is empty, ``watched`` as by `arena play --watch`,
+    or for how many milliseconds lines are held back.
+    """
+    coalesce_s = float(option) / 1000 if option.isdecimal() else None
+    with asyncio.Runner(loop_factory=new_event_loop) as runner, tempfile.TemporaryDirectory() as folder:
+        running = []
+        game = find_game(game_file)[1]
+        names = tuple(f"p{seat}" for seat in range(game.num_players))
+        for i in range(int(matches)):
+            setup = MatchSetup(game, f"m{i}", int(hands), int(seed) + i, names)
+            watchers: list[Watcher] = [LogWriter(LineFile(os.path.join(folder, f"m{i}.log")), names)]
+            if option == "watched":
+                watchers.append(MatchWatcher(LiveMatches(), game_file, setup))
+            running.append(Connections(Match(setup, watchers), coalesce_s=coalesce_s))
+        runner.run(_deal(running))
+    return 0 if all(connections.match.phase is Phase.FINISHED for connections in running) else 1
+
+
+async def _deal(running: Sequence[Connections]) -> None:
+    for connections in running:
+        sys.stdout.write(" ".join(map(str, connections.listen())) + "\n")
+    sys.stdout.flush()
+    spare_collector()
+    await asyncio.gather(*(connections.run() for connections in running))

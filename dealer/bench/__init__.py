@@ -1,1 +1,0 @@
-"""Measurements of this program beside its peers, one module per subject."""

@@ -1,0 +1,44 @@
+"""``arena show``: the result of a run, printed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dealer.cli.console import Terminal, abort
+from dealer.cli.options import JsonOutput, Quiet
+from dealer.cli.outcome import show_contest, show_tournament
+from dealer.cli.runs import complete_run, run_path
+from dealer.run.folder import RESULT_NAME, is_busy
+from dealer.run.results import ContestResult, read_result
+
+
+def show(
+    context: typer.Context,
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="[RUN]",
+            help="The folder of a run; 'last-2' is the second before the last.",
+            parser=run_path,
+            autocompletion=complete_run,
+        ),
+    ] = "last",  # type: ignore[assignment]
+    quiet: Quiet = False,
+    as_json: JsonOutput = False,
+) -> None:
+    """Print the result of a run again."""
+    terminal = context.ensure_object(Terminal)
+    if not (run / RESULT_NAME).exists():
+        if is_busy(run):
+            abort(f"{run} is being played: 'arena watch {run}' shows its scores")
+        abort(f"{run} has no result; 'arena resume {run}' continues a run that was interrupted")
+    result = read_result(run)
+    if as_json:
+        terminal.json(result)
+    elif isinstance(result, ContestResult):
+        show_contest(terminal, result, quiet=quiet)
+    else:
+        show_tournament(terminal, result, quiet=quiet)

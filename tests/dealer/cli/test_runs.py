@@ -1,0 +1,108 @@
+"""``arena runs``, ``arena show``, ``last``; former names of options, completion, a user's defaults."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+
+KUHN = ("play", "kuhn", "calling", "raising", "--in-process", "-q")
+
+
+def play(arena: Arena, out: str, *more: str) -> None:
+    assert arena(*KUHN, "--out", out, *more).code == 0
+    stamp = 1_700_000_000 + 60 * len(list(Path("runs").iterdir()))
+    os.utime(Path(out) / "run.toml", (stamp, stamp))
+
+
+def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> None:
+    assert arena_here("runs").out == "There is no run in runs.\n"
+    play(arena_here, "runs/old", "-n", "5", "--seed", "1")
+    play(arena_here, "runs/new", "-n", "6", "--seed", "1")
+    (tmp_path / "runs" / "half").mkdir()
+    (tmp_path / "runs" / "half" / "run.toml").write_text('command = "play"\ngame = "limit"\nbots = ["calling", "mfs"]')
+    os.utime(tmp_path / "runs" / "half" / "run.toml", (1, 1))
+    (tmp_path / "runs" / "broken").mkdir()
+    (tmp_path / "runs" / "broken" / "run.toml").write_text("game = ")
+    os.utime(tmp_path / "runs" / "broken" / "run.toml", (0, 0))
+    lines = [line.split(maxsplit=3) for line in arena_here("runs").out.splitlines()[3:] if line]
+    assert [line[0] for line in lines] == ["new", "old", "half", "broken"]
+    assert lines[0][3].startswith("kuhn    ")
+    assert lines[0][3].endswith("after 6 deals of kuhn in 2 seatings each.")
+    assert lines[2][3].endswith("calling, mfs: ended before it could write a result")
+    assert "broken/run.toml: " in lines[3][3]
+
+
+def test_a_result_is_shown_again(arena_here: Arena) -> None:
+    shown = arena_here("play", "kuhn", "calling", "raising", "--in-process", "-n", "20", "--out", "runs/one")
+    assert arena_here("show", "runs/one").out == shown.out
+    assert arena_here("show").out == shown.out
+    result = json.loads(arena_here("show", "last", "--json").out)
+    assert result == json.loads(Path("runs/one/result.json").read_text("utf-8"))
+    assert arena_here("show", "runs").sentence == (
+        "runs has no result; 'arena resume runs' continues a run that was interrupted"
+    )
+
+
+def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:
+    play(arena_here, "runs/old", "-n", "5")
+    play(arena_here, "runs/new", "-n", "6")
+    assert json.loads(arena_here("show", "last-1", "--json").out)["hands_asked"] == 5
+    assert json.loads(arena_here("show", "last", "--json").out)["hands_asked"] == 6
+    assert arena_here("show", "last-2").sentence == "last-2: runs holds 2 runs"
+    for command in ("stats", "hands", "crosstable", "resume", "gate"):
+        ran = arena_here(command, "last-7", *(["--min-mbb", "0"] if command == "gate" else []))
+        assert (ran.code, ran.sentence) == (2, "last-7: runs holds 2 runs")
+    Path("last").mkdir()
+    assert arena_here("show", "last").sentence.startswith("last has no result")
+
+
+@pytest.mark.parametrize("words", [["--hands", "7"], ["--hands=7"], ["--deals", "7"], ["-n", "7"]])
+def test_former_names_of_options(arena_here: Arena, words: list[str]) -> None:
+    ran = arena_here("play", "kuhn", "calling", "raising", "--in-process", "--json", *words)
+    assert json.loads(ran.out)["hands_asked"] == 7
+    assert "--hands" not in arena_here("play", "--help").out
+
+
+def test_former_names_of_settings(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "old.toml").write_text('game = "kuhn"\nbots = ["calling", "raising"]\nhands = 8\nin_process = true')
+    assert json.loads(arena_here("play", "--config", "old.toml", "--json").out)["hands_asked"] == 8
+    assert json.loads(arena_here("play", "--config", "old.toml", "-n", "9", "--json").out)["hands_asked"] == 9
+    (tmp_path / "both.toml").write_text("deals = 8\nhands = 8")
+    assert "give one of them" in arena_here("play", "--config", "both.toml").sentence
+
+
+def test_defaults_of_a_user(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "settings.toml"
+    monkeypatch.setenv("ARENA_SETTINGS", str(path))
+    path.write_text("deals = 12\nin_process = true\n")
+    words = ("play", "kuhn", "calling", "raising", "--json")
+    assert json.loads(arena_here(*words).out)["hands_asked"] == 12
+    assert json.loads(arena_here(*words, "-n", "3").out)["hands_asked"] == 3
+    assert "in_process = true" in next((tmp_path / "runs").glob("*/run.toml")).read_text("utf-8")
+    path.write_text("seed = 1\n")
+    assert arena_here(*words).sentence == (f"{path}: seed: a file of defaults cannot set it")
+    path.unlink()
+    assert arena_here(*words).code == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("arena tour", {"tournament"}),
+        ("arena play nol", {"nolimit", "nolimit3", "nolimit6", "nolimit10"}),
+        ("arena table limit remb", {"rembrant"}),
+        ("arena show runs/o", {"runs/one"}),
+        ("arena stats la", {"last"}),
+    ],
+)
+def test_a_shell_completes(arena: Arena, tmp_path: Path, typed: str, offered: set[str]) -> None:
+    (tmp_path / "runs" / "one").mkdir(parents=True)
+    (tmp_path / "runs" / "one" / "run.toml").touch()
+    at = str(len(typed.split()) - 1)
+    ran = arena(_ARENA_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=at)
+    assert set(ran.out.split()) == offered
