@@ -1,6 +1,6 @@
-"""Tells users when something else has taken the name of one of our packages.
+"""Warns users when something else has taken the name of one of our packages.
 
-Python looks for modules beside the script first: an ``engine.py`` there is taken for our ``engine``. Other
+Python looks for modules in the script's folder first: an ``engine.py`` there is taken for our ``engine``. Other
 distributions install packages called ``protocol`` or ``bots``, ahead of ours or over ours. What follows is an
 ImportError about names the reader has never heard of. Packages that import from the floors below do so in
 

@@ -16,7 +16,7 @@ bytes; what follows is the next line. A NUL ends a line. What is left when the c
 
 `QUIT`, `CANCEL`, `RESULT` and `LOG` are additions, and so are the requests of clients that bring bots
 (`protocol.joining`), whose connections for seats begin with a claim instead of a login; everything else is that of the
-reference, byte for byte. Additions stand in lines that begin with ``# ``, which existing clients
+reference, byte for byte. Additions are in lines that begin with ``# ``, which existing clients
 print.
 
 One client of the reference sends a single line, ``USER PASSWORD run|rerun|games ...``, and waits for the line
@@ -139,7 +139,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class ShowResult:
-    """What came out of the client's requests with a tag; of all of them without one."""
+    """The results of the client's requests with a tag; of all of them without one."""
 
     tag: str | None
 
@@ -323,7 +323,7 @@ def games_text(games: list[tuple[str, list[str]]]) -> str:
 
 
 def queue_line(user: str, tag: str, game: str, remaining: int, *, is_running: bool) -> str:
-    """The line of one request in the answer to QSTAT; `remaining` does not count a run that is going on."""
+    """The line of one request in the answer to QSTAT; `remaining` does not count the current run."""
     return f"{user} {tag} {game} * {remaining} {'R' if is_running else 'Q'}\n"
 
 

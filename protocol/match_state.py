@@ -1,4 +1,4 @@
-"""Match states: what the dealer tells a player, ``MATCHSTATE:0:7:cr300:AhKs|``.
+"""Match states: the dealer's lines to a player, ``MATCHSTATE:0:7:cr300:AhKs|``.
 
 Two readers, one writer. `parse_match_state` is strict and is the exact inverse of `MatchState.format` on everything a
 dealer sends; it names the first wrong byte. `scan_match_state` reads what a *player* echoes in its reply as leniently
@@ -97,7 +97,7 @@ def format_hole_cards(hole_cards: tuple[tuple[Card, ...], ...]) -> str:
 
 
 def format_board(board: tuple[tuple[Card, ...], ...]) -> str:
-    """The board, rounds separated by slashes; nothing stands before the cards of round 0."""
+    """The board, rounds separated by slashes; nothing precedes the cards of round 0."""
     return "/".join(["".join([CARD_TEXTS[card] for card in cards]) for cards in board])
 
 
@@ -245,7 +245,7 @@ def _parse_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Ca
             at += 1
         is_empty = at >= len(text) or text[at] in "|/"
         if not is_empty and position == game.num_players - 1 and game.num_board_cards[0]:
-            # Board cards of round 0 follow the last slot without a mark: only the length tells whether it is empty.
+            # Board cards of round 0 follow the last slot without a mark: only the length shows whether it is empty.
             run = len(text[at:].split("/", maxsplit=1)[0])
             is_empty = run == 2 * game.num_board_cards[0]
         if is_empty:
@@ -284,7 +284,7 @@ def _parse_card_run(text: str, start: int, count: int) -> tuple[Card, ...]:
 def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
     """Read the state at the start of a player's reply as leniently as the reference, and the index after it.
 
-    Hole cards of positions are assigned in the order they stand; the betting must be legal action by action.
+    Hole cards of positions are assigned in the order given; the betting must be legal action by action.
     None where the reference would call the state badly formatted.
     """
     if not text.startswith(HEADER):

@@ -28,7 +28,7 @@ _MOST_LINES = 1000
 
 
 class LogHeader(NamedTuple):
-    """What the first line of a log says.
+    """The content of the first line of a log.
 
     Attributes:
         match_name: of the match.
@@ -76,7 +76,7 @@ def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | 
     Args:
         header: its header line, where it has one.
         log_path: the path of the log; None for lines without a file.
-        given: the game of a log that does not say it.
+        given: the game of a log without that information.
 
     Raises:
         UnknownGameError: no definition is found, and no game is given.

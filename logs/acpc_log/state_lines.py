@@ -363,7 +363,7 @@ class StateLines:
 
 
 def _remember(memory: dict[str, _T], text: str, meaning: _T) -> None:
-    """Keep what a text means; when there are too many, start anew."""
+    """Keep what a text means; when there are too many, start again."""
     if len(memory) >= _MOST_TEXTS:
         memory.clear()
     memory[text] = meaning

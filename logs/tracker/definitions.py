@@ -12,14 +12,14 @@ counts a street with bets and raises once, however many there were. `logs.tracke
 The classes of style are twelve ways to play, by VPIP, PFR and AF. They, their order from worst to best and their
 thresholds are those of a table known to players of limit hold'em at full tables; it is printed in a thesis on evolved
 limit players (Universidad Carlos III de Madrid, 2012, section 5.5), which took it from G. García-Pelayo and others.
-Heads-up and at short tables everybody has to play more hands: there the classes are a manner of speaking.
+Heads-up and at short tables every player has to play more hands: there the classes are a manner of speaking.
 
 The printed table leaves three things open, which are settled here:
 
 - VPIP is loose above 40 %, semi-loose between 25 and 40 %, tight below 25 %. The bounds themselves belong to no class;
   they are semi-loose here, since both other classes are printed with a strict sign.
 - *Bomb* and *sad* are printed with the same three words, semi-loose, aggressive, passive, while semi-loose, passive,
-  aggressive is missing. Sad, the later one, is taken to be the missing class: it stands between rock and cheerful,
+  aggressive is missing. Sad, the later one, is taken to be the missing class: it is between rock and cheerful,
   among the classes that are aggressive after the flop.
 - The AF of a player who never calls is no number. It counts as aggressive if the player ever bet or raised.
 

@@ -269,7 +269,7 @@ class Statistics(_Frozen):
 
 
 def statistics_of(counts: HandCounts) -> Statistics:
-    """The statistics of all that was counted; counting may go on afterwards."""
+    """The statistics of all that was counted; counting may continue afterwards."""
     bots = [_bot(counts, name) for name in counts.names]
     bots.sort(key=lambda bot: -(bot.mbb_per_game.value or 0.0))
     return Statistics(hands=counts.hands, bots=bots)

@@ -124,7 +124,7 @@ class Reduction:
         return tuple(dict.fromkeys([name for sums in self._games.values() for name in sums.players]))
 
     def estimates(self) -> Estimates:
-        """All win rates by all estimators; counting may go on afterwards, with another deal."""
+        """All win rates by all estimators; counting may continue afterwards, with another deal."""
         return Estimates(games=[sums.estimates() for sums in self._games.values()])
 
 
