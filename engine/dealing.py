@@ -8,11 +8,10 @@ seeding it. Such a seed is for cards that have to be dealt again from a publishe
 of one hand are enough to find it by trying all of them.
 
 *A key* (`DealKey`) has 256 bits, and no number of cards reveals anything about the others. Hand n of a match draws
-16-bit little-endian words from BLAKE2b-512 with the secret as its key, ``acpc-arena deal`` as its personalisation, and as
-its message n in 8 bytes and the number of the block, 0, 1, ..., in 4 bytes, both little-endian. A card is the next word
-modulo the cards left; a word not below the largest multiple of that number within 2**16 is skipped, so that all cards
-are equally likely. In both cases the last card of the deck moves into the gap of the one dealt.
-"""
+16-bit little-endian words from BLAKE2b-512 with the secret as its key, ``acpc-arena deal`` as its personalisation, and
+as its message n in 8 bytes and the number of the block, 0, 1, ..., in 4 bytes, both little-endian. A card is the next
+word modulo the cards left; a word not below the largest multiple of that number within 2**16 is skipped, so that all
+cards are equally likely. In both cases the last card of the deck moves into the gap of the one dealt."""
 
 from __future__ import annotations
 

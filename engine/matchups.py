@@ -1,7 +1,7 @@
 """Every class of starting hands against every other: the showdowns won, tied and lost before the flop, exactly.
 
-Counted are all pairs of holdings without a common card, each with all 1,712,304 boards without its cards. The classes and
-their order are those of `engine.cards`. The numbers come with the package in `matchups.bin`, which
+Counted are all pairs of holdings without a common card, each with all 1,712,304 boards without its cards. The classes
+and their order are those of `engine.cards`. The numbers come with the package in `matchups.bin`, which
 `engine.generators` writes. Everything in it is little-endian:
 
     8 bytes              magic

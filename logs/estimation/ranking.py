@@ -16,8 +16,8 @@ therefore says something about what it wins in another, and neither intervals no
 independent. The interval of a mean over contests (`mean_of_contests`) adds up, deal by deal, what the player won in all
 of them.
 
-The bootstrap gives the confidence of a place: every deal gets a random weight, the same in all contests, and players
-are ranked again, many times (the weights of Rubin 1981, "The Bayesian bootstrap", Annals of Statistics 9, which never leave
+The bootstrap gives the confidence of a place: every deal gets a random weight, the same in all contests, players are
+ranked again, many times (the weights of Rubin 1981, "The Bayesian bootstrap", Annals of Statistics 9, which never leave
 a contest without a unit; the competition drew units). Who came out first was probably lucky, so the samples do not vary
 around what was observed, but around observed scores shrunk by the root of their reliability: the part of the
 differences between bankrolls that the samples' own variation does not explain (Efron & Morris 1973, "Stein's estimation

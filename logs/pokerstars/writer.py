@@ -13,7 +13,7 @@ that are easy to get wrong:
   the button gets the odd ones.
 - Heads-up the button is the small blind. A game in which it is not cannot be written: trackers would report actions out
   of turn. Checks for which no table would ask are left out (`logs.pokerstars.plans`). What the ACPC allows beyond the
-  rules of card rooms is written as it happened: a raise that no other player can afford to call, and a raise by a player
+  rules of card rooms is written as it happened: a raise that no other player can afford to call, and one by a player
   who has called, after an all-in that was not a full raise.
 - At the showdown every player shows, the losers too, so that trackers see all cards; only unknown hands are mucked.
   Players who folded show nothing, except the hero.
