@@ -108,7 +108,7 @@ def test_of_a_program(tmp_path: Path, view_of: ViewOf) -> None:
         for _ in range(3):
             assert policy.policy(view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")) == {FOLD: 0.25, CALL: 0.5, RAISE: 0.25}
             assert policy.policy(view_of("kuhn", "MATCHSTATE:0:3::Ks|")) is None
-        with pytest.raises(PolicyError, match="an action that the rules refuse: r"):
+        with pytest.raises(PolicyError, match="an illegal action: r"):
             policy_at(policy, view_of("kuhn", "MATCHSTATE:1:3:r:|Ks"))
 
 

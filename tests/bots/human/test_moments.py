@@ -63,7 +63,7 @@ def test_an_answer_that_is_sent_twice_counts_once() -> None:
 def test_an_answer_to_another_moment_changes_nothing(name: str) -> None:
     seat, moments = seat_in("nolimit"), Moments()
     told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
-    with pytest.raises(StaleEntry, match="meant for another moment"):
+    with pytest.raises(StaleEntry, match="for an earlier state of the match"):
         moments.answer(name, "f")
     assert (moments.name, moments.is_asked, moments.played) == ("7.0", True, None)
 

@@ -131,7 +131,7 @@ def test_a_damaged_checkpoint(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "trainer-1.checkpoint").write_bytes(b"PK\x03\x04 half")
     ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
-    assert "trainer-1.checkpoint: it does not begin with a line that says it is a checkpoint" in ran.err
+    assert "trainer-1.checkpoint: it does not begin with a line that identifies it as a checkpoint" in ran.err
 
 
 @pytest.mark.parametrize(

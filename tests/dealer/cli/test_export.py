@@ -182,7 +182,7 @@ def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:
     ran = arena_here("export", "run/match.a.log", "-o", "dated")
     assert ran.code == 0
     assert ran.err == (
-        "run/match.a.log: nothing says when its hands were played (there is no .tlog beside it): they are dated a "
+        "run/match.a.log: the times of its hands are unknown (it has no .tlog): they are dated a "
         "second apart from the beginning of 2000 on; --begin says when the match began.\n"
     )
     ran = arena_here("export", "run/match.a.log", "-o", "begun", "--begin", "2026-01-03 20:15", "-f", "ohh")

@@ -232,7 +232,7 @@ def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
         ("JOIN bot=\x1b[2J session=s", r"REFUSED verb=JOIN reason=JOIN: bot=\?\[2J: it has a character.*"),
         ("JOIN bot=mine session=s game=chess", "REFUSED verb=JOIN reason=there is no game 'chess' here"),
         ("JOIN bot=mine session=s at-once=0", "REFUSED verb=JOIN reason=JOIN: at-once=0: it must be at least 1"),
-        ("GAME game=../../etc/passwd", "REFUSED verb=GAME reason=there is no such game here.*"),
+        ("GAME game=../../etc/passwd", "REFUSED verb=GAME reason=this server has no such game.*"),
         ("ASK tag=nothing", "REFUSED verb=ASK tag=nothing reason=none of your requests has this tag"),
         ("CHALLENGE tag=a/b game=kuhn player=A player=A seating=none", "REFUSED verb=CHALLENGE tag=a/b reason=.*"),
         ("AGAIN seat=1", "OVER seat=1 reason=no match awaits the bot at this seat"),
