@@ -41,9 +41,9 @@ def test_the_page_shows_what_was_measured(game: str) -> None:
         rows = {(row["player"], row["opponent"] or "mean"): row for row in csv.DictReader(file)}
     assert {key: cell for key, cell in cells.items() if cell} == {key: _shown(row) for key, row in rows.items()}
     config = RunSettings.model_validate(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
-    assert config.hands is not None
-    assert {row["hands"] for row in rows.values() if row["opponent"]} == {str(2 * config.hands)}
-    assert f"{config.hands:,} deals" in page
+    assert config.deals is not None
+    assert {row["hands"] for row in rows.values() if row["opponent"]} == {str(2 * config.deals)}
+    assert f"{config.deals:,} deals" in page
 
 
 def test_no_other_figure_of_strength_is_quoted() -> None:

@@ -19,7 +19,10 @@ EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic 
 def stats(
     context: typer.Context,
     sources: Sources,
-    brief: Annotated[bool, typer.Option("--brief", help="Print only the first table.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print all tables: by position and street, starting hands, final hands.")
+    ] = False,
+    brief: Annotated[bool, typer.Option("--brief", hidden=True)] = False,
     times: Annotated[bool, typer.Option("--times", help="Read the times of actions, too; takes longer.")] = False,
     game: GameName = None,
     chip_value: ChipValue = None,
@@ -67,7 +70,7 @@ def stats(
         abort("--json and --csv contradict each other; give one")
     terminal = context.ensure_object(Terminal)
     if variance:
-        if brief or times or as_csv or workers is not None:
+        if full or brief or times or as_csv or workers is not None:
             abort(
                 "--variance prints a table of its own: it goes with --json, --policy, --save, --game, --chip-value and "
                 "--strict"
@@ -105,7 +108,8 @@ def stats(
         return
     overview, *others = statistics_tables(statistics)
     terminal.view(overview)
-    if not brief:
+    if full:
         for view in others:
             terminal.view(view)
-    terminal.say("arena stats --help defines the statistics.")
+    more = "" if full else "; --full adds positions, streets and hands"
+    terminal.say(f"arena stats --help defines the statistics{more}.")

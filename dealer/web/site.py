@@ -172,17 +172,17 @@ def _methods(request: Request) -> list[str]:
 
 def error_answer(site: Site, request: Request, error: WebError) -> Response:
     """What is said of an error: to programs as a problem, to people on a page."""
+    heading = HTTPStatus(error.status).phrase
     headers = {"Retry-After": str(math.ceil(error.wait_s))} if error.wait_s else {}
     answer: Response
     if request.url.path.startswith(_API):
-        title = HTTPStatus(error.status).phrase
-        problem: dict[str, object] = {"title": title, "status": error.status, "detail": error.sentence}
+        problem: dict[str, object] = {"title": heading, "status": error.status, "detail": error.sentence}
         # As it was before there was a standard for it.
         problem["error"] = error.sentence
         if error.limit:
             problem["ratelimit"] = {"key": error.limit, "seconds": error.wait_s}
         answer = JSONResponse(problem, error.status, media_type="application/problem+json")
     else:
-        answer = site.page(request, "error.html.jinja", status=error.status, sentence=error.sentence)
+        answer = site.page(request, "error.html.jinja", status=error.status, heading=heading, sentence=error.sentence)
     answer.headers.update(headers)
     return answer

@@ -30,15 +30,17 @@ def run(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
     return shutil.copytree(finished_runs(*PLAY), tmp_path / "run")
 
 
-def test_the_first_tables(arena_here: Arena, run: Path) -> None:
-    ran = arena_here("stats", "run")
+def test_the_tables(arena_here: Arena, run: Path) -> None:
+    ran = arena_here("stats", "run", "--full")
     assert ran.code == 0
     for words in ("VPIP", "W$WSF", "By position", "By street", "Most profitable starting hands", "Hands at the end"):
         assert words in ran.out
     assert not re.search(r"\b(nan|None)\b", ran.out)
-    brief = arena_here("stats", "run", "--brief")
-    assert ran.out.startswith(brief.out)
-    assert "By street" not in brief.out
+    screen = arena_here("stats", "run")
+    assert ran.out.startswith(screen.out)
+    assert len(screen.out.splitlines()) < 40
+    assert "By street" not in screen.out
+    assert arena_here("stats", "run", "--brief").out == screen.out
 
 
 def test_the_number_of_workers_changes_no_figure(arena_here: Arena, run: Path) -> None:

@@ -44,7 +44,7 @@ async def change(request: Request) -> Response:
 
 
 async def empty(request: Request) -> Response:
-    return Site().page(request, "error.html.jinja", sentence="<b>hostile</b>")
+    return Site().page(request, "error.html.jinja", heading="Empty", sentence="<b>hostile</b>")
 
 
 ROUTES = [
