@@ -305,7 +305,7 @@ def odds_by_pot(
     if missing < 0:
         raise ValueError(f"{len(board)} board cards where there are {board_cards}")
     if not hole_cards or not all(map(len, pots)):
-        raise ValueError("nobody plays for a pot")
+        raise ValueError("a pot has no players")
     if len(set(map(len, hole_cards))) > 1 or not hole_cards[0]:
         raise ValueError("the players have not equally many hole cards")
     if is_tabled(hole_cards, board, dead=dead, deck=deck, board_cards=board_cards):
