@@ -114,7 +114,7 @@ def test_many_answers_do_not_pile_up() -> None:
     for hand in range(0, 200, 2):
         told(moments, seat, f"MATCHSTATE:0:{hand}::Ks|\r\n")
         moments.answer(f"{hand}.0", "c")
-    with pytest.raises(StaleEntry, match="another moment"):
+    with pytest.raises(StaleEntry, match="an earlier state"):
         moments.answer("0.0", "c")
     with pytest.raises(StaleEntry, match="counts once"):
         moments.answer("190.0", "c")
