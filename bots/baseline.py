@@ -21,7 +21,17 @@ _EXAMPLE_WEIGHTS: Final = (0.06, 0.47, 0.47)
 """How often the example player of the ACPC server folds, calls and raises."""
 
 
-class CallingBot(Bot):
+class _SteadyBot(Bot):
+    """A bot that takes the action of `act` whatever its cards are."""
+
+    def policy(self, view: View) -> Mapping[Action, float]:
+        return {self.act(view): 1.0}
+
+    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
+        return self.policy(view)
+
+
+class CallingBot(_SteadyBot):
     """Calls every bet and never makes one.
 
     Algorithm: call, or check if there is nothing to call. Both are always legal.
@@ -31,19 +41,10 @@ class CallingBot(Bot):
     """
 
     def act(self, view: View) -> Action:
-        """Call or check."""
         return CALL
 
-    def policy(self, view: View) -> Mapping[Action, float]:
-        """Probability 1 for call."""
-        return {CALL: 1.0}
 
-    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
-        """The same with all cards."""
-        return self.policy(view)
-
-
-class FoldingBot(Bot):
+class FoldingBot(_SteadyBot):
     """Folds to every bet.
 
     Algorithm: fold; check if there is nothing to fold to, where a fold is illegal.
@@ -53,19 +54,10 @@ class FoldingBot(Bot):
     """
 
     def act(self, view: View) -> Action:
-        """Fold or check."""
         return view.nearest_legal(FOLD)
 
-    def policy(self, view: View) -> Mapping[Action, float]:
-        """Probability 1 for the one action."""
-        return {view.nearest_legal(FOLD): 1.0}
 
-    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
-        """The same with all cards."""
-        return self.policy(view)
-
-
-class RaisingBot(Bot):
+class RaisingBot(_SteadyBot):
     """Raises whenever it may.
 
     Algorithm: bet or raise, in a no-limit game by the smallest legal size; call if no raise is legal (the round has had
@@ -76,16 +68,7 @@ class RaisingBot(Bot):
     """
 
     def act(self, view: View) -> Action:
-        """Raise or call."""
         return view.raise_min()
-
-    def policy(self, view: View) -> Mapping[Action, float]:
-        """Probability 1 for the one action."""
-        return {view.raise_min(): 1.0}
-
-    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
-        """The same with all cards."""
-        return self.policy(view)
 
 
 class HandRandom:
@@ -105,11 +88,9 @@ class HandRandom:
         self.begin_hand(0)
 
     def begin_hand(self, number: int) -> None:
-        """Restart for a hand."""
         self._counter = mixed(self._seed + number * STEP & MASK_64)
 
     def random(self) -> float:
-        """Uniform in [0, 1)."""
         self._counter = counter = self._counter + STEP & MASK_64
         return (mixed(counter) >> 11) * 2.0**-53
 
@@ -159,15 +140,13 @@ class RandomBot(Bot):
         self._weights = (fold, call, raise_)
         self._proportions = None if decisions is None else Proportions(decisions)
         if decisions is not None and self._weights != _EXAMPLE_WEIGHTS:
-            raise ValueError("give either decisions or fold, call and raise: decisions determines everything")
+            raise ValueError("give either decisions or fold, call and raise, not both")
         self._random = HandRandom(seed)
 
     def hand_started(self, view: View) -> None:
-        """Start the numbers of the hand."""
         self._random.begin_hand(view.hand_number)
 
     def act(self, view: View) -> Action:
-        """Draw an action, then its size; or a decision."""
         if self._proportions is not None:
             return action_of(self._proportions.draw(self._random.random()), view)
         legal = view.legal
@@ -197,7 +176,6 @@ class RandomBot(Bot):
         return chances | dict.fromkeys(sizes, raise_ / total / len(sizes))
 
     def policy_by_holding(self, view: View) -> Mapping[Action, float]:
-        """The same with all cards."""
         return self.policy(view)
 
     def _legal_weights(self, legal: LegalActions) -> tuple[float, float, float]:
@@ -220,7 +198,7 @@ _SIZES: Final[Mapping[str, Callable[[View], Action]]] = {
 }
 
 
-class ConstantBot(Bot):
+class ConstantBot(_SteadyBot):
     """Always takes the same action.
 
     Algorithm: the option `action` is ``fold``, ``call`` or ``raise``. The option `size` says by how much to raise in
@@ -247,20 +225,11 @@ class ConstantBot(Bot):
         self._choose = {"fold": _fold, "call": View.call}.get(action) or _raise_by(size)
         if decision is not None:
             if (action, size) != ("call", "min"):
-                raise ValueError("give either decision or action and size: decision determines everything")
+                raise ValueError("give either decision or action and size, not both")
             self._choose = _decide(decision)
 
     def act(self, view: View) -> Action:
-        """Take the action."""
         return self._choose(view)
-
-    def policy(self, view: View) -> Mapping[Action, float]:
-        """Probability 1 for the one action."""
-        return {self._choose(view): 1.0}
-
-    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
-        """The same with all cards."""
-        return self.policy(view)
 
 
 def _fold(view: View) -> Action:

@@ -1,14 +1,14 @@
 """The errors of the bots package.
 
     BotsError
-    ├── SpecError       a text names no bot, or options that the bot does not take (also a ValueError)
+    ├── SpecError       a text does not name a bot, or has options that the bot does not take (also a ValueError)
     ├── ConnectError    the dealer cannot be reached
     ├── DealerError     the dealer's lines are not states of the game, or the dealer is silent for too long
     ├── GameRefused     a bot does not play this game
     ├── IllegalReply    a bot answered with something the rules refuse
     ├── UsageError      the command line of a bot cannot be read
     ├── SolvingError    a game cannot be solved
-    ├── UnclearEntry    what a person typed at the table is no action, or an illegal one
+    ├── UnclearEntry    what a person typed at the table is not a legal action
     ├── StaleEntry      what a person sent from the table was meant for a moment that has passed
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
@@ -17,7 +17,7 @@
     │   ├── ChromosomeError  a chromosome
     │   ├── LearnerFileError  a learner's memory, or the journal of what it learns
     │   └── StrategyError  a strategy that regret minimisation has found
-    ├── PolicyError     a policy cannot be had, tells no probabilities, or is not that of the hands
+    ├── PolicyError     a policy cannot be had, has no valid probabilities, or is not that of the hands
     ├── WorkersError    processes or machines that were to compute something cannot
     └── RemoteBotError  a bot that is a separate program can no longer be played with
         ├── BotExited   the program ended, or closed its connection
@@ -43,7 +43,7 @@ class BotsError(PortableError):
 
 
 class SpecError(BotsError, ValueError):
-    """A text like ``random?fold=0.1`` names no bot, or options that the bot does not take."""
+    """A text like ``random?fold=0.1`` does not name a bot, or has options that the bot does not take."""
 
     def __init__(self, spec: str, problem: str) -> None:
         self.spec = spec
@@ -51,11 +51,11 @@ class SpecError(BotsError, ValueError):
 
 
 class UsageError(BotsError):
-    """The command line of a bot cannot be read; the sentence says why."""
+    """The command line of a bot cannot be read."""
 
 
 class UnclearEntry(BotsError):
-    """What a person typed at the table is no action, or an illegal one; the sentence says what is possible."""
+    """What a person typed at the table is not a legal action; the sentence has the legal ones."""
 
 
 class StaleEntry(BotsError):
@@ -71,14 +71,14 @@ class DealerError(BotsError):
 
 
 class GameRefused(BotsError):
-    """A bot does not play this game; the sentence says which it plays."""
+    """A bot does not play this game; the sentence has those that it plays."""
 
 
 class IllegalReply(BotsError):
     """A bot's answer is not a legal action.
 
     Attributes:
-        rule: the rule that refuses it; None for an answer that is no action, or one that cannot be written down.
+        rule: the rule that refuses it; None for an answer that is not an action, or has no text.
         state: the match state it was given to, as text.
     """
 
@@ -117,7 +117,7 @@ class BotFailure(BotsError):
 
 
 class EvolutionError(BotsError, ValueError):
-    """Settings, sizes or figures with which nothing can evolve; the sentence says which can."""
+    """Settings, sizes or figures with which nothing can evolve; the sentence has the valid ones."""
 
 
 class BotFileError(BotsError):
@@ -145,19 +145,15 @@ class StrategyError(BotFileError):
 
 
 class PolicyError(BotsError):
-    """A policy cannot be had, tells no probabilities, or is not that of the hands; the sentence says which."""
+    """A policy cannot be had, has no valid probabilities, or is not that of the hands."""
 
 
 class WorkersError(BotsError):
-    """Processes or machines that were to compute something cannot; the sentence says why."""
+    """Processes or machines that were to compute something cannot."""
 
 
 class RemoteBotError(BotsError):
-    """A bot that is a separate program can no longer be played with.
-
-    Attributes:
-        last_lines: the last lines it wrote to its output streams.
-    """
+    """A bot that is a separate program can no longer be played with."""
 
     def __init__(self, problem: str, command: Sequence[str], last_lines: Sequence[str]) -> None:
         self.command = tuple(command)
@@ -188,11 +184,11 @@ class BotTimeout(RemoteBotError):
 
 
 def in_one_line(error: BaseException) -> str:
-    """Any exception as its type and what it says, on one line of bounded length."""
+    """Any exception as its type and its text, on one line of bounded length."""
     try:
         said = " ".join(str(error).split())
     except Exception:
-        said = "its message cannot be formatted"
+        said = "it has no readable text"
     if len(said) > _MOST_CHARACTERS:
         said = said[:_MOST_CHARACTERS] + "..."
     name = type(error).__name__

@@ -1,7 +1,7 @@
-"""A person's seat as values: what is seen from it, what may be done there, the bytes to and from the dealer.
+"""A person's seat as values: what it shows, what is legal, the bytes to and from the dealer.
 
-No terminal and no page: these are faces, which show a `Scene` and hand in an action. `HumanSeat` is the seat without a
-socket, `SeatConnection` the same with one. `Moments` is for faces whose entries come late or twice, such as a page.
+Terminal and page are elsewhere: they show a `Scene` and return an action. `HumanSeat` is the seat without a
+socket, `SeatConnection` the same with one. `Moments` is for those whose entries come late or twice, such as a page.
 
     with SeatConnection(seat, "127.0.0.1", 18374) as connection:
         for scene in connection.scenes():
@@ -54,13 +54,7 @@ from protocol.match_state import betting_text
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a person has done in the match.
-
-    Attributes:
-        hands: finished hands.
-        chips: net chips by seat over them.
-        rate: the person's winnings per hand with their interval, which needs many hands; None without any.
-    """
+    """The result of a person's match so far: net chips by seat, and a rate per hand if there are hands."""
 
     hands: int
     chips: tuple[float, ...]
@@ -69,41 +63,26 @@ class Score:
 
     @property
     def yours(self) -> float:
-        """The person's net chips."""
         return self.chips[self.seat]
 
 
 @dataclass(frozen=True, slots=True)
 class Raises:
-    """The raises (or bets) that are legal; both bounds are equal where the game fixes the size.
+    """The raises (or bets) that are legal, as totals for the street and for the hand.
 
-    Attributes:
-        street_min: the smallest as a total for the street.
-        street_max: the largest as a total for the street, which in no-limit games is all-in.
-        hand_min: the smallest as a total for the hand.
-        hand_max: the largest as a total for the hand.
-        is_bet: whether nobody has bet in this round, blinds included.
-        is_fixed: whether the game fixes the size.
+    Both bounds are equal where the game fixes the size; `is_bet` without a bet or a blind in this round.
     """
 
     street_min: int
     street_max: int
     hand_min: int
-    hand_max: int
     is_bet: bool
     is_fixed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person whose turn it is may do; to call (or check) is always one of the choices.
-
-    Attributes:
-        can_fold: whether there is a bet to fold to.
-        to_call: chips that a call adds; 0: it is a check.
-        is_call_all_in: whether a call puts in the last chips.
-        raises: None where no raise is legal.
-    """
+    """What a person whose turn it is may do; to call (or check, which adds 0 chips) is always one of the choices."""
 
     can_fold: bool
     to_call: int
@@ -119,7 +98,7 @@ class Scene:
         names: the players, by position in this hand.
         hand_number: 0-based number of the hand in the match.
         all_hole_cards: by position; empty where the person has not been shown them.
-        score: over all finished hands, this one included once it is over.
+        score: over all finished hands, including this one once it is over.
     """
 
     names: tuple[str, ...]
@@ -132,7 +111,6 @@ class Scene:
 
     @property
     def game(self) -> Game:
-        """The game being played."""
         return self.betting.game
 
     @cached_property
@@ -142,27 +120,22 @@ class Scene:
 
     @property
     def hole_cards(self) -> tuple[Card, ...]:
-        """The person's own cards."""
         return self.all_hole_cards[self.position]
 
     @property
     def pot(self) -> int:
-        """Chips put in by everybody so far."""
         return self.betting.pot
 
     @property
     def finished(self) -> bool:
-        """Whether the hand is over."""
         return self.betting.finished
 
     @property
     def is_your_turn(self) -> bool:
-        """Whether the dealer waits for the person."""
         return not self.finished and self.betting.acting_position == self.position
 
     @property
     def round_name(self) -> str:
-        """What the betting round is called."""
         return round_names(self.game)[self.betting.round]
 
     @property
@@ -177,12 +150,12 @@ class Scene:
 
     @cached_property
     def history(self) -> tuple[HandEvent, ...]:
-        """What has happened in the hand, in order; a later scene of the hand only adds to it."""
+        """The events of the hand, in order; a later scene of the hand only adds to it."""
         return hand_events(self.betting, self.all_hole_cards, self.board, self.values)
 
     @cached_property
     def choices(self) -> Choices | None:
-        """What the person may do; None unless it is the person's turn."""
+        """None unless it is the person's turn."""
         if not self.is_your_turn:
             return None
         view = self.view
@@ -192,7 +165,6 @@ class Scene:
                 view.min_raise_street_total,
                 view.max_raise_street_total,
                 view.min_raise_hand_total,
-                view.max_raise_hand_total,
                 max(view.street_committed) == 0,
                 self.game.is_limit,
             )
@@ -200,7 +172,6 @@ class Scene:
 
     @cached_property
     def players(self) -> tuple[PlayerView, ...]:
-        """The players in the order of their positions."""
         return live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1].seats
 
 
@@ -219,12 +190,7 @@ def _texts(cards: Sequence[Card]) -> str:
 
 
 def in_words(event: HandEvent, scene: Scene, cards_text: Callable[[Sequence[Card]], str] = _texts) -> str:
-    """One event of a scene as a sentence without its full stop.
-
-    Args:
-        event: one of `Scene.history`.
-        scene: where it has happened.
-    """
+    """One event of the scene's history as a sentence without its full stop."""
     if isinstance(event, Dealt):
         name = round_names(scene.game)[event.round].capitalize()
         cards = f": {cards_text(event.cards)}" if event.cards else ""
@@ -253,12 +219,7 @@ _MOST_LETTERS: Final = 40
 
 
 def read_entry(text: str, scene: Scene) -> Action:
-    """The action that a person has typed; legal in the scene.
-
-    Raises:
-        UnclearEntry: it is none, or an illegal one; the sentence says what is possible.
-        ValueError: it is not the person's turn.
-    """
+    """The legal action that a person, whose turn it is, has typed; else an `UnclearEntry` with what is possible."""
     choices = scene.choices
     if choices is None:
         raise ValueError("it is not the person's turn")
@@ -351,23 +312,19 @@ def possible(choices: Choices) -> list[tuple[str, str]]:
 
 
 _REMEMBERED: Final = 16
-"""So many answers are known by their moments; older ones were not sent twice by accident."""
+"""So many answers are kept by their moments; older ones were not sent twice by accident."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandProgress:
-    """How far a person has come in a hand.
-
-    Attributes:
-        betting: as the protocol writes it, after the person's last action.
-    """
+    """A person's progress in a hand: the betting after the person's last action, as the protocol writes it."""
 
     hand_number: int
     betting: str
 
 
 class Moments:
-    """What one person is shown and asked, in order.
+    """The moments of one person, in order.
 
     Attributes:
         scene: what is shown; None before the first hand.
@@ -375,11 +332,6 @@ class Moments:
     """
 
     def __init__(self, played: HandProgress | None = None) -> None:
-        """Begin.
-
-        Args:
-            played: what the person had played in a hand that is dealt again.
-        """
         self.scene: Scene | None = None
         self.played = played
         self._coming: deque[Scene] = deque()
@@ -393,7 +345,7 @@ class Moments:
 
     @property
     def is_asked(self) -> bool:
-        """Whether nothing goes on without the person: it is to act, or to go on to the next hand."""
+        """Whether the match waits for the person: to act, or to continue with the next hand."""
         scene = self.scene
         return scene is not None and not self._is_passed and (scene.is_your_turn or scene.finished)
 
@@ -402,19 +354,17 @@ class Moments:
         action = self._played_here(scene) if scene.is_your_turn else None
         if action is None:
             self._coming.append(scene)
-            self._go_on()
+            self._advance()
         return action
 
     def answer(self, name: str, entry: str) -> Action | None:
         """Take what the person has entered at a moment; returns its action, None where a hand was over.
 
-        Args:
-            name: of the moment that the person has seen.
-            entry: as `read_entry` takes it; after a hand, anything goes on.
+        The name is that of the moment that the person has seen; after a hand, any entry continues.
 
         Raises:
             StaleEntry: that moment has passed.
-            UnclearEntry: it is no action, or an illegal one.
+            UnclearEntry: it is not a legal action.
         """
         scene = self.scene
         if scene is None or name != self.name or not self.is_asked:
@@ -430,10 +380,10 @@ class Moments:
         if len(self._answers) > _REMEMBERED:
             del self._answers[next(iter(self._answers))]
         self._is_passed = True
-        self._go_on()
+        self._advance()
         return action
 
-    def _go_on(self) -> None:
+    def _advance(self) -> None:
         while self._coming and not self.is_asked:
             self.scene, self._is_passed = self._coming.popleft(), False
 
@@ -479,13 +429,13 @@ class HumanSeat:
         earlier: Iterable[tuple[int, Sequence[float]]] = (),
         key: str | None = None,
     ) -> None:
-        """Sit down.
+        """Prepare the seat.
 
         Args:
             names: the players, by seat.
             earlier: numbers of hands that were played before, each with its net chips by seat; those that are played
                 again do not count.
-            key: the line that the dealer wants to hear first; None for none.
+            key: the line that the dealer expects first; None for none.
         """
         self._key = b"" if key is None else f"{key}\n".encode()
         self._session = PlayerSession(game)
@@ -495,19 +445,17 @@ class HumanSeat:
         self._is_begun = False
         self._hands = 0
         self._chips = [0.0] * len(self._names)
-        # A person looks after every hand, and leaves when it pleases.
+        # A person looks after every hand, and leaves at any time.
         self._mean = AnyTimeMean((), score_bounds(game))
         self._mbb_per_chip = 1000.0 / game.big_blind
         self._opponent = self._names[1 - seat] if len(self._names) == 2 else "the table"
 
     @property
     def score(self) -> Score:
-        """The score so far."""
         rate = self._mean.rate(self._names[self._seat], self._opponent)
         return Score(self._hands, tuple(self._chips), self._seat, rate)
 
     def open(self) -> bytes:
-        """The bytes that open the conversation."""
         return self._key + self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> Iterator[Scene]:
@@ -528,11 +476,7 @@ class HumanSeat:
                 return
 
     def answer(self, action: Action) -> bytes:
-        """The bytes that answer the last scene, in which it was the person's turn.
-
-        Raises:
-            LocalProtocolError: it was not, or the rules refuse the action.
-        """
+        """The bytes that answer the last scene, in which it was the person's turn."""
         return self._session.send(Reply(action))
 
     def _scene(self, received: ReceivedState) -> Scene:
@@ -575,14 +519,7 @@ class SeatConnection:
     """A seat with its socket; a context manager."""
 
     def __init__(self, seat: HumanSeat, host: str, port: int, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
-        """Connect.
-
-        Args:
-            connect_timeout_s: how long to go on trying while nobody listens there.
-
-        Raises:
-            ConnectError: nobody listens there.
-        """
+        """Connect; a `ConnectError` if no program listens there for so long."""
         self._seat = seat
         self._socket = connect(host, port, connect_timeout_s)
         self._send(seat.open())
@@ -590,8 +527,7 @@ class SeatConnection:
     def scenes(self, on_idle: Callable[[], None] = lambda: None) -> Iterator[Scene]:
         """What is seen, as it comes, until the dealer closes the connection. Nothing is sent unless `answer` is called.
 
-        Args:
-            on_idle: called now and then while nothing comes.
+        `on_idle` is called now and then while nothing comes.
 
         Raises:
             DealerError: the dealer sent something that is not a state of the game.
@@ -610,11 +546,7 @@ class SeatConnection:
             yield from self._seat.receive_data(data)
 
     def answer(self, action: Action) -> None:
-        """Answer the last scene; where the dealer is gone, the scenes end.
-
-        Raises:
-            LocalProtocolError: it was not the person's turn, or the rules refuse the action.
-        """
+        """Answer the last scene; where the dealer is gone, the scenes end."""
         self._send(self._seat.answer(action))
 
     def _send(self, data: bytes) -> None:
@@ -622,11 +554,11 @@ class SeatConnection:
             self._socket.settimeout(_SEND_TIMEOUT_S)
             self._socket.sendall(data)
         except OSError:
-            # What the dealer has said before it left can still be read.
+            # The dealer's last lines can still be read.
             return
 
     def close(self) -> None:
-        """Leave; the dealer takes it for a player that has gone."""
+        """Leave; the dealer treats the player as gone."""
         self._socket.close()
 
     def __enter__(self) -> SeatConnection:

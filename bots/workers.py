@@ -95,11 +95,7 @@ class Workers:
         return list(self.each(function, *arguments))
 
     def each(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> Iterator[_Result]:
-        """As `map`, but a result comes as soon as it and all before it are there.
-
-        Raises:
-            WorkersError: as `map`.
-        """
+        """As `map`, but a result comes as soon as it and all before it are there."""
         futures = [self.submit(function, *task) for task in zip(*arguments, strict=True)]
         try:
             for future in futures:
@@ -113,8 +109,7 @@ class Workers:
     ) -> Future[_Result]:
         """A future of the function's result; cancelled, the task is no longer wanted.
 
-        Args:
-            on_progress: called, in a thread of any kind, with what the task sends.
+        `on_progress` is called, in a thread of any kind, with what the task sends.
         """
         promise: Future[_Result] = Future()
         if on_progress is not None and isinstance(self._executor, _ClusterExecutor):
@@ -181,14 +176,10 @@ def _settle(settle: Callable[[Any], None], value: object) -> None:
 
 
 def local_workers(count: int) -> Workers:
-    """Processes of this machine. They ignore Ctrl-C, which is the caller's to handle.
-
-    Raises:
-        ValueError: there is not at least one.
-    """
+    """Processes of this machine, at least one. They ignore Ctrl-C, which is the caller's to handle."""
     if count < 1:
         raise ValueError(f"there must be at least 1 worker, not {count}")
-    # Each is started afresh: threads and locks of this process are none of theirs.
+    # Each is started afresh: threads and locks of this process must not be copied.
     context = multiprocessing.get_context("spawn")
     return Workers(
         lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_ignore_interrupts),
@@ -203,10 +194,7 @@ def _ignore_interrupts() -> None:
 
 
 def cluster_workers(address: str) -> Workers:
-    """The workers of a dask cluster.
-
-    Args:
-        address: of its scheduler, such as ``tcp://192.168.0.5:8786``.
+    """The workers of a dask cluster, by the address of its scheduler, such as ``tcp://192.168.0.5:8786``.
 
     Raises:
         WorkersError: no address, no dask.distributed, a scheduler that does not answer, or has no workers.
@@ -219,7 +207,7 @@ def cluster_workers(address: str) -> Workers:
     except ImportError:
         raise WorkersError("a cluster needs dask.distributed: pip install distributed") from None
     for logger in ("distributed", "distributed.client"):
-        # What it has to say of lost connections is said in the sentences of our errors.
+        # Lost connections are reported by our own errors.
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     # Large tasks are what a cluster is for here.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
@@ -246,11 +234,7 @@ def _connected(client: Any, address: str) -> Any:
 
 
 class _ClusterExecutor(Executor):
-    """The executor of a dask client; ending it ends the client.
-
-    Attributes:
-        count: how many tasks the cluster does at a time.
-    """
+    """The executor of a dask client, which does `count` tasks at a time; ending it ends the client."""
 
     def __init__(self, client: Any) -> None:
         self.count: int = sum(client.nthreads().values())
@@ -267,7 +251,7 @@ class _ClusterExecutor(Executor):
     def with_progress(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], on_progress: _OnProgress, promise: Future[Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """A function with arguments that does the same, and whose words are heard until the promise has its end."""
+        """The same call, which reports its progress until the promise is settled."""
         number = next(self._numbers)
         if not number:
             self._client.subscribe_topic(self._topic, self._receive)
@@ -281,7 +265,7 @@ class _ClusterExecutor(Executor):
             on_progress(tuple(words))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        # A client that has lost its scheduler has nobody to tell that its tasks are not wanted.
+        # A client that has lost its scheduler cannot cancel its tasks.
         with contextlib.suppress(Exception):
             self._executor.shutdown(wait=wait)
         self._client.close()
@@ -289,30 +273,30 @@ class _ClusterExecutor(Executor):
 
 # ---- in a task
 
-_mouth: ContextVar[tuple[str, int] | None] = ContextVar("_mouth", default=None)
-"""The topic and the number under which a task of a cluster tells something; None where nobody hears."""
+_channel: ContextVar[tuple[str, int] | None] = ContextVar("_channel", default=None)
+"""The topic and the number under which a task of a cluster reports; None elsewhere."""
 
 
 def _with_topic(topic: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    token = _mouth.set((topic, number))
+    token = _channel.set((topic, number))
     try:
         return function(*arguments)
     finally:
-        _mouth.reset(token)
+        _channel.reset(token)
 
 
 def send_progress(*words: int) -> None:
     """Send how far the running task is to the process that submitted it; only a cluster sends it on."""
-    if (mouth := _mouth.get()) is not None:
+    if (channel := _channel.get()) is not None:
         from distributed import get_worker
 
-        topic, number = mouth
+        topic, number = channel
         get_worker().log_event(topic, [number, *words])
 
 
 def is_wanted() -> bool:
-    """Whether somebody still waits for the task that is running; tasks of this machine end with who submitted them."""
-    if _mouth.get() is None:
+    """Whether the running task is still waited for; tasks of this machine end with the process that submitted them."""
+    if _channel.get() is None:
         return True
     from distributed import get_worker
 

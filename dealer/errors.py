@@ -21,7 +21,7 @@
     │   └── TrainingError      what a player has learnt cannot be read or kept
     ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
     ├── UnreadLinesError       a player does not read what it is sent (also an OSError); never leaves a match
-    └── ConversationError      a bot under examination says no more; never leaves `dealer.doctor`
+    └── ConversationError      a bot under examination sends no more; never leaves `dealer.doctor`
 
 Every error composes its sentence from the facts it carries. None names an option of a command line: the command line
 adds what it would have people type.
@@ -270,7 +270,7 @@ class UnreadLinesError(DealerError, OSError):
 
 @dataclass(eq=False, repr=False)
 class ConversationError(DealerError):
-    """The conversation with a bot under examination cannot go on.
+    """The conversation with a bot under examination cannot continue.
 
     Attributes:
         ending: why, as a `dealer.doctor.dialogue.Ending`.

@@ -1,13 +1,13 @@
 """What a formula player observes, the formulas, and the decision that follows.
 
-Decisions. Every player of the work chooses one of a few numbered decisions. The table that lists them is missing; a
+Decisions. Every player of the thesis chooses one of a few numbered decisions. The table that lists them is missing; a
 caption says that 2 means to continue. Here 1 folds, and the higher numbers raise by increasing amounts. An illegal
 decision becomes the nearest legal action: a fold with nothing to call is a check, a raise where none is allowed is a
 call, and a size is clamped to its bounds. In a limit game all three raises have the fixed size.
 
-Quantities. The formulas take it, and so may a learner. The names in capitals are the work's. The work gives no unit of
-money; here it is the big blind, so that a number means the same in every game. Where only a ratio matters, whole chips
-are used, which are exact.
+Quantities. They are the terms of the formulas and of learners. The names in capitals are those of the thesis, which
+gives no unit of money; here it is the big blind, so that a number means the same in every game. Where only a ratio
+matters, whole chips are used, which are exact.
 
 Formulas. The formulas are missing from the text, but the sentences after each of them name their terms. They are
 reconstructed from those:
@@ -40,7 +40,7 @@ from engine.errors import quoted
 
 
 class Decision(IntEnum):
-    """The decisions of a player: 2 is the work's, the others are defined here."""
+    """The decisions of a player: 2 is that of the thesis, the others are defined here."""
 
     FOLD = 1
     CALL = 2
@@ -50,7 +50,6 @@ class Decision(IntEnum):
 
     @property
     def words(self) -> str:
-        """The name of the decision."""
         return self.name.lower().replace("_", " ")
 
 
@@ -65,7 +64,6 @@ _ACTIONS: Final[Mapping[Decision, Callable[[View], Action]]] = {
 
 
 def action_of(decision: Decision, view: View) -> Action:
-    """The legal action for a decision in this state."""
     return _ACTIONS[decision](view)
 
 
@@ -73,11 +71,7 @@ class Proportions:
     """How often each decision is drawn: table 3, as a parameter, since its numbers are missing."""
 
     def __init__(self, text: str) -> None:
-        """Read five numbers, for the decisions 1 to 5, such as ``20/50/15/10/5``; they need not sum to 100.
-
-        Raises:
-            ValueError: not five numbers of 0 or more, or all 0.
-        """
+        """Read five numbers, for the decisions 1 to 5, such as ``20/50/15/10/5``; they need not sum to 100."""
         try:
             weights = [float(part) for part in text.split("/")]
         except ValueError:
@@ -91,7 +85,6 @@ class Proportions:
         self.chances: Mapping[Decision, float] = {
             decision: weight / total for decision, weight in zip(Decision, weights, strict=True) if weight
         }
-        """The probability of each decision that may be drawn."""
         self._ends = tuple(accumulate(self.chances.values()))
 
     def draw(self, number: float) -> Decision:
@@ -116,9 +109,9 @@ class Observation:
 
     chance_percent: float | None
     """CHANCE: the player's chance to win, 0 to 100; None if not asked for, since it costs more than all the rest. The
-    work does not say how it was computed; here it is the expected share of the pot (`bots.sdk.chance`)."""
+    thesis does not define it; here it is the expected share of the pot (`bots.sdk.chance`)."""
     pot_chips: int
-    """POT: chips that all players have put in during this hand, blinds included."""
+    """POT: chips that all players have put in during this hand, with the blinds."""
     odds: float
     """ODDS: the pot as a multiple of what the player has put in during this hand; 0 while that is nothing."""
     raise_chips: int
@@ -130,11 +123,11 @@ class Observation:
     follower_count: int
     """FOLLOWERS: players that will act after this one in the round if nobody raises; 0 for the last."""
     round: int
-    """ROUND: the betting round, 0-based. The work only separates the first from the others."""
+    """ROUND: the betting round, 0-based. The thesis only separates the first from the others."""
     in_game_count: int
-    """INGAME: players that have not folded, this one included."""
+    """INGAME: players that have not folded, with this one."""
     big_blind_chips: int
-    """The unit of money, in chips; not a quantity of the work."""
+    """The unit of money, in chips; not a quantity of the thesis."""
 
     @property
     def pot_money(self) -> float:
@@ -148,12 +141,11 @@ class Observation:
 
     @property
     def own_chips(self) -> int:
-        """Chips the player has put in during this hand: POT / ODDS, as in the work; 0 if ODDS is 0."""
+        """Chips the player has put in during this hand: POT / ODDS, as in the thesis; 0 if ODDS is 0."""
         return round(self.pot_chips / self.odds) if self.odds else 0
 
 
 def observe(view: View, chance_percent: float | None = None) -> Observation:
-    """The quantities that the player to act sees."""
     own_chips = view.hand_committed[view.position]
     return Observation(
         chance_percent=chance_percent,
@@ -184,10 +176,7 @@ def mfs_relation(seen: Observation) -> float:
     """Formula 1: expected gain over expected loss, infinite for a certain win.
 
     CHANCE * others / ((100 - CHANCE) * (own + RAISE)), with own = POT / ODDS the player's chips in the pot and
-    others = POT - own.
-
-    Raises:
-        ValueError: CHANCE is unknown, or nothing is at stake: ODDS and RAISE are 0.
+    others = POT - own. CHANCE must be known, and ODDS or RAISE above 0.
     """
     if seen.chance_percent is None:
         raise ValueError("the MFS relation needs CHANCE")
@@ -203,11 +192,7 @@ def mfs_relation(seen: Observation) -> float:
 
 
 def mfs_decision(seen: Observation, k: float) -> Decision:
-    """Formula 5: k times the MFS relation as a decision; 2, to enter the game, while the player has put nothing in.
-
-    Raises:
-        ValueError: CHANCE is unknown.
-    """
+    """Formula 5: k times the MFS relation as a decision; 2, to enter the game, while the player has put nothing in."""
     return decision_of(k * mfs_relation(seen)) if seen.odds else Decision.CALL
 
 
@@ -215,7 +200,7 @@ def rh_relation(seen: Observation) -> float:
     """Formula 2: the pot, discounted by raises, players and the price.
 
     POT / ((QTYRAISE + 1) * (FOLLOWERS + 1) * INGAME * (RAISE + 1)), money in big blinds. The 1 added to
-    RAISE is the work's, the one added to QTYRAISE is Findler's; the one added to FOLLOWERS is ours, since the last
+    RAISE is the thesis's, the one added to QTYRAISE is Findler's; the one added to FOLLOWERS is ours, since the last
     player to act has none.
     """
     players = (seen.follower_count + 1) * seen.in_game_count

@@ -35,7 +35,7 @@ class McBot(Bot):
         the same, each hand has its own preference. Nothing is ever folded for nothing.
 
     Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013, section 4.2.
-        `docs/gap-fillings.md` lists what it leaves open. The work simulates after the flop only: that is `lp-mc`.
+        `docs/gap-fillings.md` lists what it leaves open. The thesis simulates after the flop only: that is `lp-mc`.
         Before it, hands are ordered here by their chance to win against random cards.
 
     Other games: limit hold'em of two players, of any stakes. All other games are refused.
@@ -54,7 +54,6 @@ class McBot(Bot):
     def __init__(
         self, options: SimulationOptions = _DEFAULTS, *, explain: bool = False, seed: int | None = None
     ) -> None:
-        """Set the options; `SimulationOptions` says what each decides."""
         self._options = options
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
@@ -62,7 +61,6 @@ class McBot(Bot):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All but limit hold'em of two players is refused."""
         if is_holdem(game) and game.is_limit and game.num_players == 2:
             return None
         return (
@@ -71,20 +69,15 @@ class McBot(Bot):
         )
 
     def prepare(self, game: Game) -> None:
-        """Load the kernels."""
         load()
 
     def hand_finished(self, view: View) -> None:
-        """See what the opponent did last."""
+        """Observe what the opponent did last."""
         self._model.observe(view.betting, view.position, view.hand_number)
         self._model.end_hand()
 
     def act(self, view: View) -> Action:
-        """Simulate, and play the best action.
-
-        Raises:
-            GameRefused: the game is not limit hold'em of two players.
-        """
+        """Simulate, and play the best action."""
         self.require_game(view.game)
         self._model.observe(view.betting, view.position, view.hand_number)
         values = simulate(view, self._model, self._options, draw(self._seed, view))
@@ -98,10 +91,7 @@ class McBot(Bot):
 def best_action(view: View, values: Values, threshold: float, *, is_aggressive: bool) -> Action:
     """The action of the highest value; a check instead of a fold where a check is free.
 
-    Args:
-        threshold: how near the values of call and raise must be, as a share of the pot, to count as equal; both must
-            be positive.
-        is_aggressive: whether to raise where they do.
+    Call and raise count as equal if both are positive and differ by at most the threshold, as a share of the pot.
     """
     call, raise_ = values.call, values.raise_
     if raise_ is not None and (raise_ > 0 or not view.can_fold):
@@ -113,7 +103,7 @@ def best_action(view: View, values: Values, threshold: float, *, is_aggressive: 
 
 
 def _explain(view: View, values: Values, action: Action) -> str:
-    """The values of fold, call and raise in chips, as in the work's log, and what came of them."""
+    """The values of fold, call and raise in chips, as in the log of the thesis, and the action."""
     cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
     raise_ = "-" if values.raise_ is None else f"{values.raise_:.2f}"
     return (
@@ -128,7 +118,7 @@ _BETS: Final = 4
 _ACTIONS: Final = (FOLD, CALL, RAISE)
 _LETTERS: Final = {ActionKind.CALL: "c", ActionKind.RAISE: "r"}
 _PREFLOP_HELP: Final = (
-    "how to play before the flop: equilibrium, or published, the strategy that the thesis used by mistake; "
+    "how to play before the flop: equilibrium, or published, which is what the thesis played in its place, by mistake; "
     "its folds where nothing is owed are checks"
 )
 
@@ -203,37 +193,23 @@ class LpBot(Bot):
     }
 
     def __init__(self, *, preflop: str = EQUILIBRIUM, explain: bool = False, seed: int | None = None) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: there is no such strategy.
-        """
         self._preflop = _Preflop(preflop)
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All games but the one that has been solved are refused."""
         return preflop_refusal(game)
 
     def act(self, view: View) -> Action:
-        """Draw by the equilibrium before the flop; call after it.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
+        """Draw by the equilibrium before the flop; call after it."""
         self.require_game(view.game)
         if view.round:
             return CALL
         return self._preflop.act(view, uniform(draw(self._seed, view)), explains=self._explains)
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The equilibrium's probabilities before the flop; a call after it.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
+        """The equilibrium's probabilities before the flop; a call after it."""
         self.require_game(view.game)
         return {CALL: 1.0} if view.round else self._preflop.policy(view)
 
@@ -279,7 +255,6 @@ class LpMcBot(McBot):
         seed: int | None = None,
     ) -> None:
         """Set the options; `SimulationOptions` says what each of the simulation's decides.
-
         Raises:
             ValueError: there is no such strategy.
         """
@@ -288,25 +263,16 @@ class LpMcBot(McBot):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All games but the one whose betting before the flop has been solved are refused."""
         return preflop_refusal(game)
 
     def act(self, view: View) -> Action:
-        """Draw by the equilibrium before the flop; simulate after it.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
+        """Draw by the equilibrium before the flop; simulate after it."""
         if view.round:
             return super().act(view)
         self.require_game(view.game)
         return self._preflop.act(view, uniform(draw(self._seed, view)), explains=self._explains)
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """The equilibrium's probabilities before the flop; None after it, where the model decides.
-
-        Raises:
-            GameRefused: the game is another one.
-        """
+        """The equilibrium's probabilities before the flop; None after it, where the model decides."""
         self.require_game(view.game)
         return None if view.round else self._preflop.policy(view)

@@ -3,17 +3,17 @@
 The betting before the flop is played as the rules have it; whoever is left then shows down, on all boards. It is the
 model of Selby (1999), and of Vytrísal (2013). Player 0 is the small blind, a class is one of the 169 starting hands.
 With blinds 1/2, bets of 2 and at most four bets the tree has 15 leaves; each player has 11 sequences and 4 information
-sets for each class. As in the work, one of the sequences is a fold that owes nothing, which the rules refuse: `solve`
+sets for each class. As in the thesis, one of the sequences is a fold that owes nothing, which the rules refuse: `solve`
 never takes it.
 
 The printed solution is the same game with a mistake. Where the small blind folds at once, the big blind has done
 nothing: in the sequence form that leaf is one cell for all its 169 classes, and their payoffs have to be summed. The
-work assigned each of them to the cell, so that only the one written last was left: to fold cost nearly nothing, and 89
-of 169 hands did. Which class came last matters little: with any pair, and AA is the last of ours, the mixed strategies
-are those of the work.
+thesis assigned each of them to the cell, so that only the one written last was left: to fold cost nearly nothing, and
+89 of 169 hands did. Which class came last matters little: with any pair, and AA is the last of ours, the mixed
+strategies are those of the thesis.
 
 In that game the small blind never limps, and what the big blind would do after a limp is hardly bound: it only has to
-make limping no better. Of all optimal plans the one nearest to what the work printed is taken.
+make limping no better. Of all optimal plans the one nearest to what the thesis printed is taken.
 
 `python -m bots.lp_mc.preflop` writes the table of both solutions (`bots.lp_mc.strategy`). It takes seconds. If the
 checksum it prints is a new one, `bots.lp_mc.strategy.STRATEGY_SHA256` has to follow: the equilibrium is one of many,
@@ -59,7 +59,7 @@ OPPONENTS: Final[Mapping[str, tuple[float, float, float]]] = {
     "random": (1 / 3, 1 / 3, 1 / 3),
     "calling": (0.0, 1.0, 0.0),
 }
-"""The simple players of the work: how often they fold, call and raise; where a raise is refused they call instead."""
+"""The simple players of the thesis: how often they fold, call and raise; where a raise is refused they call instead."""
 _SMALL_BLIND: Final = Position(1)
 """Of the arena's game of two players; the big blind is position 0."""
 
@@ -71,10 +71,10 @@ class PreflopRules:
     Attributes:
         blinds: the small and the big blind, in chips.
         bet: the size of a raise, in chips.
-        cap: how many bets there may be, the big blind included.
+        cap: how many bets there may be, including the big blind.
 
     Raises:
-        SolvingError: no game is played like that.
+        SolvingError: the rules are those of no game.
     """
 
     blinds: tuple[int, int] = (1, 2)
@@ -92,7 +92,6 @@ class PreflopRules:
 
     @property
     def game(self) -> Game:
-        """The betting as a game of one round."""
         small, big = self.blinds
         return Game(
             betting=BettingType.LIMIT,
@@ -125,12 +124,7 @@ class _Matchups:
 def preflop_form(rules: PreflopRules, counts: NDArray[np.int64] | None = None) -> SequenceForm:
     """The sequence form of the game.
 
-    Args:
-        counts: wins, ties and losses of each class against each, by default those of `engine.matchups`.
-
-    Raises:
-        OSError: the table of `engine.matchups` is missing from the installation.
-        TableError: it is damaged.
+    The counts are wins, ties and losses of each class against each, by default those of `engine.matchups`.
     """
     if counts is None:
         counts = matchups.counts()
@@ -141,11 +135,7 @@ def preflop_form(rules: PreflopRules, counts: NDArray[np.int64] | None = None) -
 
 
 def solve(form: SequenceForm, on_step: Step | None = None) -> Equilibrium:
-    """An equilibrium by linear programming, without free folds; `on_step` is called now and then.
-
-    Raises:
-        SolvingError: the solver ends without an optimum.
-    """
+    """An equilibrium by linear programming, without free folds; `on_step` is called now and then."""
     # The simplex method solves the program of the big blind in a third of the time.
     value, plans = LinearProgram(form, player=1).solve(on_step)
     return Equilibrium(value, (plans[0], without_free_folds(form, plans[1])))
@@ -182,7 +172,7 @@ def balance(form: SequenceForm, plans: Plans, opponent: str) -> float:
 
 
 _SEQUENCES = {"f": ("c", 0), "k": ("c", 1), "rf": ("crr", 0), "rr": ("crr", 2)}
-"""The words of the table after a limp: the betting before the last action, and its place among the actions."""
+"""The notation of the table after a limp: the betting before the last action, and its place among the actions."""
 
 
 def published_program(form: SequenceForm, *, player: int = 0) -> LinearProgram:
@@ -191,11 +181,7 @@ def published_program(form: SequenceForm, *, player: int = 0) -> LinearProgram:
 
 
 def solve_as_published(form: SequenceForm, on_step: Step | None = None) -> Equilibrium:
-    """The solution of the game with the mistake; `on_step` is called now and then.
-
-    Raises:
-        SolvingError: the solver ends without an optimum.
-    """
+    """The solution of the game with the mistake; `on_step` is called now and then."""
     program = published_program(form, player=1)
     value, (small_blind, _) = program.solve(on_step)
     return Equilibrium(value, (small_blind, program.favourite(_printed(form), on_step)))
@@ -272,11 +258,7 @@ Lines: TypeAlias = Mapping[str, float]
 
 
 class Chart(NamedTuple):
-    """What a player does from its first decision on.
-
-    Attributes:
-        title: who, and after what.
-    """
+    """What a player does from its first decision on; the title names the player and what came before."""
 
     title: str
     lines: tuple[Lines, ...]
@@ -291,7 +273,6 @@ class DecisionCounts(NamedTuple):
     """How many of the 169 hands do what at a decision.
 
     Attributes:
-        seat: whose decision.
         betting: the actions before it, as in a match state.
         fold: hands that always fold.
         call: hands that always call, or check.
@@ -310,7 +291,6 @@ class DecisionCounts(NamedTuple):
 
 
 def is_pure(lines: Lines) -> bool:
-    """Whether a hand always plays the same line."""
     return max(lines.values()) > _CERTAIN
 
 
@@ -342,7 +322,6 @@ def _lines(form: SequenceForm, player: int, plan: Plan, start: Choice, hand: int
 
 
 def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
-    """How many hands do what at each decision."""
     found = []
     for player, plan in enumerate(plans):
         for name, chances in strategy_of(form, player, plan).items():

@@ -1,7 +1,7 @@
 """The showdowns that a simulated hand may end in, drawn by compiled code.
 
 The opponent holds one of the hands that have been left to it, all equally likely, and the cards to come are any of the
-rest. So much of a trial is cards; what the players put in meanwhile is `bots.lp_mc.simulation`' business.
+rest. So much of a trial is cards; what the players put in meanwhile is left to `bots.lp_mc.simulation`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Holdings(NamedTuple):
 def holdings_by_strength(hole: tuple[int, ...], board: tuple[int, ...]) -> Holdings:
     """The hands an opponent may hold, by their strength together with the board.
 
-    Before the flop by their chance to win against random cards. Equal ones stand in the order of their cards.
+    Before the flop by their chance to win against random cards. Equal ones are in the order of their cards.
     """
     unseen = np.delete(_DECK, hole + board)
     low, high = _pairs(len(unseen))
@@ -100,13 +100,11 @@ def count_shares(
     random numbers, whose upper half makes the first draw and its lower half the second, as in `engine.kernels.draw`.
 
     Args:
-        hole: our two cards.
         board: none, or three to five cards.
         unseen: the others of the deck.
         low, high: the hands of the opponent, as places in unseen, low < high.
         sizes: how many showdowns are in each batch.
         start: of the random numbers.
-        shares: one number for each batch.
     """
     cards, to_come = len(unseen), _BOARD_CARDS - len(board)
     rest = cards - 2

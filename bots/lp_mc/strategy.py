@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from os.path import dirname, join
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from engine.errors import TableError
 
@@ -44,45 +43,24 @@ class ActionChances(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PreflopStrategy:
-    """Both players' strategy.
-
-    Attributes:
-        numbers: by place in `BETTINGS` and starting hand, fold, call and raise one after the other.
-    """
-
     numbers: tuple[float, ...]
 
     def chances(self, betting: str, starting_hand: int) -> ActionChances:
-        """How to play.
-
-        Args:
-            betting: the actions so far, such as ``cr``: one of `BETTINGS`.
-            starting_hand: its number in `engine.cards`.
-        """
+        """The chances after one of `BETTINGS`, such as ``cr``, with a starting hand's number in `engine.cards`."""
         at = 3 * (BETTINGS.index(betting) * _HANDS + starting_hand)
         return ActionChances(*self.numbers[at : at + 3])
 
 
 @cache
 def preflop_strategy(*, as_published: bool = False) -> PreflopStrategy:
-    """The shipped strategy: the equilibrium, or what the work played in its place.
+    """The shipped strategy: the equilibrium, or what the thesis played in its place.
 
     Raises:
         OSError: the table is missing from the installation.
         TableError: the table is damaged.
     """
-    return load()[as_published]
-
-
-def load() -> tuple[PreflopStrategy, PreflopStrategy]:
-    """Read the packaged file (65 KB): the equilibrium, and the strategy as published.
-
-    Raises:
-        OSError: the file is missing from the installation.
-        TableError: the file is not the one that belongs to this version.
-    """
     with open(STRATEGY_PATH, "rb") as file:
-        return read(file.read())
+        return read(file.read())[as_published]
 
 
 def write(equilibrium: PreflopStrategy, published: PreflopStrategy) -> bytes:
@@ -91,16 +69,8 @@ def write(equilibrium: PreflopStrategy, published: PreflopStrategy) -> bytes:
 
 
 def read(data: bytes) -> tuple[PreflopStrategy, PreflopStrategy]:
-    """The two strategies that `write` was given.
-
-    Raises:
-        TableError: these bytes are not the file that belongs to this version.
-    """
+    """The two strategies that `write` was given; a `TableError` for other bytes than those of this version."""
     if not data.startswith(_MAGIC) or hashlib.sha256(data).hexdigest() != STRATEGY_SHA256:
         raise TableError("the strategy before the flop is damaged or of another version; reinstall it")
     equilibrium, published = _ONE.iter_unpack(data[len(_MAGIC) :])
     return PreflopStrategy(equilibrium), PreflopStrategy(published)
-
-
-Lines: TypeAlias = Mapping[str, float]
-"""The lines of play of a hand, likeliest first, with their probabilities: ``rc`` raises and calls a raise."""

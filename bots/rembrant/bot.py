@@ -44,12 +44,7 @@ _DEFAULTS: Final = Style()
 
 
 class _Decision(NamedTuple):
-    """The rule for a situation.
-
-    Attributes:
-        moves: the two moves to draw from, the more passive one first; often the same move twice.
-        chance: the probability of the second move.
-    """
+    """The rule for a situation: two moves, the more passive first and often the same, and the chance of the second."""
 
     hand: str
     danger: Danger | None
@@ -66,10 +61,10 @@ class RembrantBot(Bot):
         seven, with columns for how the hole cards contribute (`bots.rembrant.rules`). Group, street and the opponent's
         last action select one cell of one table (`bots.rembrant.rules`). Where a cell holds two moves, the threats on
         the board decide, in one of two readings (`bots.rembrant.rules`, option `reading`). The bot computes no odds
-        and keeps no model of its opponents. The work also mentions a hand's potential, but no table uses it.
+        and keeps no model of its opponents. The paper also mentions a hand's potential, but no table uses it.
 
     Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
-        work's. What it leaves open is decided here, in `bots.rembrant.rules.Style` wherever another choice is as good:
+        paper's. What it leaves open is decided here, in `bots.rembrant.rules.Style` wherever another choice is as good:
         all sizes but two, the meaning of the slashes, how hands made on the board count, which hands pay when a check
         is not free. Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind.
         docs/gap-fillings.md lists all of it.
@@ -91,14 +86,13 @@ class RembrantBot(Bot):
     }
 
     def __init__(self, style: Style = _DEFAULTS, *, explain: bool = False, seed: int | None = None) -> None:
-        """Set what the work leaves open."""
+        """Set what the paper leaves open."""
         self._style = style
         self._explains = explain
         self._seed = random.getrandbits(64) if seed is None else seed
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All but hold'em is refused."""
         if is_dealt_as_holdem(game) and len(game.deck) == _DECK_CARDS:
             return None
         return (
@@ -107,11 +101,7 @@ class RembrantBot(Bot):
         )
 
     def act(self, view: View) -> Action:
-        """Play the rule.
-
-        Raises:
-            GameRefused: the game is not hold'em.
-        """
+        """Play the rule."""
         decision = self._decide(view)
         move = decision.moves[self._draw(view, decision.chance)]
         action = action_of(move, view, decision.danger, self._style)
@@ -120,11 +110,7 @@ class RembrantBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """One action in the deterministic reading; often two in the probabilistic one.
-
-        Raises:
-            GameRefused: the game is not hold'em.
-        """
+        """One action in the deterministic reading; often two in the probabilistic one."""
         decision = self._decide(view)
         chances: dict[Action, float] = {}
         for move, chance in zip(decision.moves, (1 - decision.chance, decision.chance), strict=True):
@@ -213,7 +199,7 @@ def read_opponent(view: View) -> Opponent:
     """The opponent's last action in this round, as the tables ask for it.
 
     With two players there is one opponent. With more, the action that has to be answered counts: the last bet or raise
-    of this round, by any player; without one, whether anybody has acted in it.
+    of this round, by any player; without one, whether any player has acted in it.
 
     The first bet or raise of a round is a raise, every further one a re-raise; blinds are neither. With two players
     this is the same as asking whether the bot has raised before. Either is all-in if it takes the raiser's whole stack
@@ -232,10 +218,7 @@ def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Ac
     """The legal action for a move; all sizes are totals that the round's bet is raised to.
 
     An illegal size becomes the nearest legal one, and a raise where none is allowed a call; in a limit game every
-    raise, all-in included, has the fixed size.
-
-    Args:
-        danger: of the board; None before the flop.
+    raise, all-in included, has the fixed size. Before the flop there is no danger.
     """
     if move is Move.FOLD:
         return view.nearest_legal(FOLD)

@@ -1,4 +1,4 @@
-"""The tables of the work, in the printed layout, and how a hand and a board choose from them: the whole strategy.
+"""The tables of the paper, in the printed layout, and how a hand and a board choose from them: the whole strategy.
 
 Compare them with tables 2 to 17 of G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant" (University of Maribor;
 the program played at the ACPC 2011). They are read when the module is imported, which refuses what it cannot read.
@@ -7,10 +7,10 @@ How to read a table:
 
 - The first line has the group's name and the heads of the columns. Before the flop a head lists hands: ``AKs`` suited,
   ``AKo`` not, ``77`` a pair, ``A7s-A2s`` all hands from the first to the last, ``the rest`` those no table names.
-- Every other row begins with the opponent's last action. ``other`` is the work's word for everything without a row of
+- Every other row begins with the opponent's last action. ``other`` is the paper's word for everything without a row of
   its own: after the flop the opponent has not acted yet; before it the opponent has posted a blind, called or checked.
 - A cell is a move; or two moves with a slash, in the order printed; or ``call <= 40``: call a raise to at most 40
-  chips, fold to a larger one. Those chips are the work's, whose blinds are 1 and 2.
+  chips, fold to a larger one. Those chips are the paper's, whose blinds are 1 and 2.
 
 Two places differ from the print. The cells of table 3 have slipped by half a row there; here they are in the
 right rows. The head of group 8 reads "connectors XYs, X and Y below ten and unequal", which is taken
@@ -20,26 +20,26 @@ Hands. The category is that of the best five of hole and board cards. The kind s
 because that is what the tables ask: which of the board's ranks is paired, whether trips use a pair on the board or in
 the hand, which end of the straight is in the hand, whether a better flush is possible.
 
-What the work leaves open, decided here:
+What the paper leaves open, decided here:
 
 - Its high card is the hand in which "nothing was hit". So a pair or trips on the board alone are a high card, and so is
   a flush without a hole card. Two pairs on the board have a column of their own; a straight on the board is played as
   the bottom end, the most careful column; a full house or better always counts as one.
 - A pocket pair between the board's ranks is a middle pair.
-- The nut flush, "flush with the ace" in the work, is a hand that holds the highest card of its suit that is not on
+- The nut flush, "flush with the ace" in the paper, is a hand that holds the highest card of its suit that is not on
   the board: the ace, or the king when the ace is on the board.
 - A hand with three pairs counts as its best two.
 
 Cells. A cell names one move; or two moves separated by a slash, between which the board decides; or
 a call with a limit on the size of the opponent's raise.
 
-Cells with two moves. The work says what the slashes are for, not what decides: play passively when the hand is hard to
-beat, aggressively when it is good but vulnerable, probe on the flop with weak hands, and pay nothing when one card
+Cells with two moves. The paper has the purpose of the slashes, not what decides: play passively when the hand is hard
+to beat, aggressively when it is good but vulnerable, probe on the flop with weak hands, and pay nothing when one card
 makes a straight. There are two readings of that; each gives the probability of the more aggressive move.
 
 deterministic, by the first rule that applies:
 
-1. a weak hand that nobody has bet against (``check/raise``): bet on the flop, to learn what the opponent has; check
+1. a weak hand without a bet against it (``check/raise``): bet on the flop, to learn what the opponent has; check
    later;
 2. four cards to a straight on the board and a hand that does not beat a straight: the more passive move;
 3. a cell with a fold: stay in, unless there are four cards to a flush on the board and the bot has no flush;
@@ -50,7 +50,7 @@ board: `chance_danger` on a dry board, `chance_dry` where rule 2 or 3 would fold
 cell: `chance_danger` on a board that invites draws, `chance_dry` on a dry one or where rule 2 applies, `chance`
 otherwise.
 
-The work names three kinds of board. Two cards of a suit, or three ranks in a row, make the bot aggressive: a drawing
+The paper names three kinds of board. Two cards of a suit, or three ranks in a row, make the bot aggressive: a drawing
 opponent has to pay. Four cards to a straight make it stop paying. `Danger` counts what decides which board it is; the
 rest (three or more of a suit, three ranks within a straight) separates quiet boards from dry ones.
 """
@@ -92,7 +92,7 @@ class HandKind(enum.Enum):
 
 
 WEAK: Final = frozenset((HandKind.HIGH_CARD, HandKind.MIDDLE_PAIR, HandKind.BOTTOM_PAIR, HandKind.UNDER_PAIR))
-"""The "weaker cards" with which the work bets on the flop to learn what the opponent has: all below top pair."""
+"""The "weaker cards" with which the paper bets on the flop to learn what the opponent has: all below top pair."""
 BEATS_STRAIGHTS: Final = frozenset((HandKind.NUT_FLUSH, HandKind.OTHER_FLUSH, HandKind.FULL_HOUSE_OR_BETTER))
 """Hands that no straight beats."""
 _STRAIGHT_KINDS: Final = frozenset(
@@ -182,7 +182,7 @@ def _run_below(high: int) -> tuple[int, ...]:
 _RUNS: Final = tuple([(high, _run_below(high)) for high in range(_ACE, _LOWEST_STRAIGHT - 1, -1)])
 """All straights from the highest: the rank of the top, and the ranks from top to bottom."""
 _BIG_BLIND_OF_THE_WORK: Final = 2
-"""The big blind that the limits in the tables refer to: the work's example posts blinds of 1 and 2."""
+"""The big blind that the limits in the tables refer to: the paper's example posts blinds of 1 and 2."""
 
 
 class Move(enum.IntEnum):
@@ -197,7 +197,6 @@ class Move(enum.IntEnum):
 
     @property
     def word(self) -> str:
-        """The move as the tables write it."""
         return _MOVE_WORDS[self]
 
 
@@ -221,7 +220,7 @@ class Cell(NamedTuple):
     Attributes:
         passive: the less aggressive of its moves; a fold for a cell with a limit.
         aggressive: the other move, or the same one if there is only one.
-        limit: the largest raise that is called, as a hand total in the work's chips; None for cells without a limit.
+        limit: the largest raise that is called, as a hand total in the paper's chips; None for cells without a limit.
     """
 
     text: str
@@ -231,7 +230,6 @@ class Cell(NamedTuple):
 
     @property
     def has_slash(self) -> bool:
-        """Whether the board decides."""
         return self.limit is None and self.passive is not self.aggressive
 
     def limit_chips(self, big_blind: int) -> int | None:
@@ -240,11 +238,7 @@ class Cell(NamedTuple):
 
 
 def parse_cell(text: str) -> Cell:
-    """Read a cell: ``call``, ``call/re-raise`` in any order, or ``call <= 40``.
-
-    Raises:
-        ValueError: it is none of these.
-    """
+    """Read a cell: ``call``, ``call/re-raise`` in any order, or ``call <= 40``."""
     words, is_limited, limit = text.partition(" <= ")
     moves = sorted([_MOVES[word] for word in words.split("/") if word in _MOVES])
     if len(moves) != len(words.split("/")) or len(moves) > 2 or (is_limited and moves != [Move.CALL]):
@@ -289,7 +283,7 @@ _LARGEST_SIZE: Final = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to play where the work is silent; the metadata of each field say what it decides.
+    """How to play where the paper is silent; the metadata of each field say what it decides.
 
     Raises:
         ValueError: a value is out of range; the sentence names it.
@@ -316,11 +310,11 @@ class Style:
         "work's own words; slash, they decide only the cells with a slash",
     )
     complete: int = option(
-        8, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table has check"
+        8, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table says check"
     )
-    open_bb: float = option(4.0, "the first raise before the flop, in big blinds; 3 to 5 in the paper")
+    open_bb: float = option(4.0, "the first raise before the flop, in big blinds; the paper has 3 to 5")
     reraise_times: float = option(
-        3.5, "a re-raise before the flop, as a multiple of the opponent's raise; 3 to 4 in the paper"
+        3.5, "a re-raise before the flop, as a multiple of the opponent's raise; the paper has 3 to 4"
     )
     bet_pot: float = option(0.667, "a bet after the flop, as a fraction of the pot")
     bet_pot_danger: float = option(1.0, "like bet_pot, on a board that invites draws")
@@ -382,20 +376,18 @@ class Danger(NamedTuple):
         return self.within_straight >= 4
 
     def invites_draws(self, *, on_river: bool = False) -> bool:
-        """Whether the work plays aggressively on this board: two cards of a suit or three ranks in a row.
+        """Whether the paper's program plays aggressively on this board: two cards of a suit or three ranks in a row.
 
-        Args:
-            on_river: count two of a suit on the river too, where every board has them and no card is to come.
+        Two of a suit count on the river only if asked for: every board has them there, and no card is to come.
         """
         return self.run >= 3 or (self.suited >= 2 and (on_river or self.cards < _RIVER_CARDS))
 
     @property
     def is_dry(self) -> bool:
-        """Whether nobody has a flush or a straight and nobody draws to a flush."""
+        """Whether no player can have a flush or a straight, or draw to a flush."""
         return not (self.invites_draws() or self.is_flush_possible or self.is_straight_possible)
 
     def describe(self) -> str:
-        """The threats in words."""
         words = [word for word, is_so in zip(_WORDS, self._facts(), strict=True) if is_so]
         return ", ".join(words) if words else "dry"
 
@@ -572,11 +564,7 @@ _POSTFLOP_LINES: Final = {opponent.value for opponent in Opponent}
 
 
 def expand_hands(text: str) -> list[str]:
-    """The hands that a column's head lists: ``AA A7s-A2s`` is AA and six suited aces.
-
-    Raises:
-        ValueError: a word names no hand.
-    """
+    """The hands that a column's head lists: ``AA A7s-A2s`` is AA and six suited aces."""
     hands: list[str] = []
     for word in text.split():
         first, is_run, last = word.partition("-")
@@ -595,7 +583,7 @@ def _run(first: str, last: str) -> list[str]:
 
 
 class Rule(NamedTuple):
-    """One cell and the number of its table in the work."""
+    """One cell and the number of its table in the paper."""
 
     table: int
     cell: Cell
@@ -625,11 +613,7 @@ class _Table(NamedTuple):
 
 
 def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
-    """Parse a printed table.
-
-    Raises:
-        ValueError: a row or a cell is missing, surplus or unreadable.
-    """
+    """Parse a printed table, or name the row or cell that is missing, surplus or unreadable in a `ValueError`."""
     (group, *heads), *lines = [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
     table = _Table(group, heads, {name: [parse_cell(cell) for cell in cells] for name, *cells in lines})
     if set(table.lines) != expected_lines or len(lines) != len(expected_lines):

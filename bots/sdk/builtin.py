@@ -4,7 +4,7 @@
 
 Without ``--seed``, the seed is that of the environment variable ``ARENA_SEED``, if it is set.
 
-BOT is a name that `bots.sdk.registry` knows, a class in a module or a file, and options if there are any:
+BOT is a name of `bots.sdk.registry`, a class in a module or a file, and options if there are any:
 ``random?fold=0.1``, ``my_bot.py:MyBot``. Game and exit codes are those of `bots.sdk.client`. Our dealer gives a bot
 that learns two more options, ``--start MEMORY --journal FILE`` (`bots.sdk.learning`).
 """
@@ -27,11 +27,7 @@ _OPTIONS: Final = ("game", "seed", "start", "journal")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play a match as the bot named; returns the exit code.
-
-    Args:
-        argv: BOT HOST PORT and options; those of the process by default.
-    """
+    """Play a match as the bot named, with the arguments given or those of the process; returns the exit code."""
     try:
         arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("BOT", "HOST", "PORT"), _OPTIONS)
         if "help" in arguments:

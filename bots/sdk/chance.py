@@ -25,15 +25,7 @@ class Chance:
     """
 
     def __init__(self, *, trials: int = DEFAULT_TRIALS, seed: int | None = None) -> None:
-        """Set up the sampling.
-
-        Args:
-            trials: showdowns drawn against two or more opponents.
-            seed: of the draws, counting modulo 2**64; random if not given.
-
-        Raises:
-            ValueError: fewer than one trial.
-        """
+        """So many showdowns are drawn against two or more opponents; without a seed, which counts modulo 2**64, any."""
         if trials < 1:
             raise ValueError(f"trials must be 1 or more, not {trials}")
         self._trials = trials
@@ -47,11 +39,7 @@ class Chance:
         return self._is_seed_given or not view.board or len(view.active_positions) == 2
 
     def equity(self, view: View) -> Equity:
-        """The chances of the player whose view it is.
-
-        Raises:
-            GameRefused: the game is not hold'em.
-        """
+        """The chances of the player whose view it is; only in hold'em."""
         if view.game is not self._game:
             if (problem := holdem_refusal(view.game)) is not None:
                 raise GameRefused(problem)
@@ -66,22 +54,14 @@ class Chance:
         return self._known[1]
 
     def percent(self, view: View) -> float:
-        """The expected share of the pot, 0 to 100.
-
-        Raises:
-            GameRefused: as `equity`.
-        """
+        """The expected share of the pot, 0 to 100."""
         return 100 * self.equity(view).equity
 
 
 def chance_seed(seed: int, hand_number: int, hole: Sequence[int], board: Sequence[int], opponents: int) -> int:
     """The seed of the draws for a chance, 64 bits: within a hand, every other state has another one.
 
-    Args:
-        seed: of the player.
-        hole: our two cards.
-        board: three to five cards.
-        opponents: how many have not folded, 1 to 9.
+    The board has three to five cards, and 1 to 9 opponents have not folded.
     """
     state = 0
     for card in (*hole, *board):

@@ -34,9 +34,9 @@ from engine.errors import quoted
 from protocol import GameDefinitionError, find_game
 
 CONNECT_TIMEOUT_S: Final = 5.0
-"""How long to go on trying to reach a dealer that does not listen yet."""
+"""How long to try to reach a dealer that does not listen yet."""
 SILENCE_TIMEOUT_S: Final = 86_400.0
-"""How long a dealer may say nothing. The reference lets a player think for 10 minutes, and people sit at tables too."""
+"""How long a dealer may be silent. The reference lets a player think for 10 minutes, and people sit at tables too."""
 DEFAULT_GAME: Final = "limit"
 _RETRY_S: Final = 0.05
 _RECEIVE_BYTES: Final = 1 << 16
@@ -60,7 +60,6 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
     """Run a bot as a whole program; does not return.
 
     Args:
-        bot: the player.
         argv: the arguments after the program's name; those of the process by default.
         connect_timeout_s: how long to keep trying to reach a dealer that is not listening yet, in seconds.
     """
@@ -83,7 +82,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
 def play_to_exit_code(
     bot: Bot, host: str, port: int, game: str | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S
 ) -> int:
-    """Play a match as a program does: say on stderr what goes wrong, and return the exit code."""
+    """Play a match as a program does: report problems on stderr, and return the exit code."""
     try:
         played = play(bot, host, port, game, connect_timeout_s=connect_timeout_s)
     except KeyboardInterrupt:
@@ -111,26 +110,23 @@ def play(
     """Play one match against the dealer at host and port, until it closes the connection.
 
     Args:
-        bot: the player.
-        host: name or address of the dealer.
-        port: the port of this player's seat.
         game: a game, its short name, or the path of its definition; None: ``ARENA_GAME``, else two-player limit
             hold'em.
-        connect_timeout_s: how long to keep trying while no program listens on this port, in seconds.
+        connect_timeout_s: how long to keep trying while no program listens there, in seconds.
         silence_timeout_s: how long the dealer may stay silent, in seconds.
 
     Raises:
         GameDefinitionError: there is no such game.
         GameRefused: the bot does not play it.
-        ConnectError: no program listens on this port.
-        DealerError: the dealer speaks another game or no ACPC at all, or is silent for too long.
+        ConnectError: no program listens there.
+        DealerError: the dealer's lines are of another game or not ACPC, or it is silent for too long.
         IllegalReply: the bot's answer is not a legal action.
         Exception: whatever the bot's own code raises, with a note that names the state if there was one.
     """
     name, rules = _find_game(game)
     require_bot(bot)
     bot.require_game(rules)
-    # Before connecting: a dealer waits for who has not come yet, but not long for one that has come and says nothing.
+    # Before connecting: a dealer waits for players to connect, but not long for the first line of one that has.
     bot.prepare(rules)
     conversation = Conversation(bot, rules, game_name=name)
     with connect(host, port, connect_timeout_s) as connection:
@@ -142,13 +138,10 @@ def play(
 
 
 def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequence[str]) -> Mapping[str, str]:
-    """Read a command line of positional words and ``--name VALUE`` (or ``--name=VALUE``) options.
+    """Read a command line of positional words and ``--name VALUE`` (or ``--name=VALUE``) options, by name.
 
-    One more number at the end is ignored: the ACPC benchmark server starts bots as ``HOST PORT INDEX``. argparse
-    would cost some 7 ms of every start.
-
-    Returns:
-        the texts by name; just ``help`` where ``--help`` or ``-h`` stands anywhere.
+    One more number at the end is ignored: the ACPC benchmark server starts bots as ``HOST PORT INDEX``. Where
+    ``--help`` or ``-h`` is given, ``help`` is all. argparse would cost some 7 ms of every start.
 
     Raises:
         UsageError: something is missing, unknown or too much.
@@ -179,11 +172,7 @@ def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequ
 
 
 def read_port(text: str) -> int:
-    """The number of a port.
-
-    Raises:
-        UsageError: it is none.
-    """
+    """The number of a port; a `UsageError` for anything else."""
     if not (text.isdecimal() and 1 <= int(text) <= 65535):
         raise UsageError(f"PORT must be a number from 1 to 65535, not {quoted(text)}")
     return int(text)
@@ -198,10 +187,10 @@ def _find_game(game: str | Game | None) -> tuple[str, Game]:
 
 
 def connect(host: str, port: int, timeout_s: float) -> socket.socket:
-    """Connect, retrying while nobody listens: a bot may be started before its dealer.
+    """Connect, retrying while no program listens: a bot may be started before its dealer.
 
     Raises:
-        ConnectError: no program listens on this port, or there is no such host or port.
+        ConnectError: no program listens there, or there is no such host or port.
     """
     if not 0 < port < 1 << 16:
         # The C library would take it modulo 65536.
@@ -216,7 +205,7 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 return connection
             connection.close()
-            problem = "no program listens on this port"
+            problem = "no program listens there"
         except (socket.gaierror, UnicodeError) as error:
             raise ConnectError(
                 f"cannot find the host {quoted(host)}: {getattr(error, 'strerror', None) or error}"

@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 
 
 def require_legal(answer: object, view: View) -> Action:
-    """What a bot answered, as the action it is, ready to be sent.
-
-    Raises:
-        IllegalReply: it is not an action, or the rules refuse it.
-    """
+    """What a bot answered, as the action it is, ready to be sent; an `IllegalReply` if it is not a legal one."""
     if answer is CALL:
         return CALL
     if not isinstance(answer, Action):
@@ -74,7 +70,7 @@ def _describe(action: Action) -> str:
 
 
 NOTE: Final = "The bot was looking at the state "
-"""How the note begins that is put on what a bot's own code raises."""
+"""The beginning of the note on exceptions of a bot's own code."""
 
 
 class Conversation:
@@ -100,7 +96,6 @@ class Conversation:
         self.last_state = ""
 
     def open(self) -> bytes:
-        """The bytes that open the conversation."""
         return self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> bytes:
@@ -127,7 +122,7 @@ class Conversation:
                 return out
 
     def receive_eof(self) -> None:
-        """Note that the dealer has closed: the match is over. The rest of an unfinished line is ignored."""
+        """The dealer has closed: the match is over. The rest of an unfinished line is ignored."""
         self._bot.match_finished()
 
     def _on_state(self, event: ReceivedState) -> bytes:
@@ -160,7 +155,7 @@ class Conversation:
         return reply
 
     def _misfit(self, error: RemoteProtocolError) -> DealerError:
-        """Say what is wrong with the dealer's line; mostly the game is another than the one assumed."""
+        """The problem of the dealer's line; mostly the game is another than the one assumed."""
         cause = error.__cause__
         line = str(getattr(cause, "text", ""))
         if not line.startswith("MATCHSTATE:"):
@@ -172,11 +167,7 @@ class Conversation:
 
 
 def require_bot(bot: object) -> None:
-    """Check that this is a bot and not, an easy slip, its class.
-
-    Raises:
-        TypeError: it is not.
-    """
+    """Raise a `TypeError` unless this is a bot and not, an easy slip, its class."""
     if isinstance(bot, type):
         raise TypeError(f"a bot is needed, not its class: write {bot.__name__}() for {bot.__name__}")
     if not isinstance(bot, Bot):

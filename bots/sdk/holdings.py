@@ -36,12 +36,7 @@ def policy_by_class(view: View, policy: Callable[[View], Mapping[Action, float]]
 def one_action_each(
     view: View, decisions: Sequence[int] | NDArray[np.int64], action_of: Callable[[int], Action]
 ) -> HoldingChances:
-    """A player who takes one action with each holding.
-
-    Args:
-        decisions: a number for each holding that the board leaves, in order, or for all.
-        action_of: the action that a number stands for.
-    """
+    """A player who takes one action with each holding; decisions are for the holdings that the board leaves, or all."""
     taken = np.asarray(decisions)
     free = are_free(view.board)
     whole = np.zeros(len(HOLDINGS), np.int64)

@@ -1,12 +1,12 @@
-"""Bots that learn from hand to hand, and what they owe to whoever runs their matches.
+"""Bots that learn from hand to hand, and the interface by which their matches are run.
 
-Such a bot is another player in every hand, so hands between matches cannot be exchanged: two matches played side by
-side cannot both go on writing one memory. Whoever runs matches therefore gives each learner, in each match, the same
+Such a bot is another player in every hand, so hands between matches cannot be exchanged: two matches played at the same
+time cannot both write one memory. The program that runs matches therefore gives each learner, in each match, the same
 memory to start from and a journal of its own, and has the journals merged when all matches are over.
 
 A journal is a file of one line per hand, its number and what was learnt from it, written as soon as the hand is over.
-Lines are whole after any accident, and a journal cut off after any hand is what the bot had learnt by then. So a match
-that was interrupted goes on exactly where it was, and nothing is learnt twice.
+Lines are whole after any accident, and a journal cut off after any hand is what the bot had learnt by then. So an
+interrupted match resumes exactly where it was, and nothing is learnt twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine import Game
 from logs.whole_file import FileLock, LineFile
 
 LOCK_PATIENCE_S = 10.0
-"""How long a journal is waited for: the workers of a run that was killed end a moment later than the run itself."""
+"""How long to wait for a journal: the workers of a run that was killed end a moment later than the run itself."""
 
 
 class LearningBot(Bot):
@@ -39,7 +39,7 @@ class LearningBot(Bot):
     @property
     @abstractmethod
     def memory_path(self) -> str | None:
-        """The file that it goes on writing where nobody calls `train`; None without one."""
+        """The file that it writes unless `train` is called; None without one."""
 
     @abstractmethod
     def start_memory(self, game: Game) -> bytes:
@@ -47,7 +47,7 @@ class LearningBot(Bot):
 
     @abstractmethod
     def train(self, start: str, journal: str) -> None:
-        """Play a match for somebody who merges what is learnt; called before `prepare`.
+        """Play a match whose journal is merged by the caller; called before `prepare`.
 
         Args:
             start: a file with the memory to start with, in place of its own.
@@ -59,26 +59,21 @@ class LearningBot(Bot):
 
     @abstractmethod
     def end_training(self) -> None:
-        """Close the journal, be the match over or the bot's part in it; a second call does nothing."""
+        """Close the journal at the end of the match or of the bot's part in it; a second call does nothing."""
 
     @abstractmethod
     def merged(self, start: str, journals: Sequence[str]) -> bytes:
-        """A memory and what was learnt since, as the content of a file; the order of the journals changes nothing.
+        """The memory at the start and what was learnt since, as the content of a file.
 
-        Args:
-            start: a file with the memory that all matches started with.
-            journals: of the matches.
-
-        Raises:
-            LearnerFileError: as `train`.
+        The order of the journals changes nothing.
         """
 
 
 class Journal:
-    """A journal that is written; nobody else has it meanwhile."""
+    """A journal that is being written, by one process at a time."""
 
     def __init__(self, path: str) -> None:
-        """Open it, to go on after the whole lines that it holds.
+        """Open it, to continue after the whole lines that it holds.
 
         Raises:
             LearnerFileError: it cannot be opened, is not a journal, or another process has it and keeps it.
@@ -96,46 +91,27 @@ class Journal:
             raise
 
     def write(self, hand_number: int, learnt: str) -> None:
-        """Add a hand.
-
-        Args:
-            learnt: what was learnt from it, on one line.
-
-        Raises:
-            LearnerFileError: it cannot be written.
-        """
+        """Add a hand, with what was learnt from it on one line."""
         try:
             self._file.write(f"{hand_number} {learnt}\n")
         except OSError as error:
             raise _unwritable(self.path, error) from error
 
     def close(self) -> None:
-        """Close it; a second call does nothing."""
         self._file.close()
         self._lock.close()
 
 
 def read_journal(path: str) -> Iterator[tuple[int, str]]:
-    """The hands of a journal in order, each with what was learnt; none where there is no file.
-
-    Raises:
-        LearnerFileError: it cannot be read, or a line is not that of a hand.
-    """
+    """The hands of a journal in order, each with what was learnt; none where there is no file."""
     return ((hand, learnt) for hand, learnt, _ in _hands(path))
 
 
 def cut_journal(path: str, end_hand: int | None = None) -> int:
-    """Cut a journal off after its last whole line, or before a hand.
-
-    Args:
-        path: of the journal; it may not exist.
-        end_hand: the first hand to be removed; None keeps all.
+    """Cut a journal, which may not exist, off after its last whole line, or before `end_hand`.
 
     Returns:
         the number after that of the last hand that is left; 0 where there is none.
-
-    Raises:
-        LearnerFileError: it cannot be read or written, another process keeps it, or a line is not that of a hand.
     """
     if not os.path.exists(path):
         return 0
@@ -162,7 +138,7 @@ def _cut(path: str, end_hand: int | None) -> int:
 def _hands(path: str) -> Iterator[tuple[int, str, int]]:
     """The whole lines of a journal: the hand, what was learnt, and where the line ends.
 
-    What follows the last line end, the part of a line or blocks that were never written, is no line.
+    What follows the last line end, the part of a line or blocks that were never written, is not a line.
     """
     try:
         data = Path(path).read_bytes()

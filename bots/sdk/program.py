@@ -13,13 +13,13 @@ real-time scheduling only, and the numbers are too large to bound even that.
         for record in self_play("nolimit", [bot, MfsBot()], hands=1000): ...
 
 The program is started as any dealer starts it, with host and port as its last two arguments; it connects, names its
-version, and is told every state of its hands: those between two of its turns when it is next asked, the last ones when
+version, and is sent every state of its hands: those between two of its turns when it is next asked, the last ones when
 the hand is over. To the program this is a match like any other.
 
 - Hand numbers only grow, as the program expects: a hand whose number has been played already gets the next free one.
 - Lines that are not replies are skipped, and comments are passed on to `View.comment`, as by a dealer. A reply without
   a readable action is an error here, not a call: it is the program's bug.
-- After an error the program is not spoken to again: every further call raises the same error.
+- After an error nothing more is sent to the program: every further call raises the same error.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SERVER_VARIABLE = "ARENA_SERVER"
 """Set in the environment of every process of a server; its value names the server's folder, the same at every start."""
 _BOT_BITS = 32
 _LEAST_MARK = 1 << 61
-"""Above any time that somebody sets: 73,000 years, in microseconds."""
+"""Above any real limit: 73,000 years, in microseconds."""
 _REALTIME_LIMIT = re.compile(rb"(?m)^Max realtime timeout +\S+ +([0-9]+) ")
 _MOST_ROUNDS = 10
 """How often what is left is looked for: a process may start another while it is being ended."""
@@ -84,11 +84,7 @@ def split_command(text: str, *, is_windows: bool = IS_WINDOWS) -> tuple[str, ...
 
 
 class Program:
-    """One running program; both its output streams go to a file, so that a silent one and a chatty one cost the same.
-
-    Attributes:
-        output_path: the file that holds what it writes.
-    """
+    """One running program; both its output streams go to a file, so that a lot of output costs no time."""
 
     def __init__(
         self,
@@ -104,9 +100,8 @@ class Program:
 
         Args:
             environment: all its environment variables.
-            output_path: where its output goes; an earlier file is replaced.
+            output_path: where its output goes; an earlier file is replaced, unless it is to be appended to.
             directory: the folder it is started in; None for the present one.
-            append: keep what is in the output file.
             on_exit: called when the process has ended, in a thread of its own.
 
         Raises:
@@ -188,7 +183,7 @@ class Program:
     def stop(self, *, grace_s: float = 1.0) -> None:
         """End it and what it started: asked first, forced after the grace period; a second call does nothing."""
         if self._is_stopped:
-            # By now the number of its group may belong to somebody else.
+            # By now the number of its group may belong to another program.
             return
         others = self._others()
         self._signal_group("SIGTERM")
@@ -232,10 +227,9 @@ class Program:
 
 
 def end_programs_of(server: str) -> int:
-    """End every process that an earlier start of a server has left behind; returns how many there were.
+    """End every process that an earlier start of a server has left behind, and count them.
 
-    Args:
-        server: the value of `SERVER_VARIABLE`.
+    The server is the value of `SERVER_VARIABLE`.
     """
     bits = _server_bits(server)
     found = _marked(psutil.pids(), SERVER_VARIABLE, server, lambda mark: mark >> _BOT_BITS == bits >> _BOT_BITS)
@@ -271,7 +265,6 @@ def _marked(pids: Iterable[int], variable: str, value: str, has_mark: Callable[[
 
 
 def _mark_of(pid: int) -> int:
-    """The mark of a process; 0 where it has none."""
     if sys.platform != "linux":
         return 0
     limit = _REALTIME_LIMIT.search(Path(f"/proc/{pid}/limits").read_bytes())
@@ -301,7 +294,7 @@ class RemoteBot(Bot):
 
         Args:
             command: the program and its arguments; as one text, split as a shell does.
-            game: the game, its name, or the path of its definition. ``ARENA_GAME`` tells the program.
+            game: the game, its name, or the path of its definition, which ``ARENA_GAME`` names to the program.
             connect_timeout_s: how long it may take to connect and to name its version.
             reply_timeout_s: how long it may take for an answer.
             leave_timeout_s: how long it may take to end by itself once its connection is closed, and once more when it
@@ -326,8 +319,8 @@ class RemoteBot(Bot):
         """The hand the program is in, as it counts."""
         self._hand: int | None = None
         """The number of that hand in the views; None between hands."""
-        self._told = -1
-        """How many actions of it the program knows; -1 before its first state."""
+        self._sent = -1
+        """How many actions of it were sent; -1 before its first state."""
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         (folder / "bot.game").write_text(protocol.format_game_definition(self.game), "ascii")
@@ -370,8 +363,7 @@ class RemoteBot(Bot):
     # ---- as a bot
 
     def hand_started(self, view: View) -> None:
-        """Tell the first state of a hand."""
-        self._tell(view)
+        self._send_states(view)
 
     def act(self, view: View) -> Action:
         """Send what has happened, and wait for the answer.
@@ -381,7 +373,7 @@ class RemoteBot(Bot):
             BotTimeout: it did not answer in time.
             RemoteBotError: its answer holds no action, or an earlier call failed.
         """
-        self._tell(view)
+        self._send_states(view)
         if self._session.state is not protocol.SessionState.AWAITING_REPLY:
             # The same state is asked about once more.
             self._send(view)
@@ -396,32 +388,30 @@ class RemoteBot(Bot):
                 raise self._fail(RemoteBotError(f"its answer {quoted(event.raw)} holds no action", self.command, ()))
 
     def hand_finished(self, view: View) -> None:
-        """Tell the rest of a hand."""
-        self._tell(view)
+        self._send_states(view)
         self._hand = None
 
     def match_finished(self) -> None:
-        """Close the connection and end the program."""
         self.close()
 
     # ---- states
 
-    def _tell(self, view: View) -> None:
-        """Tell every state that the program does not know yet; the last is the view's own."""
+    def _send_states(self, view: View) -> None:
+        """Send every state that has not been sent yet; the last is the view's own."""
         actions = [action for round_ in view.actions_by_round for _, action in round_]
         if view.hand_number != self._hand:
             self._hand = view.hand_number
             self._number = max(self._number + 1, view.hand_number)
-            self._told = -1
+            self._sent = -1
         own = tuple([cards if p == view.position else () for p, cards in enumerate(view.all_hole_cards)])
         betting = betting_start(self.game)
         for known, action in enumerate(actions):
-            if known > self._told:
+            if known > self._sent:
                 self._send(View(betting, view.position, view.hand_number, own, view.board))
             betting = betting.after(action)
-        if self._told < len(actions):
+        if self._sent < len(actions):
             self._send(view)
-        self._told = len(actions)
+        self._sent = len(actions)
 
     def _send(self, view: View) -> None:
         if self._error is not None:
@@ -459,7 +449,7 @@ class RemoteBot(Bot):
         assert isinstance(event, protocol.Handshake)
 
     def _next_event(self, what: str, timeout_s: float, deadline_s: float) -> DealerEvent:
-        """What the program does next, its end apart, which raises."""
+        """What the program does next, except for its end, which raises."""
         if self._error is not None:
             raise self._error
         assert self._connection is not None

@@ -2,13 +2,13 @@
 
     random                     a bot that comes with the arena
     shark                      a bot that an installed distribution declares, see below
-    my_package.bots:Shark      a class in a module, which may also lie in the current folder
+    my_package.bots:Shark      a class in a module, also one in the current folder
     bots/shark.py:Shark        a class in a file; the file can import its neighbours
 
 and takes options after a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. The options are the parameters of the
 class's constructor: their names (without the underscore that keeps ``raise_`` from being a Python keyword), types and
 defaults are read from it, so they are written in one place only. One of the type `FilePath` is a file: its path is
-relative to the folder in which the bot is looked for. A parameter whose default is a dataclass stands for
+relative to the folder in which the bot is looked for. A parameter whose default is a dataclass is replaced by
 the fields of that dataclass.
 
 A distribution declares bots by entry points:
@@ -46,19 +46,14 @@ OptionValue: TypeAlias = str | int | float | bool | None
 
 
 class BotSpec(NamedTuple):
-    """A bot asked for: its name, and its options by name, each of the type that the bot takes."""
+    """A bot asked for, and its options by name, each of the type that the bot takes."""
 
     name: str
     options: Mapping[str, OptionValue]
 
 
 class OptionDescription(NamedTuple):
-    """One option of a bot.
-
-    Attributes:
-        type_name: the word for its type.
-        decides: what it decides, and its values where they are few; empty where the bot does not say.
-    """
+    """One option of a bot: the word for its type, and what it decides; empty where the bot does not document it."""
 
     name: str
     type_name: str
@@ -67,11 +62,7 @@ class OptionDescription(NamedTuple):
 
 
 class BotDescription(NamedTuple):
-    """One bot: its name, one line on what it does, its options, and where it comes from.
-
-    Attributes:
-        origin: the distribution that declares the bot and its version; empty for a built-in bot.
-    """
+    """One bot; its origin is the distribution that declares it and its version, empty for a built-in bot."""
 
     name: str
     summary: str
@@ -150,11 +141,7 @@ def is_bot_name(name: str) -> bool:
 
 
 def parse_spec(spec: str, directory: str | None = None) -> BotSpec:
-    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``.
-
-    Raises:
-        SpecError: see `make_bot`.
-    """
+    """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``."""
     return _parse_spec(spec, directory)[0]
 
 
@@ -187,7 +174,6 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
     """The bot that a text like ``random?fold=0.1`` asks for.
 
     Args:
-        spec: the bot's name and options.
         seed: of its random numbers, for bots that draw any; a seed among the options takes precedence.
         directory: where files and modules are looked for; None for the current folder.
 
@@ -212,11 +198,7 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
 
 
 def describe(name: str) -> BotDescription:
-    """A bot that has a name, or a class; imports it.
-
-    Raises:
-        SpecError: as `make_bot`.
-    """
+    """A bot that has a name, or a class; imports it."""
     found = _find_class(name, name)
     if name in _ENTRIES:
         return BotDescription(name, _ENTRIES[name].summary, _options(found), "")
@@ -225,12 +207,18 @@ def describe(name: str) -> BotDescription:
 
 
 def describe_all() -> list[BotDescription]:
-    """Every bot that has a name, by name; imports all of them. A declared bot that cannot be imported says so."""
+    """Every bot that has a name, by name; imports all of them. A declared bot that fails has the reason for summary.
+
+    Raises:
+        SpecError: a built-in bot cannot be imported.
+    """
     described = []
     for name in sorted([*_ENTRIES, *_declared()]):
         try:
             described.append(describe(name))
         except SpecError as error:
+            if name in _ENTRIES:
+                raise
             described.append(BotDescription(name, str(error), (), _origin(name)))
     return described
 
@@ -278,7 +266,6 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
 
 
 def _import(place: str, spec: str, directory: str | None) -> ModuleType:
-    """The module that a dotted name or the path of a file means."""
     folder = directory or os.getcwd()
     try:
         if place.endswith(".py"):
@@ -298,7 +285,11 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
         raise SpecError(spec, f"{place} cannot be imported: {in_one_line(error)}") from error
     meant, found = os.path.join(folder, *place.split(".")), getattr(module, "__file__", None) or ""
     if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
-        raise SpecError(spec, f"the module {place!r} is {found} in this environment; name the file: {meant}.py:Class")
+        if any(entry.place.startswith(f"{place}:") for entry in _ENTRIES.values()):
+            home = os.path.abspath(found).removesuffix(os.path.join(os.sep, *place.split(".")) + ".py")
+            problem = f"acpc-arena runs from {home}, and this folder is another checkout"
+            raise SpecError(spec, f"{problem}; to use this one: pip install -e {folder}")
+        raise SpecError(spec, f"the module {place!r} is {found} here; name the file: {meant}.py:Class")
     return module
 
 
@@ -310,7 +301,7 @@ def _import_file(path: str) -> ModuleType:
     """Import a file, with its folder first on the path; once, however often it is asked for.
 
     Where a bot from another folder has a helper of the same name (both have a ``strategy.py``), each gets its own: what
-    this file imports stays with it, and the name goes on to mean the helper of the bot that was first. So a helper
+    this file imports stays with it, and the name still means the helper of the bot that was first. So a helper
     has to be imported at the top of a file, not inside a function.
     """
     from importlib.util import module_from_spec, spec_from_file_location
@@ -393,7 +384,7 @@ def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, ob
 
 
 def _type_of(annotation: object) -> _Type:
-    """The type of an option that is annotated like this; text if it is none of ours."""
+    """The type of an option that is annotated like this; text for any other."""
     return _TYPES.get(annotation.__name__ if isinstance(annotation, type) else str(annotation), _TYPES["str"])
 
 

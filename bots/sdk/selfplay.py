@@ -17,13 +17,13 @@ whose turn it is: `self_play`, or the dealer.
 
 The rules it obeys:
 
-- A bot sees what it would see over TCP, nothing else: its own cards, the board as far as it lies, at a showdown the
-  hands that were not folded. The first state of a hand is shown before anybody has acted; a bot that is to act first
+- A bot sees what it would see over TCP, nothing else: its own cards, the board so far, at a showdown the
+  hands that were not folded. The first state of a hand is shown before any action; a bot that is to act first
   gets the same `View` object for `hand_started` and for `act`.
-- What ends a bot's program over TCP (its own code fails, its answer is illegal) ends its part here: `BotFailure` says
-  which bot, in which hand, at which state. The bot is not called again.
+- What ends a bot's program over TCP (its own code fails, its answer is illegal) ends its part here: `BotFailure` has
+  the bot, the hand and the state. The bot is not called again.
 - Every seat has an object of its own, unless a bot keeps nothing between calls.
-- Views are made for bots that look at them: a hook that a bot does not have costs nothing.
+- Views are made for bots with hooks: a hook that a bot does not have costs nothing.
 
 Of `self_play`:
 
@@ -106,16 +106,14 @@ class BotGroup:
         self._round = -1
         self._board: tuple[Card, ...] = ()
         self._is_new = False
-        """Nobody has been shown a state of this hand."""
+        """No bot has been shown a state of this hand."""
         self._first_view: View | None = None
         """What the bot that opens the betting has been shown already."""
 
     def begin_hand(self, number: int, deal: Deal, seats: Sequence[Seat], betting: BettingState) -> Sequence[BotFailure]:
-        """A hand begins; bots that want to know are shown its first state. Before the first hand, all prepare.
+        """A hand begins: bots with that hook are shown its first state. Before the first hand, all prepare.
 
-        Args:
-            seats: the seat of each position.
-            betting: nobody has acted. Where nobody can, the first state is the last: it is shown at the end.
+        Where no player can act, the first state is the last: it is shown at the end.
 
         Returns:
             the bots that failed, already removed.
@@ -139,14 +137,14 @@ class BotGroup:
             if failure is not None:
                 failures = (*failures, failure)
             elif position == betting.acting_position:
-                # What it remarks is on the view still when it answers.
+                # Its comments are still on the view when it answers.
                 self._first_view = view
             elif view.comments:
                 self._keep_comments(seat, view)
         return self._without(failures)
 
     def ask(self, betting: BettingState) -> Action:
-        """The answer of the bot whose turn it is; what it remarked with it stands in `said`.
+        """The answer of the bot whose turn it is; its comments are in `said`.
 
         Raises:
             BotFailure: its own code failed or its answer is illegal. It has been removed.
@@ -181,11 +179,7 @@ class BotGroup:
             raise failure from error
 
     def end_hand(self, betting: BettingState) -> Sequence[BotFailure]:
-        """A hand is over; bots that want to know are shown its last state.
-
-        Returns:
-            the bots that failed, already removed.
-        """
+        """A hand is over: bots with that hook are shown its last state; returns the failed ones, already removed."""
         failures: Sequence[BotFailure] = ()
         for seat in self._present if self._is_new else self._enders:
             position = self._position(seat)
@@ -254,7 +248,6 @@ class BotGroup:
         return self._without(failures)
 
     def _show(self, seat: int, hook: Callable[[View], None], view: View) -> BotFailure | None:
-        """Call a hook of a bot; returns the failure if it fails."""
         try:
             hook(view)
         except (Exception, SystemExit) as error:
@@ -414,17 +407,7 @@ class _Timed(Bot):
 
 
 def decision_times(spec: str, game: Game, *, hands: int, seed: int) -> Mapping[str, list[float]]:
-    """The milliseconds of each decision of a bot, in order, by the name of the round.
-
-    Args:
-        hands: how many deals, each played by the bot in every seat.
-        seed: of cards and bots.
-
-    Raises:
-        SpecError: there is no such bot.
-        GameRefused: it does not play the game.
-        BotFailure: its own code failed, or its answer was illegal.
-    """
+    """The milliseconds of each decision of a bot in every seat of so many deals, by the name of the round."""
     timed = _Timed(make_bot(spec, seed))
     opponents = [make_bot(_OPPONENT, seed + seat) for seat in range(1, game.num_players)]
     for _ in self_play(game, [timed, *opponents], hands=hands, seed=seed):

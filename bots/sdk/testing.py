@@ -5,8 +5,8 @@
     script = MockDealer("kuhn").ask("MATCHSTATE:0:0::Ks|", "r").tell("MATCHSTATE:0:0:rf:Ks|")
     check(MyBot(), script)
 
-`check` runs a Python bot in this process; a failing test is an AssertionError that says what was asked and what came
-back. `serve_script` does the same over TCP with a program in any language.
+`check` runs a Python bot in this process; a failing test is an AssertionError with the question and the answer.
+`serve_script` does the same over TCP with a program in any language.
 """
 
 from __future__ import annotations
@@ -48,13 +48,7 @@ def check(bot: Bot, mock: MockDealer) -> None:
 
 
 class ScriptResult(NamedTuple):
-    """How a program ended that had played its script.
-
-    Attributes:
-        exit_code: its exit code; negative where a signal ended it.
-        stdout: what it printed.
-        stderr: what it complained about.
-    """
+    """How a program ended that had played its script; the exit code is negative where a signal ended it."""
 
     exit_code: int
     stdout: str
@@ -74,14 +68,13 @@ def serve_script(
     ``ARENA_GAME`` names a definition of the script's game, so that a bot made with this SDK knows what is played.
 
     Args:
-        mock: the script.
         command: the program and its arguments, without host and port.
-        timeout_s: seconds for all of it, the program's own end included.
+        timeout_s: seconds for all of it, including the program's own end.
         chunk_bytes: send the dealer's bytes in pieces of this size, as a slow network may; all at once by default.
         env: the program's environment; that of this process by default.
 
     Raises:
-        AssertionError: the program did not play the script to its end; the sentence says where it stopped, how the
+        AssertionError: the program did not play the script to its end; the sentence has where it stopped, how the
             program ended and what it last wrote to stderr.
     """
     deadline = time.monotonic() + timeout_s

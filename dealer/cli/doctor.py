@@ -7,7 +7,6 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from dealer.doctor.situations import ExaminationSetup
 
 _examination = partial(typer.Option, rich_help_panel="Examination")
-_tcp = partial(typer.Option, rich_help_panel="A client that somebody else starts")
+_tcp = partial(typer.Option, rich_help_panel="A client that connects by itself")
 _WIDTH = 100
 """Longer lines are hard to read."""
 _START_TIMEOUT_S = 30.0
@@ -38,8 +37,6 @@ _MOST_SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
-    """The options of the doctor."""
-
     game: Annotated[str, _examination("--game", "-g", help="A game (see 'arena games') or a .game file.")] = "limit"
     only: Annotated[
         list[str] | None,
@@ -67,7 +64,7 @@ class DoctorOptions:
     seed: Annotated[
         int, _examination(min=0, max=2**32 - 1, help="Seed of the cards, of the opponents and of a built-in bot.")
     ] = 0
-    strict: Annotated[bool, _examination("--strict", help="Exit with code 1 for warnings, too.")] = False
+    strict: Annotated[bool, _examination("--strict", help="Also exit with code 1 for warnings.")] = False
     host: Annotated[str, _tcp(help="Address to listen on; 0.0.0.0 admits other machines.")] = "127.0.0.1"
     port: Annotated[int, _tcp(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0
     reconnect: Annotated[
@@ -203,17 +200,13 @@ def _status(terminal: Terminal, *, is_wanted: bool) -> Iterator[Callable[[str], 
 @contextlib.contextmanager
 def _stopped_by_signals() -> Iterator[None]:
     """Let SIGTERM end the command as Ctrl-C does, so that the bot is stopped."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
     try:
-        before = signal.signal(signal.SIGTERM, stop)
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     except ValueError:
         # Only the main thread receives signals.
-        yield
-        return
+        before = None
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)

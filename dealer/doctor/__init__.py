@@ -1,1 +1,1 @@
-"""``arena doctor``: takes one bot through scripted situations and says what is wrong with which byte of which line."""
+"""``arena doctor``: plays scripted situations with a bot and reports which byte of which line is wrong."""

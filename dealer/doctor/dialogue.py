@@ -1,9 +1,9 @@
 """The dealer's side of one connection to a bot under examination: waits for it, sends states, asks, judges the replies.
 
 All sockets, processes and clocks of the doctor are in `BotHost` and `Connection`. Each bot that we start gets a
-listener of its own, so that a bot that connects twice is not taken for the next one. A client that somebody else starts
-finds the same port each time, and is the first to begin with a version line; everybody else is turned away and
-reported, as in a match. The beginning of the line is enough: whatever is wrong with the rest of it is a finding.
+listener of its own, so that a bot that connects twice is not taken for the next one. A client that connects by itself
+finds the same port each time, and is the first to begin with a version line; all others are turned away and reported,
+as in a match. The beginning of the line is enough: whatever is wrong with the rest of it is a finding.
 
 A dealer would wait until time is up; a `Dialogue` continues at once if a line was plainly meant as the answer: it plays
 what was meant, or a call, and finds more in less time. A bot may send anything: nothing, binary noise, ten megabytes
@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import enum
+import itertools
 import math
 import random
 import socket
@@ -33,7 +34,6 @@ from dealer.doctor.judge import (
     Kind,
     Outcome,
     Problem,
-    Role,
     SentState,
     Verdict,
     expected_answer,
@@ -41,7 +41,7 @@ from dealer.doctor.judge import (
     judge_version,
 )
 from dealer.doctor.report import Examination
-from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, HandPlan, Situation, Turn
+from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, Policy, Situation, Turn
 from dealer.errors import ConversationError
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
@@ -69,7 +69,7 @@ class Line(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The client that somebody else starts is awaited at this address."""
+    """A client that connects by itself is awaited at this address."""
 
     host: str
     port: int
@@ -101,7 +101,7 @@ class Connection:
 
     socket: socket.socket
     process: BotProcess | None
-    said: bytes = b""
+    received: bytes = b""
     takes_no_more: bool = False
 
     def send(self, data: bytes) -> None:
@@ -117,9 +117,9 @@ class Connection:
 
     def receive(self, deadline_s: float) -> bytes | None:
         """Received bytes, at most 64 KiB; empty when the bot has closed, None when the deadline passes."""
-        if self.said:
-            said, self.said = self.said, b""
-            return said
+        if self.received:
+            received, self.received = self.received, b""
+            return received
         while True:
             left_s = deadline_s - self.now_s()
             self.socket.settimeout(max(0.0, min(_POLL_S, left_s)))
@@ -212,10 +212,10 @@ class BotHost:
             self._close_listener()
 
     def _open_listener(self) -> Listener:
-        # Nobody else is given the port of a bot that we start: it is the first to connect.
+        # No other program has the port of a bot that we start: it is the first to connect.
         is_version = None if self.can_start else lambda line: line[: len(_BEGINNING)].upper() == _BEGINNING
         listener = Listener(*self._address, Seat(0), is_version=is_version, is_unfinished=_is_unfinished)
-        listener.watch(self._loop, lambda sock, _, said: self._arrived.append((sock, said)), self._turn_away)
+        listener.watch(self._loop, lambda sock, _, received: self._arrived.append((sock, received)), self._turn_away)
         return listener
 
     def _close_listener(self) -> None:
@@ -237,16 +237,16 @@ class BotHost:
             has_ended = process is not None and process.exit_code is not None
             self._loop.run_until_complete(asyncio.sleep(0 if has_ended else _POLL_S / 10))
             if self._arrived:
-                sock, said = self._arrived.popleft()
+                sock, received = self._arrived.popleft()
                 self._exit.callback(sock.close)
-                return Connection(sock, process, said)
+                return Connection(sock, process, received)
             waited_s = time.monotonic() - start_s
             if has_ended or waited_s > (math.inf if limit_s is None else limit_s):
                 return Absence(_exit_of(process, 0.0), waited_s, self._strays)
 
 
-def _is_unfinished(said: bytes) -> bool:
-    return len(said) < len(_BEGINNING) and _BEGINNING.startswith(said.upper())
+def _is_unfinished(received: bytes) -> bool:
+    return len(received) < len(_BEGINNING) and _BEGINNING.startswith(received.upper())
 
 
 def _exit_of(process: BotProcess | None, timeout_s: float) -> Exit:
@@ -270,8 +270,6 @@ _STRONG_AMONG: Final = 20
 
 
 class Ending(enum.Enum):
-    """Why a conversation broke off."""
-
     SILENT = "silent"
     CLOSED = "closed"
     FLOOD = "flood"
@@ -292,11 +290,7 @@ class Inbox:
         self._lines = self._bytes = 0
 
     def next_line(self, deadline_s: float) -> bytes | None:
-        """The next line with its end; what is left when the bot closes counts as a line. None when time is up.
-
-        Raises:
-            ConversationError: the bot has closed and all its lines were returned, or it floods.
-        """
+        """The next line with its end; what is left when the bot closes counts as a line. None when time is up."""
         while True:
             line = self._reader.pop()
             if line is not None:
@@ -346,7 +340,10 @@ class Inbox:
 
 
 class Dialogue:
-    """A conversation with one bot over one connection, entered in an `Examination`."""
+    """A conversation with one bot over one connection, entered in an `Examination`.
+
+    Its methods raise `ConversationError` when the bot is silent for too long, floods, or has closed.
+    """
 
     def __init__(self, wire: Connection, setup: ExaminationSetup, examination: Examination, on_event: OnEvent) -> None:
         self.judge = Judge(setup.game)
@@ -363,11 +360,7 @@ class Dialogue:
     # ---- the hands
 
     def play(self, situations: Sequence[Situation]) -> None:
-        """Play all hands: opponents as the situations require, the bot as it likes, all by the rules.
-
-        Raises:
-            ConversationError: the conversation cannot continue.
-        """
+        """Play all hands: opponents as the situations require, the bot as it likes, all by the rules."""
         game, first = self._setup.game, situations[0] if situations else HANDSHAKE
         cards, number = deals(game, self._setup.seed), first.first_hand
         opening = None if first.opening is None else first.opening(game)
@@ -375,39 +368,39 @@ class Dialogue:
         position = 0 if opening is None or opening.finished else opening.acting_position
         for situation in situations:
             self.begin(situation)
-            for plan in situation.plans(game):
+            for policy in situation.policies(game):
                 self._examination.row.hands += 1
-                lines = HandLines(game, _deal_for(plan, cards, position), number)
-                if not self._play_hand(plan, lines, number, position, opening or betting_start(game)):
+                deal = _strong_deal(cards, position) if situation.has_strong_cards else next(cards)
+                lines = HandLines(game, deal, number)
+                if not self._play_hand(policy, lines, number, position, opening or betting_start(game)):
                     return
                 number, position, opening = number + 1, (position - 1) % game.num_players, None
             self._flush()
 
-    def _play_hand(self, plan: HandPlan, lines: HandLines, number: int, position: int, betting: BettingState) -> bool:
+    def _play_hand(self, policy: Policy, lines: HandLines, number: int, position: int, betting: BettingState) -> bool:
         situation = self._examination.situation
         chance = random.Random(f"{self._setup.seed}/{situation.name}/{number}")
         while not betting.finished:
             asks = betting.acting_position == position
             line = lines.line(position, node_of(betting)).rstrip()
-            state = self._send(line, Role.ASKS if asks else Role.TELLS, number, betting)
-            betting = betting.after(self.ask(state) if asks else plan.policy(Turn(betting, position, chance)))
+            state = self._send(line, number, betting, asks=asks)
+            betting = betting.after(self.ask(state) if asks else policy(Turn(betting, position, chance)))
             if asks and situation.breaks_off and not betting.finished:
                 return False
-        self._send(lines.line(position, node_of(betting)).rstrip(), Role.ENDS, number, betting)
+        self._send(lines.line(position, node_of(betting)).rstrip(), number, betting, asks=False)
         return True
 
-    # ---- what the dealer says
+    # ---- what the dealer sends
 
     def begin(self, situation: Situation) -> None:
-        """Enter a situation."""
         self._flush()
         self._examination.begin(situation)
         self._on_event(situation)
         self._line_count = 0
 
-    def _send(self, text: bytes, role: Role, hand: int, betting: BettingState) -> SentState:
+    def _send(self, text: bytes, hand: int, betting: BettingState, *, asks: bool) -> SentState:
         situation = self._examination.situation
-        state = SentState(text, hand, situation.name, role, betting)
+        state = SentState(text, hand, situation.name, betting, asks)
         self.judge.sent[text] = self.judge.latest = state
         if situation.delivery in (Delivery.JOINED, Delivery.STRADDLED):
             self._held.append(state)
@@ -433,7 +426,7 @@ class Dialogue:
         if self._follows_another:
             # A bot that takes one read for one line is to fail only in the situations made for that fault.
             self._wire.pause(_LINE_PAUSE_S if len(self.judge.sent) > _FIRST_LINES else _FIRST_PAUSE_S)
-        self._follows_another = state.role is not Role.ASKS
+        self._follows_another = not state.asks
         delivery, wait_s = self._examination.situation.delivery, self._setup.wait_s
         if delivery is Delivery.COMMENTED:
             comment = _COMMENTS[number % len(_COMMENTS)]
@@ -441,7 +434,7 @@ class Dialogue:
             self._wire.send(comment)
         self._on_event(Line(False, line))
         pieces, pause_s = [line], _PIECE_PAUSE_S
-        if delivery is Delivery.BYTEWISE and state.role is Role.ASKS:
+        if delivery is Delivery.BYTEWISE and state.asks:
             pieces = [line[at : at + 1] for at in range(len(line))]
         elif delivery is Delivery.BYTEWISE:
             cut = 1 + number % (len(line) - 1)
@@ -464,24 +457,20 @@ class Dialogue:
                 self._examination.find(problem, line, state)
         self._wire.send(pieces[-1])
 
-    # ---- what the bot says
+    # ---- what the bot sends
 
     def greet(self) -> None:
-        """Wait for the version line and judge it.
-
-        Raises:
-            ConversationError: none arrived.
-        """
+        """Wait for the version line and judge it."""
         limit_s = self._setup.start_timeout_s
         line = self._inbox.next_line(self._wire.now_s() + (math.inf if limit_s is None else limit_s))
-        said = self._inbox.take_rest() if line is None else line
+        received = self._inbox.take_rest() if line is None else line
         if line is not None:
             self._on_event(Line(True, line))
         wrong = f"the bot connected, but sent no line within {limit_s or 0:g} s"
-        advice = "The bot speaks first: send this line right after connecting, without waiting for the dealer."
+        advice = "The bot sends the first line: send it right after connecting, without waiting for the dealer."
         silent = Problem(Kind.NO_VERSION, 0, wrong, advice, EXPECTED_VERSION)
-        for problem in judge_version(said, self._setup.game) if said else (silent,):
-            self._examination.find(problem, said)
+        for problem in judge_version(received, self._setup.game) if received else (silent,):
+            self._examination.find(problem, received)
             self._is_refused |= problem.kind is Kind.NO_VERSION
         if line is None:
             raise ConversationError(Ending.SILENT)
@@ -489,11 +478,7 @@ class Dialogue:
     def ask(self, state: SentState) -> Action:
         """Wait for the answer to a state just sent, and judge every line that arrives until then.
 
-        Returns:
-            what a dealer plays for it; if a dealer would pass over the line, what the bot meant.
-
-        Raises:
-            ConversationError: no answer arrived in time, or none can arrive any more.
+        Returns what a dealer plays for it; if a dealer would pass over the line, what the bot meant.
         """
         self._flush()
         self.judge.asked = state
@@ -566,7 +551,7 @@ class Dialogue:
         else:
             advice = (
                 f"It was the bot's turn: position {state.betting.acting_position} in round {state.betting.round + 1}. "
-                "Find out whether it has read this line, took it for one that asks somebody else, or waited for "
+                "Find out whether it has read this line, took it for a question to another player, or waited for "
                 "something."
             )
             wrong = f"no answer came within {limit}"
@@ -575,18 +560,14 @@ class Dialogue:
             self._examination.find(problem, line, state)
 
 
-def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:
-    deal = next(cards)
-    if not plan.is_strong:
-        return deal
-    candidates = [deal, *(next(cards) for _ in range(_STRONG_AMONG - 1))]
+def _strong_deal(cards: Iterator[Deal], position: int) -> Deal:
+    candidates = list(itertools.islice(cards, _STRONG_AMONG))
     ranks = [
         (rank_hand(hole), which, place)
         for which, one in enumerate(candidates)
         for place, hole in enumerate(one.hole_cards)
     ]
     _, which, place = max(ranks)
-    deal = candidates[which]
-    holes = list(deal.hole_cards)
+    holes = list(candidates[which].hole_cards)
     holes[position], holes[place] = holes[place], holes[position]
-    return deal._replace(hole_cards=tuple(holes))
+    return candidates[which]._replace(hole_cards=tuple(holes))

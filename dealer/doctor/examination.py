@@ -1,7 +1,7 @@
 """The whole examination: all situations, over as many connections as they need.
 
 Situations that can follow one another share a connection. If the bot drops out, it is started again and continues with
-the next situation, so that one fault does not hide others. A client that somebody else starts is examined over one
+the next situation, so that one fault does not hide others. A client that connects by itself is examined over one
 connection unless it is expected to reconnect. The examination stops early after a few unanswered questions.
 """
 
@@ -61,7 +61,7 @@ class _Examiner:
             if any(row.name in finding.situations for finding in examination.findings):
                 row.result = SituationState.FAULTS
             elif row.result is SituationState.NOT_TRIED and not row.reason:
-                row.reason = self._stopped or "the bot did not get so far"
+                row.reason = self._stopped or "the bot did not get that far"
 
     def _matches(self) -> list[list[Situation]]:
         shared: list[Situation] = []
@@ -127,7 +127,7 @@ class _Examiner:
         if not last.needs_connection:
             last = END_OF_MATCH
             dialogue.begin(END_OF_MATCH)
-        breaks_off = last is not END_OF_MATCH and (last.breaks_off or not last.plans(self._setup.game))
+        breaks_off = last is not END_OF_MATCH and (last.breaks_off or not last.policies(self._setup.game))
         connection.hang_up()
         if self.examination.has(Kind.LINGERS) and last is not END_OF_MATCH and not breaks_off:
             # Already reported; checking again would cost the whole timeout again.

@@ -108,7 +108,7 @@ class Problem(NamedTuple):
         byte: the first wrong byte of the line, counted from 1; one past the last if something is missing; 0 without a
             line.
         wrong, advice: in sentences.
-        expected: what should stand there or should have been done; if empty, the answer to the open question.
+        expected: what should be there or should have been done; if empty, the answer to the open question.
     """
 
     kind: Kind
@@ -118,28 +118,20 @@ class Problem(NamedTuple):
     expected: str = ""
 
 
-class Role(enum.Enum):
-    """What a state asks for."""
-
-    ASKS = "asks the bot"
-    TELLS = "shows what another player did"
-    ENDS = "ends the hand"
-
-
 @dataclass(slots=True)
 class SentState:
     """A state that the dealer has sent, without its line end.
 
     Attributes:
-        situation: its name.
+        asks: whether the bot is to act.
         is_given_up: whether the dealer continued without a proper reply; a late one is no fault then.
     """
 
     text: bytes
     hand: int
     situation: str
-    role: Role
     betting: BettingState
+    asks: bool
     is_given_up: bool = False
 
 
@@ -215,12 +207,12 @@ def judge_version(line: bytes, game: Game) -> tuple[Problem, ...]:
     problems = _judge_end(line)
     if not event.is_supported:
         named = ".".join(map(str, event.version))
-        wrong = f"the bot speaks version {named}; the reference dealer complains and goes on, others refuse it"
-        advice = "Speak protocol 2.0.0 and say so."
+        wrong = f"the bot names version {named}; the reference dealer complains and continues, others refuse it"
+        advice = "Use version 2.0.0 of the protocol, and name it."
         problems.append(Problem(Kind.VERSION_NUMBER, byte, wrong, advice, EXPECTED_VERSION))
     elif body != wanted:
         numbers = ".".join(map(str, VERSION))
-        wrong = f"the line says more or less than {numbers}; the reference dealer accepts it, others need not"
+        wrong = f"the line is not exactly version {numbers}; the reference dealer accepts it, others may not"
         problems.append(Problem(Kind.VERSION_TEXT, byte, wrong, "Send exactly this line.", EXPECTED_VERSION))
     return tuple(problems)
 
@@ -255,8 +247,8 @@ _PART_ADVICE: Final = (
 )
 _ECHO: Final = "Keep the line you received, cut CR and LF off its end, and send it back byte for byte before ':'."
 _FRAMING: Final = (
-    "TCP delivers bytes, not lines: collect what you receive until LF, take that as one line, and keep what stands "
-    "after it for the next."
+    "TCP delivers bytes, not lines: collect what you receive until LF, take that as one line, and keep what "
+    "follows it for the next."
 )
 _NO_REPLIES: Final = (Kind.LINE_TOO_LONG, Kind.NUL_BYTE, Kind.EMPTY_LINE, Kind.JUNK)
 
@@ -335,11 +327,11 @@ def _other(problem: Problem) -> Verdict:
 def _judge_stale(known: SentState) -> Verdict:
     if known.is_given_up:
         return Verdict(Outcome.OTHER, about=known)
-    if known.role is Role.ASKS:
+    if known.asks:
         return Verdict(Outcome.REPEAT, about=known)
-    if known.role is Role.ENDS:
+    if known.betting.finished:
         kind, expected = Kind.UNASKED_FINAL, "nothing: the hand is over"
-        wrong = "this state ends its hand and asks nobody; a dealer ignores the answer"
+        wrong = "no answer is due to the last state of a hand; a dealer ignores the answer"
         advice = (
             "Do not answer when the hand is over: all but one have folded, or the last round is done and hands are "
             "shown. After an all-in every remaining '/' comes at once, as in r20000c///."
@@ -377,12 +369,12 @@ def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
     wanted = asked.text + b":"
     at = first_difference(body, wanted)
     part = min(asked.text[:at].count(b":"), _FIELDS - 1)
-    found = f"{chr(body[at])!a} stands" if at < len(body) else "the line ends"
-    differs = f"{found} where {chr(wanted[at])!a} should"
+    found = f"{chr(body[at])!a} in place of" if at < len(body) else "the line ends before"
+    differs = f"in {_PART_NAMES[part]}, {found} {chr(wanted[at])!a}"
     advice = _ECHO + _PART_ADVICE[part]
     if is_read:
-        wrong = f"the echo differs from the state in {_PART_NAMES[part]}, {differs}; the "
-        wrong += "reference dealer takes it for the same state, others compare bytes"
+        wrong = f"the echo differs from the state {differs}; the reference dealer takes it for the same state, "
+        wrong += "others compare bytes"
         problem = Problem(Kind.ECHO_REWRITTEN, at + 1, wrong, advice)
         scanned = scan_match_state(body.decode("latin-1"), game)
         assert scanned is not None
@@ -393,8 +385,7 @@ def _judge_other_echo(body: bytes, asked: SentState, game: Game) -> Verdict:
         return Verdict(Outcome.ANSWER, (problem, *problems), action=action)
     attempt = _attempted_action(body, asked.betting)
     if body.strip(b" \t")[:5].upper() == b"MATCH" and _judge_cut(body, asked) is None:
-        wrong = f"the echo is not the state: {_PART_NAMES[part]} differs, {differs}; "
-        wrong += "a dealer ignores the line and keeps waiting"
+        wrong = f"the echo is not the state: it differs {differs}; a dealer ignores the line and keeps waiting"
         return Verdict(Outcome.ATTEMPT, (Problem(Kind.ECHO_CHANGED, at + 1, wrong, advice),), action=attempt)
     stray = _judge_stray(body, asked)
     if stray.kind is Kind.ECHO_CUT:
@@ -457,7 +448,7 @@ _REFUSED: Final = {
     "for that round.",
     Rule.ACTION_LIMIT: "The protocol carries 64 actions a round: call where the actions of the round and the players "
     "together are more than that.",
-    Rule.NOBODY_TO_RAISE: "Call or fold if everybody else has folded or is all-in.",
+    Rule.NOBODY_TO_RAISE: "Call or fold if all others have folded or are all-in.",
     Rule.STACK_TOO_SMALL: "Call: that puts your whole stack in.",
 }
 _HINTS: Final = {"x": " (check is c)", "a": " (all-in is r with the size of your stack)", "p": " (pass is f or c)"}
@@ -492,7 +483,7 @@ def _judge_action_text(text: str, start: int, betting: BettingState) -> tuple[Ac
     if text[0] not in "fcr":
         meant = format_action(action)[0]
         wrong = f"{text[0]!r} is not a letter of the protocol; the reference dealer takes it for {meant!r}, "
-        problems.append(Problem(Kind.ACTION_LETTER, start, f"{wrong}others need not", _LETTERS))
+        problems.append(Problem(Kind.ACTION_LETTER, start, f"{wrong}others may not", _LETTERS))
     rest = text[1:]
     if action.kind is ActionKind.RAISE and not is_limit:
         problems += _judge_size_text(rest, start, end, action)
@@ -500,7 +491,7 @@ def _judge_action_text(text: str, start: int, betting: BettingState) -> tuple[Ac
         wrong = f"{_quote(rest)} follows r, but in a limit game the rules fix the size; a dealer ignores it"
         problems.append(Problem(Kind.LIMIT_SIZE, start + 1, wrong, "Send r alone in limit games."))
     elif rest:
-        wrong = f"{_quote(rest)} follows the action; the reference dealer ignores it, others need not"
+        wrong = f"{_quote(rest)} follows the action; the reference dealer ignores it, others may not"
         problems.append(Problem(Kind.ACTION_TAIL, start + 1, wrong, "End the line right after the action."))
     return action, problems
 
@@ -540,8 +531,8 @@ def _judge_by_the_rules(action: Action, start: int, betting: BettingState) -> tu
     legal, size, byte = betting.legal_actions(), action.hand_total, start + 1
     if rule is Rule.NOTHING_TO_FOLD_TO:
         kind, byte, played = Kind.FOLD_REFUSED, start, CALL
-        wrong = "there is nothing to call here, so nobody may fold; a dealer plays a check for it"
-        advice = "Send c where you have put in as much as everybody else: a check costs nothing."
+        wrong = "there is nothing to call, so folding is not allowed; a dealer plays a check"
+        advice = "Send c where you have put in as much as every other player: a check costs nothing."
     elif rule is Rule.BELOW_MINIMUM:
         kind, played = Kind.SIZE_TOO_SMALL, raise_to(legal.raise_min)
         wrong = f"the size {size} is below the smallest legal one; a dealer plays r{legal.raise_min}"

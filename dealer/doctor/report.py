@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Group, RenderableType
@@ -23,7 +23,6 @@ from engine import Action, ActionKind
 from engine.text import count_of
 
 SCHEMA_VERSION: Final = 1
-Result: TypeAlias = Literal["sound", "faulty", "interrupted"]
 _MOST_LINE_CHARACTERS: Final = 8192
 
 
@@ -42,14 +41,12 @@ class Finding(BaseModel):
     line: str = Field(description="the bot's line as received, one character per byte; empty without one")
     byte: int = Field(description="the first wrong byte of the line, from 1; 0 without a line")
     wrong: str = Field(description="what is wrong")
-    expected: str = Field(description="what should stand there or should have been done")
+    expected: str = Field(description="what should be there or should have been done")
     advice: str = Field(description="what to do about it")
     output: tuple[str, ...] = Field(default=(), description="the last lines the bot wrote, if it ended too early")
 
 
 class SituationState(enum.StrEnum):
-    """How a situation went."""
-
     OK = "ok"
     INTERRUPTED = "interrupted"
     FAULTS = "faults"
@@ -71,7 +68,6 @@ class SituationReport(BaseModel):
     raises: int = 0
 
     def count(self, action: Action) -> None:
-        """Count an answer of the bot."""
         self.folds += action.kind is ActionKind.FOLD
         self.calls += action.kind is ActionKind.CALL
         self.raises += action.kind is ActionKind.RAISE
@@ -90,7 +86,9 @@ class DoctorReport(BaseModel):
     bot: str
     game: str
     seed: int
-    result: Result = Field(description="sound: nothing worse than a warning; faulty: an error was found")
+    result: Literal["sound", "faulty", "interrupted"] = Field(
+        description="sound: nothing worse than a warning; faulty: an error was found"
+    )
     errors: int
     warnings: int
     notes: int
@@ -221,7 +219,6 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
 
 
 _STYLES: Final = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
-_ESCAPES: Final = {0: r"\0", 9: r"\t", 10: r"\n", 13: r"\r", 92: r"\\"}
 _LABEL_WIDTH: Final = 12
 _LEAST_WIDTH: Final = 20
 _DOTS: Final = "..."
@@ -263,7 +260,7 @@ def finding_view(finding: Finding, width: int) -> RenderableType:
     state, line = finding.state.encode("latin-1"), finding.line.encode("latin-1")
     marked = mark_byte(line, finding.byte, room, state)
     if state:
-        grid.add_row("dealer said", _unwrapped(marked.state))
+        grid.add_row("dealer sent", _unwrapped(marked.state))
     if line:
         grid.add_row("bot sent", _unwrapped(marked.line))
         grid.add_row("", Text(marked.mark, style="bold", no_wrap=True, overflow="ignore"))
@@ -325,11 +322,8 @@ def _cut(data: bytes, start: int, width: int) -> str:
 
 
 def printable(data: bytes) -> str:
-    """Bytes as text; those that cannot be printed are written as in C."""
     return "".join([_show(value) for value in data])
 
 
 def _show(value: int) -> str:
-    if value in _ESCAPES:
-        return _ESCAPES[value]
-    return chr(value) if 32 <= value < 127 else f"\\x{value:02x}"
+    return chr(value).encode("unicode_escape").decode() if value else r"\0"

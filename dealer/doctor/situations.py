@@ -125,31 +125,25 @@ class Delivery(enum.Enum):
         return self in (Delivery.STRADDLED, Delivery.BYTEWISE, Delivery.WAITING)
 
 
-class HandPlan(NamedTuple):
-    """One hand: how the opponents play, and whether the bot gets strong cards."""
-
-    policy: Policy
-    is_strong: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """One situation: its name on the command line, what happens, and the hands to play in a game.
+    """One situation: its name on the command line, what happens, and the opponents' policy in each hand of a game.
 
     Attributes:
         advice: what is special about the situation and to be done about it: added to every finding; where there is an
             opening, to those in its hand.
         needs_connection: whether it cannot follow another situation in the same match.
         first_hand: number of the first hand of its connection.
-        opening: the betting of the first state of the connection, given a game; None if nobody has acted.
+        opening: the betting of the first state of the connection, given a game; None if no player has acted.
         breaks_off: whether the dealer closes in the middle of a hand, after an answer of the bot.
         missing_in: why it does not occur in a game; empty if it does.
+        has_strong_cards: whether the bot gets good hole cards.
         is_mild: whether findings count as warnings at most.
     """
 
     name: str
     what: str
-    plans: Callable[[Game], Sequence[HandPlan]] = lambda game: []
+    policies: Callable[[Game], Sequence[Policy]] = lambda game: []
     delivery: Delivery = Delivery.PLAIN
     advice: str = ""
     needs_connection: bool = False
@@ -157,6 +151,7 @@ class Situation:
     opening: Callable[[Game], BettingState] | None = None
     breaks_off: bool = False
     missing_in: Callable[[Game], str] = lambda game: ""
+    has_strong_cards: bool = False
     is_mild: bool = False
 
 
@@ -169,7 +164,7 @@ class ExaminationSetup:
         start_timeout_s: time for the version line; None waits forever.
         timeout_s: time for one answer, and for the bot to end after the dealer has closed.
         wait_s: length of the long waits.
-        comes_again: whether a client that somebody else starts reconnects as often as needed.
+        comes_again: whether a client that connects by itself reconnects as often as needed.
     """
 
     game: Game
@@ -181,17 +176,17 @@ class ExaminationSetup:
     comes_again: bool = False
 
 
-def _every_position(policy: Policy, *, is_strong: bool = False) -> Callable[[Game], Sequence[HandPlan]]:
-    return lambda game: [HandPlan(policy, is_strong)] * game.num_players
+def _every_position(policy: Policy) -> Callable[[Game], Sequence[Policy]]:
+    return lambda game: [policy] * game.num_players
 
 
-def _few(policy: Policy, most: int = _FEW) -> Callable[[Game], Sequence[HandPlan]]:
-    return lambda game: [HandPlan(policy)] * min(game.num_players, most)
+def _few(policy: Policy, most: int = _FEW) -> Callable[[Game], Sequence[Policy]]:
+    return lambda game: [policy] * min(game.num_players, most)
 
 
-def _all_in_in_every_round(game: Game) -> Sequence[HandPlan]:
+def _all_in_in_every_round(game: Game) -> Sequence[Policy]:
     rounds = sorted({0, min(1, game.num_rounds - 1), game.num_rounds - 1})
-    return [HandPlan(shove_in_round(round_), is_strong=True) for round_ in rounds for _ in range(2)]
+    return [shove_in_round(round_) for round_ in rounds for _ in range(2)]
 
 
 def _why_no_all_in(game: Game) -> str:
@@ -210,8 +205,8 @@ def _why_no_side_pot(game: Game) -> str:
     return _why_no_all_in(game)
 
 
-def _nobody_acts(game: Game) -> str:
-    return "the blinds put everybody all-in" if betting_start(game).finished else ""
+def _why_no_action(game: Game) -> str:
+    return "the blinds put every player all-in" if betting_start(game).finished else ""
 
 
 def middle_of_a_hand(game: Game) -> BettingState:
@@ -227,7 +222,7 @@ def middle_of_a_hand(game: Game) -> BettingState:
 
 
 def middle_of_a_long_hand(game: Game) -> BettingState:
-    """The longest betting of the game that leaves somebody to act: minimum raises up to the last round."""
+    """The longest betting of the game that leaves a player to act: minimum raises up to the last round."""
     betting = longest = betting_start(game)
     while not betting.finished:
         longest = betting
@@ -260,21 +255,19 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "all-in",
-        "an opponent goes all-in, in an early and in a late round; nobody is left to act",
+        "an opponent goes all-in, in an early and in a late round; no player is left to act",
         _all_in_in_every_round,
         missing_in=_why_no_all_in,
+        has_strong_cards=True,
     ),
     Situation(
         "side-pots",
         "the shortest stack is all-in and is skipped while the others bet on",
-        _every_position(_short_stack_all_in, is_strong=True),
+        _every_position(_short_stack_all_in),
         missing_in=_why_no_side_pot,
+        has_strong_cards=True,
     ),
-    Situation(
-        "mixed",
-        "opponents draw among all legal actions and sizes",
-        lambda game: [HandPlan(draw)] * max(6, min(game.num_players, 2 * _FEW)),
-    ),
+    Situation("mixed", "opponents draw among all legal actions and sizes", lambda game: [draw] * 6),
     Situation(
         "joined",
         "several states in one segment, also the last of a hand and the first of the next",
@@ -307,8 +300,8 @@ SITUATIONS: Final[Sequence[Situation]] = (
     Situation(
         "resumed-match",
         "the first hand is not number 0, and the numbers are large",
-        lambda game: [HandPlan(bet_once)] * _FEW,
-        advice="the match goes on from a later hand: take the hand number from the states",
+        lambda game: [bet_once] * _FEW,
+        advice="the match resumes at a later hand: take the hand number from the states",
         first_hand=_RESUMED_AT,
         needs_connection=True,
     ),
@@ -316,10 +309,10 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "resumed-hand",
         "the first state is in the middle of a hand, with a bet to answer",
         _few(call, 2),
-        advice="the match goes on in the middle of a hand: take all that happened from the state",
+        advice="the match resumes in the middle of a hand: take all that happened from the state",
         first_hand=41,
         opening=middle_of_a_hand,
-        missing_in=_nobody_acts,
+        missing_in=_why_no_action,
         needs_connection=True,
     ),
     Situation(
@@ -330,7 +323,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "have",
         first_hand=7,
         opening=middle_of_a_long_hand,
-        missing_in=_nobody_acts,
+        missing_in=_why_no_action,
         needs_connection=True,
     ),
     Situation(
@@ -355,11 +348,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
 
 
 def find_situation(name: str) -> Situation:
-    """The situation of this name.
-
-    Raises:
-        ValueError: there is none; the sentence lists what there is.
-    """
+    """The situation of this name; raises `ValueError`, with the names, if there is none."""
     for situation in SITUATIONS:
         if situation.name == name:
             return situation

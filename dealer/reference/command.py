@@ -2,8 +2,8 @@
 
 The same command line, ports line, standard output and error, log, transaction log, resume (``-a``), clocks and exit
 codes. Accidents of the reference are not repeated: a player that has gone does not kill this dealer by SIGPIPE, nor an
-odd hand by an assertion, it deals a hand in which the blinds put everybody all-in to its end, and the time to connect
-also covers naming the version. SIGTERM and SIGHUP end it as they end any program.
+odd hand by an assertion, it deals a hand in which the blinds put every player all-in to its end, and the time to
+connect also covers naming the version. SIGTERM and SIGHUP end it as they end any program.
 
 The command line is ``acpc-dealer MATCH GAMEDEF HANDS SEED NAME... [options]``, read as the reference's C library reads
 it: options may stand anywhere, ``--`` ends them, short ones can be bundled and long ones shortened to any beginning.
@@ -52,7 +52,7 @@ from protocol.framing import LineReader
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
 _AWAITED_S = 10.0
-"""After this time without a player, standard error says where it is awaited."""
+"""After this time without a player, standard error shows where it is awaited."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

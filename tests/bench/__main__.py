@@ -1,4 +1,4 @@
-"""Our speed beside our peers', measured in turn in one run, from a checkout with the extra `bench`.
+"""Our speed compared with our peers', measured in turn in one run, from a checkout with the extra `bench`.
 
     python -m tests.bench NAME [--json] [--OPTION VALUE]
 

@@ -1,12 +1,12 @@
-"""Chances to win against one opponent beside eval7, which Python programs use for them.
+"""Chances to win against one opponent, compared with eval7, which Python programs use for them.
 
 Rates are showdowns per second of processor time of one core, so that a busy machine does little to them; both take
 turns in every repeat, and the ratios are taken within one. Compiling is done before. eval7 is given all holdings as the
-opponent's range, and does not tell wins from ties.
+opponent's range, and does not count wins and ties apart.
 
 Two jobs: showdowns drawn, by our compiled kernel, with none, three, four and five cards of the board known; and all
 showdowns on the flop counted, by what a bot uses, which compiles nothing. eval7 counts on whole boards only, so it is
-called for each turn and river. A note says how long one answer takes.
+called for each turn and river. A note has the time of one answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hand evaluation beside the evaluators that Python programs use.
+"""Hand evaluation compared with the evaluators that Python programs use.
 
 On a shared machine a rate means little and a ratio taken at the same moment means much. So all take turns: every
 repeat times each program once, on the same random seven-card hands, and the ratios are taken within a repeat. What a

@@ -1,6 +1,6 @@
-"""Hand histories beside pokerkit, the library that Python programs use for them.
+"""Hand histories compared with pokerkit, the library that Python programs use for them.
 
-pokerkit writes and reads PHH, and knows no PokerStars text to write; so there are four jobs. "PokerStars text from a
+pokerkit writes and reads PHH, but writes no PokerStars text, so there are four jobs. "PokerStars text from a
 log" is what `arena export` does, reading and writing, and "statistics of a log" what `arena stats` does in one process;
 neither has a peer. "PHH text of hands" begins with finished hands
 as each program holds them: a record here, a played state there. "hands of PHH text" ends with them: both check every
@@ -49,7 +49,7 @@ def measure(repeats: int = 5, hands: int = 20_000) -> list[Row]:
     """Measure our formats and pokerkit's; where it is not installed it gets rows of zeros with a note.
 
     Args:
-        repeats: how often everybody is timed.
+        repeats: how often each program is timed.
         hands: of each game.
 
     Raises:

@@ -66,6 +66,6 @@ def fill(db: sqlite3.Connection, game: ServerGame, runs: int) -> None:
 
 
 def enter_ratings(store: Store, game: ServerGame) -> None:
-    """Make the ratings of a game from what stands in the database."""
+    """Compute the ratings of a game from the scores in the database."""
     ratings = fit_ratings(table_scores(store, game.name), (-100_000.0, 100_000.0))
     store.write_now(lambda db: write_ratings(db, game.name, ratings))

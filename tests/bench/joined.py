@@ -102,7 +102,7 @@ def serving(
 
 
 class _Memory:
-    """The server's memory: before anybody has joined, with everybody there, and while everybody plays."""
+    """The server's memory: before any bot has joined, with all bots connected, and while all play."""
 
     def __init__(self, process: psutil.Process) -> None:
         self._process = process
@@ -145,7 +145,7 @@ class _Memory:
 
 
 class ServerBench:
-    """The server and everybody that plays there.
+    """The server and all that play there.
 
     Attributes:
         server: its ports and its process.
@@ -232,8 +232,8 @@ class ServerBench:
         jobs = []
         for number in range(0, self.bots, 2):
             players = [bot_name(number), bot_name(number + 1)]
-            wish = {"game": self.game, "players": players, "hands": _HANDS, "seating": "single", "seed": number + 1}
-            jobs.append(self.caller.call("POST", "/jobs", wish)["id"])
+            job = {"game": self.game, "players": players, "hands": _HANDS, "seating": "single", "seed": number + 1}
+            jobs.append(self.caller.call("POST", "/jobs", job)["id"])
         until(lambda: _begun(self._logs) - before >= len(jobs), within_s=_START_S, every_s=0.5)
         yield
         for job in jobs:
@@ -255,16 +255,16 @@ class ServerBench:
         words = [word for option, value in options.items() for word in (option, str(value))]
         start = "import sys; from dealer.cli import main; sys.exit(main())"
         command = [sys.executable, "-P", "-c", start, "play", self.game, *players, *words, "--no-duplicate", "--quiet"]
-        said = self._folder / f"play{number}.txt"
+        output_path = self._folder / f"play{number}.txt"
         with (
-            said.open("wb") as output,
+            output_path.open("wb") as output,
             subprocess.Popen(command, cwd=self._folder, stdout=output, stderr=output, text=True) as program,
         ):
             try:
 
                 def has_begun() -> bool:
                     if program.poll() is not None:
-                        last = " ".join(said.read_text("utf-8", "replace").split())[-400:]
+                        last = " ".join(output_path.read_text("utf-8", "replace").split())[-400:]
                         raise RuntimeError(f"arena play ended with exit code {program.returncode}: {last}")
                     return _begun(folder) >= matches
 
@@ -308,7 +308,7 @@ class _Stand:
 
 
 def _hands(folder: Path) -> list[int]:
-    """How many hands stand in each log of the runs in a folder."""
+    """How many hands each log of the runs in a folder has."""
     return [path.read_bytes().count(b"\nSTATE:") for path in folder.rglob("match*.log")]
 
 

@@ -66,7 +66,7 @@ def measure(repeats: int = 5, individuals: int = 50, chromosome: str = CHAMPION)
     """Measure the kernel, `self_play` and pokerkit; where that is not installed it gets a row of zeros with a note.
 
     Args:
-        repeats: how often everybody is timed.
+        repeats: how often each program is timed.
         individuals: played in each, 20,000 hands each.
         chromosome: the file of the player who has all ten seats.
 

@@ -21,7 +21,7 @@ import psutil
 ANSWER_S = 60.0
 _START_S = 120.0
 _IDLE_S = 2.0
-"""A connection that has not been used for so long is opened anew: servers close those that are idle."""
+"""A connection that has not been used for so long is opened again: servers close those that are idle."""
 API = "/api/v1"
 
 
@@ -34,7 +34,7 @@ def until(is_true: Callable[[], bool], *, within_s: float = ANSWER_S, every_s: f
     deadline_s = time.monotonic() + within_s
     while not is_true():
         if time.monotonic() > deadline_s:
-            raise RuntimeError("the server did not do in time what it was asked for")
+            raise RuntimeError("the server did not finish in time")
         time.sleep(every_s)
 
 

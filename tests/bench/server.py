@@ -1,6 +1,6 @@
 """A server with many joined bots and a database of many matches: hands, memory, and times of pages and events.
 
-Each page is opened at rest, where the server's processor time is counted too, and again while all bots play.
+Each page is opened at rest, where the processor time of the server is also counted, and again while all bots play.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Pages:
         self._calls = calls
 
     def at_rest(self, runs: int) -> list[Row]:
-        """Pages and calls over the whole database, while nobody plays."""
+        """Pages and calls over the whole database, while no bot plays."""
         call = self._bench.caller.call
         job = {"game": self._bench.game, "players": ["random", "calling"], "hands": _PLAYED_HANDS, "seating": "single"}
         number = call("POST", "/jobs", job)["id"]
@@ -88,7 +88,7 @@ class _Pages:
         return self._answers(f"{runs:,} matches played, nobody plays", is_alone=True)
 
     def while_playing(self) -> list[Row]:
-        """Pages, calls and events while everybody plays."""
+        """Pages, calls and events while all bots play."""
         bench = self._bench
         group = f"{bench.bots} bots play"
         bench.show(f"{group}: asking for pages")

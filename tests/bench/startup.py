@@ -1,8 +1,8 @@
-"""What it costs to start: processor time from the start of a process to its first word, beside a bare interpreter.
+"""Start-up: processor time from the start of a process to its first word, compared with a bare interpreter.
 
-A bot is told to connect to an open port; its first word is its version. `acpc-dealer` prints its ports, ``arena
---help`` the list of commands. The bare interpreter imports asyncio with its selector loop, as a dealer has to, and does
-nothing. Processor time is the process's own, user and system, so it hardly matters how busy the machine is.
+A bot connects to an open port; its first word is its version. `acpc-dealer` prints its ports, ``arena --help`` the list
+of commands. The bare interpreter imports asyncio with its selector loop, as a dealer has to, and does nothing.
+Processor time is the process's own, user and system, so it hardly matters how busy the machine is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BARE = "bare interpreter with asyncio"
 
 
 def measure(rounds: int = 21, bots: Sequence[str] = ()) -> list[Row]:
-    """Milliseconds of processor time to the first word of each kind of start, everybody once a round.
+    """Milliseconds of processor time to the first word of each kind of start, each once a round.
 
     Args:
         rounds: how often.

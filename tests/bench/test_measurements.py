@@ -1,4 +1,4 @@
-"""The measurements beside peers run, and their rows are whole."""
+"""The measurements run, and their rows are whole."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The times that a server's answers and events take.
 
-An event's way is from the moment a request is sent until a listener has heard of its job. An action's way to a page is
+An event's way is from the moment a request is sent until a listener has its job. An action's way to a page is
 from sending the action until the page's stream has brought a newer table: one agent plays in a seat of its own over the
 text port, and thinks long enough for the page to be at rest before each of its actions; the streams look for a newer
 table four times a second.
@@ -52,7 +52,7 @@ def answer_time_s(caller: Caller, path: str) -> float:
 
 
 def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[float]:
-    """From sending a request until a listener has heard of its job.
+    """From sending a request until a listener has its job.
 
     Args:
         caller: of the server.
@@ -78,10 +78,10 @@ def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[
                 if line.startswith("data: ") and event == "job-changed":
                     heard.setdefault(json.loads(line[6:])["job"], now_s)
 
-    ear = threading.Thread(target=listen, daemon=True)
-    ear.start()
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
     if not listening.wait(ANSWER_S):
-        raise RuntimeError("the server does not tell its events")
+        raise RuntimeError("the server sends no events")
     times_s = []
     for _ in range(count):
         begun_s = time.perf_counter()
@@ -90,7 +90,7 @@ def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[
         times_s.append(heard[job] - begun_s)
     is_over.set()
     caller.call("POST", "/jobs", contest)
-    ear.join(ANSWER_S)
+    listener.join(ANSWER_S)
     return times_s
 
 

@@ -2,7 +2,7 @@
 
 A server is started in a folder of its own; its queue is filled with contests, so that both matches are played and the
 database is written all the time. Meanwhile one client asks in turn for what pages and programs ask most, and another
-listens: an event's way is from the moment a request is sent until the listener has heard of it. Percentiles are of all
+listens: an event's way is from the moment a request is sent until the listener has it. Percentiles are of all
 calls; a server that answers slowly under load shows in the 99th, not in the median.
 """
 

@@ -14,7 +14,6 @@ from bots.lp_mc.strategy import (
     STRATEGY_PATH,
     STRATEGY_SHA256,
     PreflopStrategy,
-    load,
     preflop_strategy,
     read,
     write,
@@ -34,7 +33,7 @@ def state_after(betting: str) -> BettingState:
 def test_the_file_is_the_one_that_belongs_to_the_code() -> None:
     data = Path(STRATEGY_PATH).read_bytes()
     assert hashlib.sha256(data).hexdigest() == STRATEGY_SHA256
-    assert write(*load()) == data
+    assert write(preflop_strategy(), preflop_strategy(as_published=True)) == data
 
 
 @pytest.mark.parametrize("damage", ["empty", "only magic", "no magic", "cut", "one byte"])

@@ -141,7 +141,7 @@ def test_whoever_meets_himself_has_met_no_dealer(monkeypatch: pytest.MonkeyPatch
             pass
 
     monkeypatch.setattr(bots.sdk.client.socket, "create_connection", lambda *_, **__: Mirror())
-    with pytest.raises(ConnectError, match="no program listens on this port"):
+    with pytest.raises(ConnectError, match="no program listens there"):
         play(Caller(), "127.0.0.1", 5, "kuhn", connect_timeout_s=0)
 
 

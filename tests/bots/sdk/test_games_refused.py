@@ -41,7 +41,7 @@ def test_a_game_is_refused_before_anything_is_played(bot: Bot) -> None:
     game = find_game("leduc")[1]
     assert bot.refusal(find_game("limit")[1]) is None
     for refuse in (
-        lambda: play(bot, "127.0.0.1", 1, game),  # no program listens on this port
+        lambda: play(bot, "127.0.0.1", 1, game),  # no program listens there
         lambda: BotGroup([CallingBot(), bot], game),
         lambda: self_play("leduc", [bot, CallingBot()], hands=1),
     ):

@@ -300,7 +300,7 @@ class Unspeakable(Exception):
         (ValueError("one\n  two\r\nthree"), "ValueError: one two three"),
         (KeyError(), "KeyError"),
         (SystemExit(3), "SystemExit: 3"),
-        (Unspeakable(), "Unspeakable: its message cannot be formatted"),
+        (Unspeakable(), "Unspeakable: it has no readable text"),
         (ValueError("x" * 1000), "ValueError: " + "x" * 300 + "..."),
     ],
 )

@@ -1,4 +1,4 @@
-"""Where a client is awaited that somebody else starts: who is taken for the bot, and who is turned away."""
+"""Where a client that connects by itself is awaited: which one is the bot, and which ones are turned away."""
 
 from __future__ import annotations
 

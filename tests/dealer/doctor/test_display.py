@@ -113,12 +113,12 @@ def test_a_finding_as_it_is_shown() -> None:
     (finding,) = report_on("folds for nothing").findings
     assert drawn(finding_view(finding, WIDTH)) == [
         "error fold-refused  70 times, in check-down, folds, bets, raises and 10 more",
-        " dealer said MATCHSTATE:0:0:c:5d5c|",
+        " dealer sent MATCHSTATE:0:0:c:5d5c|",
         r"    bot sent MATCHSTATE:0:0:c:5d5c|:f\r\n",
         "                                    ^ byte 24",
-        "       wrong There is nothing to call here, so nobody may fold; a dealer plays a check for it.",
+        "       wrong There is nothing to call, so folding is not allowed; a dealer plays a check.",
         "    expected c or r",
-        "       to do Send c where you have put in as much as everybody else: a check costs nothing.",
+        "       to do Send c where you have put in as much as every other player: a check costs nothing.",
     ]
 
 

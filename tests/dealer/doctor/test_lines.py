@@ -10,14 +10,13 @@ from dealer.doctor.judge import (
     Judge,
     Kind,
     Outcome,
-    Role,
     SentState,
     Verdict,
     first_difference,
     judge_version,
     split_end,
 )
-from engine import CALL, FOLD, ActionKind, Game, raise_to
+from engine import CALL, FOLD, ActionKind, raise_to
 from protocol import BadAction, BadState, Comment, DealerSession, Reply, StaleReply, UnknownAction
 from protocol.match_state import betting_after
 from protocol.session import VERSION_LINE
@@ -26,14 +25,14 @@ from tests.dealer.helpers import game
 GAME = game("nolimit")
 
 
-def told(text: bytes, role: Role, rules: Game = GAME) -> SentState:
-    return SentState(text, 0, "there", role, betting_after(rules, text.split(b":")[3].decode()))
+def told(text: bytes, *, asks: bool = False) -> SentState:
+    return SentState(text, 0, "there", betting_after(GAME, text.split(b":")[3].decode()), asks)
 
 
-FIRST = told(b"MATCHSTATE:1:7::|9hQd", Role.ASKS)
-OTHERS = told(b"MATCHSTATE:1:7:r300:|9hQd", Role.TELLS)
-ASKED = told(b"MATCHSTATE:1:7:r300c/c:|9hQd/8dAsJc", Role.ASKS)
-OVER = told(b"MATCHSTATE:0:6:f:KhKd|", Role.ENDS)
+FIRST = told(b"MATCHSTATE:1:7::|9hQd", asks=True)
+OTHERS = told(b"MATCHSTATE:1:7:r300:|9hQd")
+ASKED = told(b"MATCHSTATE:1:7:r300c/c:|9hQd/8dAsJc", asks=True)
+OVER = told(b"MATCHSTATE:0:6:f:KhKd|")
 SIZE = len(ASKED.text)
 TOLD = {one.text: one for one in (OVER, FIRST, OTHERS, ASKED)}
 
@@ -142,11 +141,11 @@ def test_what_was_meant_is_played_where_the_echo_is_wrong() -> None:
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        (b"MATCHSTATX:1:7:r300c/c:|9hQd/8dAsJc:c\r\n", "the header differs, 'X' stands where 'E' should"),
-        (b"MATCHSTATE:1:7:r300c/c:9hQd|/8dAsJc:c\r\n", "the cards differs, '9' stands where '|' should"),
+        (b"MATCHSTATX:1:7:r300c/c:|9hQd/8dAsJc:c\r\n", "it differs in the header, 'X' in place of 'E'"),
+        (b"MATCHSTATE:1:7:r300c/c:9hQd|/8dAsJc:c\r\n", "it differs in the cards, '9' in place of '|'"),
         (b"MATCHSTATE:1:7:r300c/c\r\n", "only the first 22 came back"),
         (b"MATCHSTATE\r\n", "only the first 10 came back"),
-        (b"MATCHSTATE:1:8:\r\n", "the hand number differs, '8' stands where '7' should"),
+        (b"MATCHSTATE:1:8:\r\n", "it differs in the hand number, '8' in place of '7'"),
     ],
 )
 def test_the_part_that_differs_is_named(line: bytes, part: str) -> None:
@@ -154,7 +153,7 @@ def test_the_part_that_differs_is_named(line: bytes, part: str) -> None:
 
 
 def test_a_late_answer_to_a_state_given_up_is_no_mistake() -> None:
-    late = told(b"MATCHSTATE:1:6::|9hQd", Role.ASKS)
+    late = told(b"MATCHSTATE:1:6::|9hQd", asks=True)
     late.is_given_up = True
     verdict = judge(late.text + b":c\r\n", sent={late.text: late, ASKED.text: ASKED})
     assert verdict[:3] == (Outcome.OTHER, (), late)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dealer.doctor.judge import Kind, Problem, Role, SentState, Severity
+from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.report import Examination
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
 from engine import betting_start
@@ -14,7 +14,7 @@ from tests.dealer.helpers import ROOT, game
 def add(
     examination: Examination, kind: Kind, situation: str = "bets", *, severity: Severity | None = None, hand: int = 0
 ) -> None:
-    about = SentState(b"s", hand, situation, Role.ASKS, betting_start(game("kuhn")))
+    about = SentState(b"s", hand, situation, betting_start(game("kuhn")), True)
     examination.situation = find_situation(situation)
     examination.find(Problem(kind, 1, "wrong", "advice.", "expected"), b"x\r\n", about, severity=severity)
 
