@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +13,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit, Quiet, takes_options
+from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.match.events import StrayConnection
 from dealer.match.sentences import stray_sentence
@@ -150,16 +151,17 @@ def _examine(
     from dealer.doctor.report import printable
     from dealer.doctor.situations import Situation
 
-    is_wanted = not (options.quiet or options.as_json or options.verbose)
-    with _status(terminal, is_wanted=is_wanted) as update, _stopped_by_signals():
+    is_silent = options.quiet or options.as_json or options.verbose or not terminal.err.is_terminal
+    with LiveLine(terminal, is_silent=is_silent) as line, _stopped_by_signals():
+        line("waiting for the bot")
 
         def show(event: Event) -> None:
             match event:
                 case Situation(name, what):
-                    update(f"{name}: {what}")
-                case Line(is_bots, line) if options.verbose:
-                    text = printable(line[:_MOST_SHOWN]).removesuffix(r"\r\n")
-                    more = "..." if len(line) > _MOST_SHOWN else ""
+                    line(f"{name}: {what}")
+                case Line(is_bots, data) if options.verbose:
+                    text = printable(data[:_MOST_SHOWN]).removesuffix(r"\r\n")
+                    more = "..." if len(data) > _MOST_SHOWN else ""
                     terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{more}")
                 case Waiting(host, port):
                     left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
@@ -185,16 +187,6 @@ def _show(terminal: Terminal, report: DoctorReport, options: DoctorOptions) -> N
             terminal.out.print(finding_view(finding, width), soft_wrap=False, width=width)
             terminal.print()
     terminal.sentence(report.sentence)
-
-
-@contextlib.contextmanager
-def _status(terminal: Terminal, *, is_wanted: bool) -> Iterator[Callable[[str], None]]:
-    """A line that shows the current situation on a terminal, and nothing elsewhere."""
-    if not (is_wanted and terminal.err.is_terminal):
-        yield lambda text: None
-        return
-    with terminal.err.status("waiting for the bot") as status:
-        yield status.update
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.working import working
+from dealer.cli.progress import showing_progress
 from dealer.person.styles import ink_of
 from engine import STARTING_HANDS, Card, CardError, parse_cards
 from engine.cards import RANKS, format_cards, holdings_of
@@ -72,7 +72,7 @@ def equity(
     terminal = context.ensure_object(Terminal)
     fields, table = _understood(words, _cards(board, "--board"), players)
     names, holdings = [name for name, _ in fields], [of_player for _, of_player in fields]
-    with working(terminal, "counting" if trials is None else "drawing") as progress:
+    with showing_progress(terminal, "counting" if trials is None else "drawing") as progress:
         found = chances(holdings, table, dead=_cards(dead, "--dead"), trials=trials, seed=seed, progress=progress)
     if as_json:
         rows = [{"cards": name, **dataclasses.asdict(one)} for name, one in zip(names, found.players, strict=True)]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dealer.cli.console import Terminal, abort, write_file
+from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Problems
-from dealer.cli.working import working
 from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
@@ -140,7 +140,7 @@ def _estimates(
 
         reduction = Reduction(corrections if policies else None)
         try:
-            with Problems(terminal) as problems, working(terminal, "hands counted") as on_progress:
+            with Problems(terminal) as problems, showing_progress(terminal, "hands counted") as on_progress:
                 hands = reduce_hands(find(sources, on_problem=problems), reduction, on_progress=on_progress)
         except (PolicyError, SpecError) as error:
             abort(f"--policy {error}" if isinstance(error, SpecError) else str(error))

@@ -17,9 +17,9 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
 from dealer.cli.options import takes_options
+from dealer.cli.progress import LiveLine, time_left
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
-from dealer.cli.working import duration, live_line
 from engine.text import count_of
 
 app = typer.Typer(
@@ -129,7 +129,7 @@ def _evolving(
     """Who evaluates, and whom to tell after each generation."""
     with (
         computing(folder, "every finished generation", count, scheduler) as workers,
-        live_line(terminal) as line,
+        LiveLine(terminal) as line,
     ):
         try:
             yield workers, lambda progress: line(progress_line(progress))
@@ -141,11 +141,9 @@ def progress_line(progress: EvolutionProgress) -> str:
     """How a run stands, the most important first."""
     generation = progress.generation
     of = f" ({progress.number}/{progress.runs})" if progress.runs > 1 else ""
-    left = (
-        ""
-        if progress.left_s is None
-        else f", {duration(progress.left_s)} left{'' if progress.is_exact else ' at most'}"
-    )
+    left = time_left(progress.left_s)
+    if left and not progress.is_exact:
+        left += " at most"
     renewed = (
         f", trainers renewed {generation.renewals}x, {generation.since_renewal} generations ago"
         if generation.renewals

@@ -24,9 +24,9 @@ from bots.kuhn.runs import (
 )
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
+from dealer.cli.progress import LiveLine, time_left
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import RunFolder, WorkerCount, computing
-from dealer.cli.working import duration, live_line
 from engine.text import count_of
 
 _TRAINING: Final = "Evolution"
@@ -86,7 +86,7 @@ def kuhn(
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
     with (
         computing(folder, "what is finished", workers if repeat > 1 else 1) as over,
-        live_line(terminal) as line,
+        LiveLine(terminal) as line,
     ):
         results = evolve_seeds(
             folder, configured, most, repeat, workers=over, show=lambda progress: line(_line(progress))
@@ -121,13 +121,12 @@ def _model(name: str, settings: KuhnSettings, option: str, others: Sequence[str]
 def _line(progress: SeedProgress | SeedsDone) -> str:
     """How a run stands, the most important first."""
     if isinstance(progress, SeedsDone):
-        return f"{progress.done} of {count_of(progress.runs, 'run')}, {duration(progress.left_s)} left"
+        return f"{progress.done} of {count_of(progress.runs, 'run')}{time_left(progress.left_s)}"
     generation: Generation = progress.generation
     of = f"seed {progress.seed} ({progress.number}/{progress.runs}), " if progress.runs > 1 else ""
-    left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"
     possible = "" if progress.possible is None else f" of {progress.possible:+.4f}"
     return (
-        f"{of}generation {generation.number}/{progress.most}{left}, mean {generation.mean:+.4f}, "
+        f"{of}generation {generation.number}/{progress.most}{time_left(progress.left_s)}, mean {generation.mean:+.4f}, "
         f"best {generation.best:+.4f}, exactly {progress.exact:+.4f}{possible}, "
         f"exploitable by {progress.exploitability:.4f}"
     )

@@ -11,10 +11,10 @@ import typer
 from bots.learner.tuning import MeasuredConstants, TuningSettings, check, search
 from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.options import takes_options
+from dealer.cli.progress import LiveLine, time_left
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
-from dealer.cli.working import duration, live_line
 
 _SEARCH: Final = "Search"
 _DEFAULTS: Final = TuningSettings()
@@ -65,7 +65,7 @@ def learner(
     wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **given(settings))
     with (
         computing(folder, "every measurement", workers, scheduler) as over,
-        live_line(terminal) as show,
+        LiveLine(terminal) as show,
     ):
         measured = search(wanted, folder, workers=over, show=_progress(show, wanted.budget))
         best = max(measured, key=lambda one: one.mbb).constants
@@ -92,9 +92,7 @@ def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, Measur
         now_s = time.monotonic()
         if not first:
             first.extend((now_s, done))
-        left = ""
-        if done > first[1]:
-            left = f", {duration((now_s - first[0]) / (done - first[1]) * (budget - done))} left"
-        show(f"{done:,} of {budget:,} learners{left}, best {best.mbb:+,.0f} mbb/g")
+        left_s = None if done == first[1] else (now_s - first[0]) / (done - first[1]) * (budget - done)
+        show(f"{done:,} of {budget:,} learners{time_left(left_s)}, best {best.mbb:+,.0f} mbb/g")
 
     return show_progress

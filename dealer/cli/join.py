@@ -19,8 +19,8 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Quiet, Verbose, takes_options
+from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.cli.working import live_line
 from dealer.match.faults import FaultPolicy
 from dealer.run.folder import empty_folder, new_folder
 from dealer.run.settings import Seating
@@ -189,7 +189,7 @@ def join(
         ca=login.ca,
     )
     try:
-        with live_line(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        with LiveLine(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
             ending = runner.run(_join(settings, _Teller(terminal, settings, show, is_quiet=quiet)))
     finally:
         if not (folder / OUTPUT_FOLDER).exists():

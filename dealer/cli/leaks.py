@@ -12,9 +12,9 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.equilibrium_leaks import report_of_deviations
+from dealer.cli.progress import showing_progress
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
-from dealer.cli.working import working
 from dealer.run.leaks import (
     MOST_NAMED,
     command_for,
@@ -60,7 +60,7 @@ def leaks(
     terminal = context.ensure_object(Terminal)
     if out is not None:
         check_new_file(out, force)
-    with Problems(terminal) as problems, working(terminal, "reading hands") as show:
+    with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
         source = hand_finder(game, chip_value, strict=strict)(sources, on_problem=problems)
         deals = deals_in(source, lambda hands: show(None, f"{hands:,} hands"))
         first = next(deals, None)

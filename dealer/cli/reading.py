@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.progress import showing_progress
 from dealer.cli.runs import complete_run, run_path
 from dealer.cli.streams import EXIT_FAILED
 from engine import Game
@@ -142,19 +142,10 @@ def counted(
 
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
-    with Problems(terminal) as problems, _progress(terminal) as on_progress:
+    with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
         source = find(sources, on_problem=problems, times=times, transcript=transcript)
-        counts = count_hands(source, on_progress=on_progress, processes=workers or os.cpu_count() or 1)
+        processes = workers or os.cpu_count() or 1
+        counts = count_hands(source, on_progress=lambda hands: show(None, f"{hands:,} hands"), processes=processes)
     if not counts.hands:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))
     return counts
-
-
-@contextlib.contextmanager
-def _progress(terminal: Terminal) -> Iterator[Callable[[int], None] | None]:
-    """Show the number of hands read on a terminal; show nothing elsewhere."""
-    if not terminal.err.is_terminal:
-        yield None
-        return
-    with terminal.err.status("reading") as status:
-        yield lambda hands: status.update(f"{hands:,} hands read")

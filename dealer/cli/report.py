@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, check_new_file, write_file
+from dealer.cli.progress import showing_progress
 from dealer.cli.reading import ChipValue, GameName, Sources, Strict, Transcript, counted, hand_finder
-from dealer.cli.working import working
 from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
 from dealer.run.leaks import tables_in_short
@@ -51,7 +51,7 @@ def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSour
     """What the page shows of everybody's leaks, and why it shows nothing."""
     from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 
-    with working(terminal, "comparing hands of the same cards") as show:
+    with showing_progress(terminal, "comparing hands of the same cards") as show:
         try:
             # Problems were reported while the hands were counted.
             source = find(sources, on_problem=lambda problem: None)

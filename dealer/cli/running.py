@@ -1,31 +1,43 @@
-"""From the settings of a command to its exit code, for `arena play`, `deal`, `tournament` and `resume`."""
+"""A run from its settings to its exit code, for `arena play`, `deal`, `tournament` and `resume`.
+
+It shows the progress of the run meanwhile, and at the end its result: tables, a sentence, where the files are.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import typer
+from rich.text import Text
 
 from bots.workers import Workers, cluster_workers
 from dealer.cli.console import Terminal, abort, check_writable, write_file
-from dealer.cli.live import LiveLine
 from dealer.cli.options import RunOptions, warning_text
-from dealer.cli.outcome import exit_code, show_contest, show_tournament
-from dealer.cli.streams import EXIT_USAGE
+from dealer.cli.progress import LiveLine, duration
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import AnyResult, Run, new_play, new_tournament
+from dealer.match.sentences import stray_sentence
 from dealer.run.contest import Watch
+from dealer.run.crosstable import crosstable_rows, crosstable_title, ranking_rows
+from dealer.run.ending import Outcome
 from dealer.run.gate import junit_report
-from dealer.run.results import ContestResult
+from dealer.run.plan import ContestPlan
+from dealer.run.results import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
+from dealer.run.sentences import expectation, rounded_up, three_digits
 from dealer.run.settings import Command, RunSettings, read_config, user_defaults, validated
+from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
+from engine.text import count_of
+from logs.estimation.mean import signed
+from protocol.game_definition import short_name
 
 Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
 """What observes the run in a folder while it is played: a context that gives the callback for its events."""
@@ -101,7 +113,7 @@ def play_and_show(
         terminal.say(warning_text(warning))
     with (
         contextlib.nullcontext() if observer is None else observer(run.folder) as watch,
-        LiveLine(terminal, is_silent=is_silent) as line,
+        RunLine(terminal, is_silent=is_silent) as line,
         asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):
         line.expect(run.planned[0])
@@ -120,10 +132,243 @@ def play_and_show(
     raise typer.Exit(EXIT_USAGE if run.unwritten else exit_code(result.outcome))
 
 
-async def _play(run: Run[AnyResult], line: LiveLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
+async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, RuntimeError):
             # Not on Windows, where Ctrl-C cancels this task, which has the same effect.
             loop.add_signal_handler(number, run.interrupt)
-    return await run.play(line, watch, cluster)
+    return await run.play(line.show, watch, cluster)
+
+
+class RunLine(LiveLine):
+    """The progress of a run, and where the players are awaited that the user has to start."""
+
+    def __init__(self, terminal: Terminal, *, is_silent: bool) -> None:
+        """Prepare to show; `is_silent` leaves only the addresses of awaited players."""
+        super().__init__(terminal, is_silent=is_silent)
+        self._terminal = terminal
+        self._is_silent = is_silent
+        self._announced: tuple[AwaitedPlayer, ...] = ()
+        self._strays_shown = 0
+        self._versions_shown: frozenset[str] = frozenset()
+
+    def expect(self, plan: ContestPlan) -> None:
+        """Show how long a stop rule is likely to take."""
+        sentence = expectation(plan)
+        if sentence is not None and not self._is_silent:
+            self._terminal.say(f"--stop {sentence}")
+
+    def show(self, progress: Progress) -> None:
+        """Show how the run stands."""
+        remote = tuple(player for player in progress.awaited if player.is_remote)
+        if remote != self._announced:
+            self._announced = remote
+            if remote:
+                self._terminal.say(_waiting(remote, progress.start_time_left_s))
+        if self._is_silent:
+            return
+        new, self._strays_shown = progress.strays - self._strays_shown, progress.strays
+        for name, stray in progress.latest_strays[-new:] if new else ():
+            self._terminal.say(stray_sentence(stray, name))
+        if new > len(progress.latest_strays):
+            self._terminal.say(f"{new - len(progress.latest_strays):,} more connections were closed")
+        for name in sorted(progress.other_versions - self._versions_shown):
+            self._terminal.say(f"{name} names another version of the protocol than the dealer's, 2.0.0; it plays on.")
+        self._versions_shown |= progress.other_versions
+        self(status_line(progress, self.width))
+
+
+class _Part(NamedTuple):
+    """A part of the line, and how early it is left out where the line is too long; 0 for never."""
+
+    text: str
+    expendable: int = 0
+
+
+def status_line(progress: Progress, width: int | None = None) -> str:
+    """How a run stands, in one line.
+
+    Args:
+        width: how many characters there is room for: what matters least is left out; None for any number.
+    """
+    parts = _parts(progress)
+    for least in range(max(part.expendable for part in parts), 0, -1):
+        if width is None or len(_joined(parts)) <= width:
+            break
+        parts = [part for part in parts if part.expendable != least]
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[_Part]) -> str:
+    return " · ".join(part.text for part in parts)
+
+
+def _parts(progress: Progress) -> list[_Part]:
+    waiting = _waiting(progress.awaited, progress.start_time_left_s) if progress.awaited else ""
+    if waiting and not progress.hands and progress.contests == 1:
+        return [_Part(waiting)]
+    speed = progress.hands_per_second
+    # Of a single contest, it is said below where a player that is to connect is awaited.
+    waits = [wait for wait in progress.waits if progress.contests > 1 or wait.hand_number is not None]
+    parts = [_Part(str(waits[0]), 1)] if waits else []
+    parts += [_Part(f"{progress.contests_ended}/{progress.contests} contests", 4)] if progress.contests > 1 else []
+    parts += [_Part(f"{progress.deals:,}/{progress.deals_planned:,} deals"), _Part(f"{speed:,.0f} hands/s", 6)]
+    if progress.rate is not None:
+        parts.append(_Part(str(progress.rate), 3))
+    elif progress.players and progress.hands:
+        # Where rotations are played one after the other, no deal is complete until the last one begins.
+        parts.append(_Part(f"{' over '.join(progress.players)}: no complete duplicate yet", 7))
+    left = progress.deals_planned - progress.deals
+    if progress.has_stop_rule:
+        needed = progress.deals_needed
+        left = left if needed is None else min(left, needed)
+        about = f"about {rounded_up(left):,} more deals needed" if left else "enough is known"
+        parts.append(_Part("deals needed: unknown yet" if needed is None else about, 5))
+    if speed and progress.deals_planned:
+        hands = left * progress.hands_planned / progress.deals_planned
+        parts.append(_Part(f"{duration(hands / speed)} left", 2))
+    if progress.faults:
+        parts.append(_Part(count_of(progress.faults, "fault"), 4))
+    return [*parts, _Part(waiting, 1)] if waiting and progress.contests == 1 else parts
+
+
+def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
+    names = " and ".join(f"{player.name} at {player.address}" for player in players)
+    return f"waiting for {names}, " + ("without limit" if left_s is None else f"{left_s:.0f} s left")
+
+
+def exit_code(outcome: Outcome) -> int:
+    """The exit code of a command whose run ended so."""
+    return {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, 0)
+
+
+def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool, verbose: bool = False) -> None:
+    """Print a contest for people; `quiet` leaves the sentence only, `verbose` adds the dealer's overhead."""
+    if not quiet and result.duplicates:
+        _show_players(terminal, result)
+    if not quiet:
+        for player in result.players:
+            if player.first_fault:
+                terminal.sentence(f"{player.name}: first fault: {player.first_fault}.")
+    terminal.sentence(result.sentence)
+    if not quiet:
+        if verbose:
+            terminal.sentence(_dealer_line(result))
+        terminal.sentence(f"Seed {result.seed}, {result.hands_per_second:,.0f} hands/s. Files are in {result.folder}")
+    if result.resume is not None:
+        terminal.print(f"Resume with: {result.resume}")
+
+
+def _show_players(terminal: Terminal, result: ContestResult) -> None:
+    interval = "± 95 %, any time" if result.interval is Interval.ANY_TIME else "± 95 %"
+    unknown = "training" if result.interval is Interval.NONE else "too few"
+    rows: list[list[str | Text]] = [
+        [
+            Text(player.name, _style(player)),
+            Text("-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1), _style(player)),
+            unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
+            _error(player.standard_error),
+            f"{player.chips:+,.10g}",
+            f"{result.hands_counted:,}",
+            _faults(player),
+            _time(player.median_us),
+            _time(player.p99_us),
+        ]
+        for player in result.players
+    ]
+    terminal.table(["player", "mbb/g", interval, "SE", "chips", "hands", "faults", "median", "99 %"], rows)
+    corrected = [
+        [
+            player.name,
+            signed(player.corrected_mbb_per_game, 1),
+            "too few" if player.corrected_half_width_95 is None else f"{player.corrected_half_width_95:,.1f}",
+            _error(player.corrected_standard_error),
+        ]
+        for player in result.players
+        if player.corrected_mbb_per_game is not None
+    ]
+    if corrected:
+        terminal.table(["without luck", "mbb/g", interval, "SE"], corrected)
+
+
+def _style(player: PlayerResult) -> str:
+    """Green for a player whose win rate is above 0 beyond its interval, red for one below."""
+    rate, half_width = player.mbb_per_game, player.half_width_95
+    if rate is None or half_width is None or abs(rate) <= half_width:
+        return ""
+    return "bold green" if rate > 0 else "red"
+
+
+def _error(error: float | None) -> str:
+    return "-" if error is None else f"{error:,.1f}"
+
+
+def _faults(player: PlayerResult) -> str:
+    texts = [f"{count:,} {name}" for name, count in player.faults.items()]
+    if player.restarts:
+        what = "awaited again" if player.player == "tcp" else "restarted"
+        texts.append(f"{what} {'once' if player.restarts == 1 else f'{player.restarts:,} times'}")
+    return ", ".join(texts) or "0"
+
+
+def _time(time_us: float | None) -> str:
+    if time_us is None:
+        return "-"
+    for limit, unit, size in ((1e3, "µs", 1.0), (1e6, "ms", 1e3)):
+        if time_us < limit:
+            return f"{time_us / size:.3g} {unit}"
+    return f"{three_digits(time_us / 1e6)} s"
+
+
+def _dealer_line(result: ContestResult) -> str:
+    dealer = result.dealer
+    parts = []
+    if dealer.us_per_action is not None:
+        parts.append(f"{dealer.us_per_action:,.0f} µs per action")
+    if dealer.timeouts_per_million_actions is not None:
+        parts.append(f"{three_digits(dealer.timeouts_per_million_actions)} timeouts per million actions")
+    return f"Dealer: {', '.join(parts) or 'no action was measured'}."
+
+
+def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool) -> None:
+    """Print a tournament for people; `quiet` leaves the sentence only."""
+    if not quiet:
+        for standings in result.standings:
+            if not standings.total_bankroll:
+                continue
+            terminal.print(f"\n{short_name(standings.game)}", style="bold")
+            first, *rows = crosstable_rows(standings)
+            terminal.table(first, rows, title=crosstable_title(standings))
+            first, *rows = ranking_rows(standings)
+            terminal.table(first, rows, left=(1, 3))
+            _show_entrants(
+                terminal, standings, [contest for contest in result.contests if contest.game == standings.game]
+            )
+        for contest in result.contests:
+            for player in contest.players:
+                if player.first_fault:
+                    names = " - ".join(other.name for other in contest.players)
+                    terminal.sentence(f"{names}: {player.name}: first fault: {player.first_fault}.")
+        for contest in result.contests:
+            if not contest.outcome.is_complete and result.outcome is not Outcome.INTERRUPTED:
+                names = " - ".join(player.name for player in contest.players)
+                terminal.sentence(f"{names} ({short_name(contest.game)}) ended early: {contest.reason}")
+    terminal.sentence(result.sentence)
+    if not quiet:
+        terminal.sentence(f"Files are in {result.folder}")
+    if result.resume is not None:
+        terminal.print(f"Resume with: {result.resume}")
+
+
+def _show_entrants(terminal: Terminal, standings: GameStandings, contests: Sequence[ContestResult]) -> None:
+    """What each bot did in all its contests, and how fast: hands per second of its own time."""
+    rows = []
+    for rank in standings.total_bankroll:
+        played = [(contest, player) for contest in contests for player in contest.players if player.name == rank.player]
+        hands = sum(contest.hands_played for contest, _ in played)
+        thinking_s = sum(player.thinking_s for _, player in played)
+        faults = sum(sum(player.faults.values()) for _, player in played)
+        speed = three_digits(hands / thinking_s) if thinking_s else "-"
+        rows.append([rank.player, f"{len(played):,}", f"{hands:,}", f"{faults:,}", speed])
+    terminal.table(["bot", "contests", "hands", "faults", "hands/s of its own time"], rows)

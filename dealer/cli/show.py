@@ -9,7 +9,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
-from dealer.cli.outcome import show_contest, show_tournament
+from dealer.cli.running import show_contest, show_tournament
 from dealer.cli.runs import complete_run, run_path
 from dealer.run.folder import RESULT_NAME, is_busy
 from dealer.run.results import ContestResult, read_result

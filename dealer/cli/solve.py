@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from typing import Annotated
 
 import typer
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.progress import LiveLine, showing_progress
 from dealer.cli.solve_preflop import preflop
 from dealer.cli.solve_small import game, kuhn, kuhn3, leduc
 from dealer.cli.streams import EXIT_FAILED
-from dealer.cli.working import working
 from engine import STARTING_HANDS
 
 app = typer.Typer(
@@ -44,11 +43,12 @@ def equities(
 
     shipped = counts()
     began_s = time.perf_counter()
-    with terminal.err.status("compiling") if terminal.err.is_terminal else nullcontext():
+    with LiveLine(terminal, is_silent=not terminal.err.is_terminal) as line:
+        line("compiling")
         compile_matchups()
     compiled_s, used_s = time.perf_counter(), time.process_time()
     boards = boards_from()
-    with working(terminal, "counting") as progress:
+    with showing_progress(terminal, "counting") as progress:
         counted = counts_of_wins(count_wins(boards, threads=threads, progress=progress))
     wall_s, used_s = time.perf_counter() - compiled_s, time.process_time() - used_s
     terminal.print(

@@ -13,8 +13,8 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.pictures import check_picture, format_of, write_picture
+from dealer.cli.progress import showing_progress
 from dealer.cli.streams import EXIT_FAILED
-from dealer.cli.working import working
 
 if TYPE_CHECKING:
     from bots.lp_mc.preflop import Chart, PreflopRules
@@ -122,13 +122,13 @@ def _solutions(
 
     try:
         if algorithm is Algorithm.CFR_PLUS:
-            with working(terminal, "matching regrets") as show:
+            with showing_progress(terminal, "matching regrets") as show:
                 return {"cfr+": _by_regret(form, until, show)}
         found = {}
         if as_published:
-            with working(terminal, "solving with the mistake") as show:
+            with showing_progress(terminal, "solving with the mistake") as show:
                 found["as published"] = solve_as_published(form, lambda: show(None))
-        with working(terminal, "solving the linear program") as show:
+        with showing_progress(terminal, "solving the linear program") as show:
             found["equilibrium"] = solve(form, lambda: show(None))
         return found
     except SolvingError as error:

@@ -14,8 +14,8 @@ import typer
 from bots.kuhn.games import CARDS, KuhnGame, Variant
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.pictures import check_picture, format_of, picture, write_picture
+from dealer.cli.progress import showing_progress
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.cli.working import working
 
 if TYPE_CHECKING:
     from bots.solving.equilibria import Convergence, Reached
@@ -217,7 +217,7 @@ def _by_linear_program(terminal: Terminal, form: SequenceForm) -> Plans:
     from bots.solving.equilibria import LinearProgram
 
     try:
-        with working(terminal, "solving the linear program") as show:
+        with showing_progress(terminal, "solving the linear program") as show:
             return LinearProgram(form).solve(lambda: show(None)).plans
     except SolvingError as error:
         abort(str(error), EXIT_FAILED)
@@ -228,7 +228,7 @@ def _by_regret(terminal: Terminal, form: SequenceForm, algorithm: Algorithm, ite
 
     averages = cfr(form) if algorithm is Algorithm.CFR else cfr_plus(form)
     players = form.game.players
-    with working(terminal, "matching regrets") as show:
+    with showing_progress(terminal, "matching regrets") as show:
 
         def on_step(number: int, last: Reached) -> None:
             told = f"exploitability {last.nash_conv / players:.3g} after {last.iterations:,} iterations"

@@ -12,11 +12,11 @@ from bots.studies.learner import LearnerStudySettings
 from bots.studies.report import Report
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.options import takes_options
+from dealer.cli.progress import LiveLine, showing_progress, time_left
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing, workers_from
 from dealer.cli.streams import EXIT_INTERRUPTED
-from dealer.cli.working import duration, live_line, working
 
 app = typer.Typer(
     help="Report on the publications that bots come from: printed figures next to ours.", no_args_is_help=True
@@ -77,7 +77,7 @@ def evolved(
     others = [read_runs(path) for path in beside or ()]
     settings = EvolvedStudySettings(deals=deals, matches=matches, seed=seed, gene_deals=gene_deals)
     try:
-        with workers_from(workers) as over, working(terminal, "playing") as show:
+        with workers_from(workers) as over, showing_progress(terminal, "playing") as show:
             found = evolved_report(runs, settings, others, workers=over, show=show)
     except KeyboardInterrupt:
         abort("interrupted; a report is made at a stretch: the same command begins again", EXIT_INTERRUPTED)
@@ -103,7 +103,7 @@ def learner(
     from bots.studies.learner import learner_report, play_all
 
     wanted = LearnerStudySettings(**given(settings))
-    with computing(folder, _KEPT, workers, scheduler) as over, working(terminal, "playing") as show:
+    with computing(folder, _KEPT, workers, scheduler) as over, showing_progress(terminal, "playing") as show:
         played = play_all(wanted, folder, workers=over, show=show)
     _finish(terminal, learner_report(wanted, played), out)
 
@@ -127,7 +127,7 @@ def kuhn(
     from bots.studies.kuhn import kuhn_report
     from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
-    with computing(folder, _KEPT, workers) as over, live_line(terminal) as line:
+    with computing(folder, _KEPT, workers) as over, LiveLine(terminal) as line:
         run_experiments(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
     _finish(terminal, kuhn_report(read_results(folder, experiments(), seeds)), out)
 
@@ -150,7 +150,7 @@ def lp_mc(
         abort(f"--hands {hands}: it must be even, as every deal is played in both seats")
     from bots.studies.lp_mc import lp_mc_report
 
-    with computing(folder, _KEPT, workers) as over, working(terminal, "playing") as show:
+    with computing(folder, _KEPT, workers) as over, showing_progress(terminal, "playing") as show:
         report = lp_mc_report(folder, hands, workers=over, show=show)
     _finish(terminal, report, out)
 
@@ -165,5 +165,4 @@ def rembrant(context: typer.Context, out: PageFile = None, force: PageForce = Fa
 
 
 def _line(standing: ExperimentProgress) -> str:
-    left = "" if standing.left_s is None else f", {duration(standing.left_s)} left"
-    return f"{standing.done:,} of {standing.runs:,} runs{left}, last {standing.name}"
+    return f"{standing.done:,} of {standing.runs:,} runs{time_left(standing.left_s)}, last {standing.name}"

@@ -11,11 +11,11 @@ from bots.learner.memory import Constants
 from bots.learner.training import LearnerSettings
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.options import takes_options
+from dealer.cli.progress import LiveLine, time_left
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.train_cfr import cfr
-from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
     from bots.learner.training import LearnerProgress
@@ -97,7 +97,7 @@ def learner(
         **given(training),
     )
     try:
-        with live_line(terminal) as show:
+        with LiveLine(terminal) as show:
             trained, blocks = train(settings, hands, memory, lambda progress: show(_line(progress)))
     except KeyboardInterrupt:
         abort(f"interrupted; {memory} holds every finished block: the same command goes on", EXIT_INTERRUPTED)
@@ -112,9 +112,9 @@ def learner(
 def _line(progress: LearnerProgress) -> str:
     last = progress.blocks[-1]
     speed = "" if progress.hands_per_s is None else f", {progress.hands_per_s:,.0f} hands/s"
-    left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"
     return (
-        f"block {len(progress.blocks)} of {progress.wanted}{left}: {last.hands:,} hands{speed}, {last.cells:,} cells; "
+        f"block {len(progress.blocks)} of {progress.wanted}{time_left(progress.left_s)}: "
+        f"{last.hands:,} hands{speed}, {last.cells:,} cells; "
         f"mbb/g learning {last.learning.mean:+,.0f}, frozen {last.field.mean:+,.0f}, "
         f"against the other field {last.unseen.mean:+,.0f}"
     )

@@ -11,9 +11,9 @@ import typer
 from bots.cfr.settings import CfrSettings
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options
+from dealer.cli.progress import LiveLine, duration, time_left
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import Scheduler, WorkerCount, resumable, workers_from
-from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
     from bots.cfr.training import CfrProgress, TrainedStrategy, TrainingPlan
@@ -100,7 +100,7 @@ def cfr(
     with (
         resumable(folder, "the last checkpoint"),
         workers_from(workers, scheduler) as helpers,
-        live_line(terminal) as line,
+        LiveLine(terminal) as line,
     ):
         trained = train(
             plan,
@@ -139,13 +139,13 @@ def _unit(plan: TrainingPlan) -> tuple[float, str]:
 
 def _line(plan: TrainingPlan, progress: CfrProgress) -> str:
     factor, unit = _unit(plan)
-    left = duration(progress.seconds / progress.part - progress.seconds) if progress.part else "?"
+    left_s = progress.seconds / progress.part - progress.seconds if progress.part else None
     exploited = ""
     if progress.last is not None:
         exploited = f", exploitability {progress.last['exploitability'] * factor:.3g} {unit}"
         exploited += f" after {progress.last['iteration']:,}"
     return (
-        f"iteration {progress.iteration:,}, {left} left{exploited}, {progress.nodes_per_s / 1e6:.2f} M nodes/s "
+        f"iteration {progress.iteration:,}{time_left(left_s)}{exploited}, {progress.nodes_per_s / 1e6:.2f} M nodes/s "
         f"of {progress.hands_per_s / max(progress.nodes_per_s, 1):,.0f} holdings each"
     )
 

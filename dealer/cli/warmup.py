@@ -14,6 +14,7 @@ import typer
 
 from bots.sdk.bot import Bot
 from dealer.cli.console import Terminal, abort
+from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
 from dealer.run.folder import RunLock
@@ -74,7 +75,10 @@ def _fill(terminal: Terminal, root: Path) -> None:
         folder = disk.start_filling()
         rows = []
         try:
-            with kernels_written_to(folder) as names, _live(terminal) as show:
+            with (
+                kernels_written_to(folder) as names,
+                LiveLine(terminal, is_silent=not terminal.err.is_terminal) as show,
+            ):
                 jobs = _jobs()
                 for number, (what, job) in enumerate(jobs, 1):
                     show(f"compiling {number}/{len(jobs)}: {what}")
@@ -116,7 +120,7 @@ def _prepare(bot: Bot) -> None:
 @contextlib.contextmanager
 def _alone(terminal: Terminal, root: Path) -> Iterator[None]:
     lock = None
-    with _live(terminal) as show:
+    with LiveLine(terminal, is_silent=not terminal.err.is_terminal) as show:
         while lock is None:
             try:
                 lock = RunLock(root)
@@ -127,12 +131,3 @@ def _alone(terminal: Terminal, root: Path) -> Iterator[None]:
         yield
     finally:
         lock.close()
-
-
-@contextlib.contextmanager
-def _live(terminal: Terminal) -> Iterator[Callable[[str], None]]:
-    if not terminal.err.is_terminal:
-        yield lambda _: None
-        return
-    with terminal.err.status("") as status:
-        yield status.update

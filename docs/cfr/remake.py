@@ -28,7 +28,7 @@ from bots.cfr.settings import CfrSettings
 from bots.cfr.training import STRATEGY, TrainingLimit, plan_training, train
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from dealer.cli.working import duration
+from dealer.cli.progress import duration
 from logs.estimation import RunningMean
 from logs.page.drawing import MARK, TONES, drawn, plain_number
 

@@ -19,7 +19,7 @@ from typing import Final
 import bots.learner
 from bots.learner.memory import SHIPPED
 from bots.learner.training import LearnerProgress, LearnerSettings, train
-from dealer.cli.working import duration
+from dealer.cli.progress import time_left
 from protocol import find_game
 
 SHIPPED_FOLDER: Final = Path(bots.learner.__file__).parent / "memories"
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _show(name: str, progress: LearnerProgress) -> None:
     last = progress.blocks[-1]
-    left = f", {duration(progress.left_s)} left" if progress.left_s else ""
+    left = time_left(progress.left_s)
     print(f"{name}: {last.hands:,} hands, {last.field.words} and {last.unseen.words} mbb/g{left}", flush=True)
 
 

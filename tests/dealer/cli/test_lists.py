@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,15 @@ def test_bots_are_listed_with_their_games(arena: Arena) -> None:
     assert lines["lp"].split()[:2] == ["lp", "limit"]
     assert lines["calling"].split()[:2] == ["calling", "all"]
     assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
+
+
+def test_in_another_checkout_one_sentence_names_the_installation_that_runs(arena: Arena, tmp_path: Path) -> None:
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "bots" / "baseline.py").touch()
+    ran = arena("bots")
+    assert ran.code == 2
+    assert ran.sentence.startswith("'calling': acpc-arena runs from ")
+    assert ran.sentence.endswith(f", and this folder is another checkout; to use this one: pip install -e {tmp_path}")
 
 
 def test_one_bot_is_explained(arena: Arena) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dealer.cli import solve_small
-from dealer.cli.working import Show
+from dealer.cli.progress import ShowProgress
 from protocol import find_game, format_game_definition
 from tests.dealer.cli.conftest import Arena
 
@@ -147,14 +147,14 @@ def test_an_interruption_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPa
 
 def test_ctrl_c_shows_what_was_reached(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextlib.contextmanager
-    def interrupted(*_: object) -> Iterator[Show]:
+    def interrupted(*_: object) -> Iterator[ShowProgress]:
         def show(part: float | None, so_far: str = "") -> None:
             if part == 0.7:
                 raise KeyboardInterrupt
 
         yield show
 
-    monkeypatch.setattr(solve_small, "working", interrupted)
+    monkeypatch.setattr(solve_small, "showing_progress", interrupted)
     ran = arena_here("solve", "kuhn", "--algorithm", "cfr", "--iterations", "10", "--json")
     sentence = "interrupted after 7 of 10 iterations: what they reached is shown; the same command begins again"
     assert (ran.code, ran.err) == (130, f"arena: {sentence}\n")

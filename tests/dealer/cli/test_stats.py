@@ -159,11 +159,14 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
     assert "it has schema version 99, but this program reads version 2: the page uses only the logs" in ran.err
 
 
-def test_on_a_terminal_reading_shows_its_progress(run: Path) -> None:
+def test_on_a_terminal_reading_shows_its_progress(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.cli.progress._QUIET_S", -1.0)
+    monkeypatch.setattr("logs.tracker.many_files._may_be_clean", lambda source: False)
+    monkeypatch.setattr("logs.tracker.many_files._PROGRESS_HANDS", 100)
     terminal, shown = Terminal(), io.StringIO()
     terminal.err = Console(file=shown, force_terminal=True, width=60)
     assert counted(terminal, [run], find).hands == 300
-    assert "reading" in shown.getvalue()
+    assert "reading hands: 0 s so far, 100 hands" in shown.getvalue()
 
 
 @pytest.fixture

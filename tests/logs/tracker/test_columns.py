@@ -154,7 +154,7 @@ def test_faults_are_counted_and_reported_as_hand_by_hand(
 ) -> None:
     """In the first file and in the last of those with the same cards."""
     monkeypatch.setattr("logs.tracker.columns._HANDS", 64)
-    paths = write(tmp_path / "run", rotations("limit3", 200)[:files], "limit3")
+    paths = write(tmp_path / "run", rotations("limit3", 130)[:files], "limit3")
     whole = paths[0].read_text()
     for path in dict.fromkeys((paths[0], paths[-1])):
         paths[0].write_text(whole, newline="")

@@ -7,9 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
-from dealer.cli import working as module
+from dealer.cli import progress as module
 from dealer.cli.console import Terminal
-from dealer.cli.working import duration, working
+from dealer.cli.progress import duration, showing_progress
 
 
 class Clock:
@@ -35,7 +35,7 @@ def terminal_of(stream: io.StringIO, *, is_terminal: bool) -> Terminal:
 
 def test_what_it_has_come_to_is_told(clock: Clock) -> None:
     stream = io.StringIO()
-    with working(terminal_of(stream, is_terminal=False), "counting") as show:
+    with showing_progress(terminal_of(stream, is_terminal=False), "counting") as show:
         clock.now_s += 15
         show(0.5, "3 found")
         clock.now_s += 15
@@ -45,7 +45,7 @@ def test_what_it_has_come_to_is_told(clock: Clock) -> None:
 
 def test_on_a_terminal_a_line_is_redrawn_and_gone_at_the_end(clock: Clock) -> None:
     stream = io.StringIO()
-    with working(terminal_of(stream, is_terminal=True), "counting") as show:
+    with showing_progress(terminal_of(stream, is_terminal=True), "counting") as show:
         show(0.01)
         assert stream.getvalue() == ""
         clock.now_s += 3
@@ -56,7 +56,7 @@ def test_on_a_terminal_a_line_is_redrawn_and_gone_at_the_end(clock: Clock) -> No
 
 def test_elsewhere_a_line_is_printed_now_and_then(clock: Clock) -> None:
     stream = io.StringIO()
-    with working(terminal_of(stream, is_terminal=False), "counting") as show:
+    with showing_progress(terminal_of(stream, is_terminal=False), "counting") as show:
         for second in range(25):
             clock.now_s = 100.0 + second
             show(second / 40)
@@ -65,7 +65,7 @@ def test_elsewhere_a_line_is_printed_now_and_then(clock: Clock) -> None:
 
 def test_where_nobody_knows_how_long_it_takes_the_time_so_far_is_shown(clock: Clock) -> None:
     stream = io.StringIO()
-    with working(terminal_of(stream, is_terminal=False), "solving") as show:
+    with showing_progress(terminal_of(stream, is_terminal=False), "solving") as show:
         for second in range(15):
             clock.now_s = 100.0 + second
             show(None)

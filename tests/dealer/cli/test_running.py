@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from dealer.cli.console import Terminal
-from dealer.cli.live import LiveLine, status_line
+from dealer.cli.running import RunLine, status_line
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
 from dealer.run.ending import Wait
@@ -117,12 +117,12 @@ def test_who_is_waited_for_stands_first() -> None:
 
 
 def test_without_a_terminal_the_wait_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dealer.cli.live._PLAIN_EVERY_S", -1.0)
+    monkeypatch.setattr("dealer.cli.progress._PLAIN_EVERY_S", -1.0)
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
-    with LiveLine(terminal, is_silent=False) as line:
+    with RunLine(terminal, is_silent=False) as line:
         for waited_s in (12.0, 12.1, 22.0):
-            line(replace(START, waits=(Wait(waited_s, "Never", 0),)))
+            line.show(replace(START, waits=(Wait(waited_s, "Never", 0),)))
     assert isinstance(terminal.err.file, io.StringIO)
     assert [text.partition(" · ")[0] for text in terminal.err.file.getvalue().splitlines()] == [
         "waiting for Never for 12 s (hand 0)",
@@ -134,9 +134,9 @@ def test_connections_that_were_turned_away_are_said_once_each() -> None:
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
     scan = ("Ann", StrayConnection(Seat(0), "10.0.0.9", StrayProblem.LEFT, b""))
-    with LiveLine(terminal, is_silent=False) as line:
+    with RunLine(terminal, is_silent=False) as line:
         for strays, latest in ((0, ()), (1, (scan,)), (1, (scan,)), (5, (scan, scan))):
-            line(replace(START, strays=strays, latest_strays=latest))
+            line.show(replace(START, strays=strays, latest_strays=latest))
     assert isinstance(terminal.err.file, io.StringIO)
     sentence = (
         "a connection from 10.0.0.9 to Ann's port was closed: it closed the connection without sending anything\n"
@@ -147,9 +147,9 @@ def test_connections_that_were_turned_away_are_said_once_each() -> None:
 def test_another_version_is_mentioned_once_for_each_player() -> None:
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
-    with LiveLine(terminal, is_silent=False) as line:
+    with RunLine(terminal, is_silent=False) as line:
         for names in ((), ("Ann",), ("Ann",), ("Ann", "Bob")):
-            line(replace(START, other_versions=frozenset(names)))
+            line.show(replace(START, other_versions=frozenset(names)))
     assert isinstance(terminal.err.file, io.StringIO)
     sentence = "names another version of the protocol than the dealer's, 2.0.0; it plays on.\n"
     assert terminal.err.file.getvalue() == f"Ann {sentence}Bob {sentence}"
@@ -158,8 +158,8 @@ def test_another_version_is_mentioned_once_for_each_player() -> None:
 def test_remote_players_are_announced_once_for_each_change_even_when_silent() -> None:
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
-    with LiveLine(terminal, is_silent=True) as line:
+    with RunLine(terminal, is_silent=True) as line:
         for awaited in ((BOT,), (ANN, BOT), (ANN,), (), (ANN,)):
-            line(replace(START, awaited=awaited, start_time_left_s=9.0))
+            line.show(replace(START, awaited=awaited, start_time_left_s=9.0))
     assert isinstance(terminal.err.file, io.StringIO)
     assert terminal.err.file.getvalue() == 2 * "waiting for Ann at 127.0.0.1:5000, 9 s left\n"
