@@ -200,7 +200,13 @@ def write_file(path: Path, text: str) -> None:
         abort(f"cannot write {path}: {error.strerror}")
 
 
-_FORMER_NAMES: Final = {"--hands": "--deals", "--version": "--bot-version"}
+_FORMER_NAMES: Final = {
+    "--hands": "--deals",
+    "--version": "--bot-version",
+    "--at-once": "--parallel",
+    "--jobs": "--contests",
+    "--cards": "--card-seed",
+}
 """Former names of options; a command that has only the new one takes the old one, too."""
 
 
@@ -211,6 +217,9 @@ class ArenaCommand(TyperCommand):
         super().__init__(*arguments, **values)
         for parameter in self.params:
             _name_value(parameter)
+        # Lines of a source file are no lines of the help; what is indented is.
+        paragraphs = (self.help or "").split("\n\n")
+        self.help = "\n\n".join(text if "\n " in text else " ".join(text.split()) for text in paragraphs)
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)

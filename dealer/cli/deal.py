@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from dealer.cli.arguments import complete_word
 from dealer.cli.console import Terminal
 from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
-from dealer.cli.words import complete_word
 from dealer.run.settings import Command, Seating
 from protocol import find_game
 

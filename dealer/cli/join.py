@@ -1,4 +1,4 @@
-"""``arena join``: brings a bot to a server, from a machine that nobody else can reach."""
+"""``arena join``: connects a bot to a server, from a machine that accepts no connections."""
 
 from __future__ import annotations
 
@@ -70,25 +70,27 @@ class _Login:
     tls: Annotated[bool, _login("--tls", help="Encrypt the connection.")] = False
     ca: Annotated[
         Path | None,
-        _login("--ca", metavar="FILE", help="With --tls: believe the certificates in this file, not the system's."),
+        _login("--ca", metavar="FILE", help="With --tls: trust the certificates in this file, not the system's."),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Bot:
-    name: Annotated[str | None, typer.Option("--name", help="Its name.", show_default="as in 'arena play'")] = None
+    name: Annotated[str | None, typer.Option("--name", help="Name of the bot.", show_default="as in 'arena play'")] = (
+        None
+    )
     version: Annotated[
         str, typer.Option("--bot-version", help="The bot's version; another one has results of its own.")
     ] = "1"
     games: Annotated[
         str, typer.Option("--games", help=f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's.")
     ] = "limit"
-    at_once: Annotated[int, typer.Option("--at-once", min=1, max=1000, help="Contests to play at a time.")] = 1
-    ladder: Annotated[
-        bool, typer.Option("--ladder", help="Let the server match the bot while nobody asks for anything.")
-    ] = False
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Leave after so many contests.", show_default="stay")
+    parallel: Annotated[int, typer.Option("--parallel", min=1, max=1000, help="Contests to play at a time.")] = 1
+    ladder: Annotated[bool, typer.Option("--ladder", help="Also play background matches while the server is idle.")] = (
+        False
+    )
+    contests: Annotated[
+        int | None, typer.Option("--contests", min=1, help="Leave after N contests.", show_default="stay")
     ] = None
     seed: Annotated[
         int | None,
@@ -104,12 +106,15 @@ class _Challenges:
             "--challenge",
             metavar="NAME",
             help="Play against this bot, then leave; several names, with commas, where a game has more seats. Repeat "
-            "it for more contests.",
+            "the option for more contests.",
         ),
     ] = None
-    game: Annotated[str | None, _asked("--game", help="Their game.", show_default="the first of --games")] = None
+    game: Annotated[
+        str | None, _asked("--game", help="Game of the challenges.", show_default="the first of --games")
+    ] = None
     deals: Annotated[
-        int | None, _asked("--deals", "-n", min=1, help="Most deals of each.", show_default="as the server has set")
+        int | None,
+        _asked("--deals", "-n", min=1, help="Deals of each challenge, at most.", show_default="as the server has set"),
     ] = None
     stop: Annotated[
         str | None, _asked("--stop", metavar="RULE", help="When to stop, as for 'arena play'.", show_default=False)
@@ -117,14 +122,15 @@ class _Challenges:
     seating: Annotated[
         Seating | None, _asked("--seating", help="Seatings of each deal.", show_default=_TERMS.seating)
     ] = None
-    cards: Annotated[
+    card_seed: Annotated[
         int | None,
         _asked(
-            "--cards",
+            "--card-seed",
+            metavar="SEED",
             min=1,
             max=2**32 - 1,
             help="Seed of the cards; such results do not count in standings.",
-            show_default="one that nobody knows",
+            show_default="a secret one",
         ),
     ] = None
     on_fault: Annotated[
@@ -154,13 +160,13 @@ def join(
     """Connect a bot to a server, where it plays against the server's bots and those of others.
 
     The client connects out only, to the server's text port; it starts the bot whenever a match awaits it, and comes
-    back after a break. Ctrl-C leaves; with --challenge or --jobs it leaves by itself.
+    back after a break. Ctrl-C leaves; with --challenge or --contests it leaves by itself.
     """
     terminal = context.ensure_object(Terminal)
     if verbose:
         terminal.show_log()
     if login.ca is not None and not login.tls:
-        abort("--ca: certificates matter with --tls only")
+        abort("--ca: certificates are used only with --tls")
     host, port = _address(server)
     user, token = _who(login)
     player = _player(bot, about.name)
@@ -180,20 +186,20 @@ def join(
         folder=folder,
         version=about.version,
         games=games,
-        at_once=about.at_once,
+        at_once=about.parallel,
         is_on_ladder=about.ladder,
         challenges=wanted,
-        most_runs=about.jobs,
+        most_runs=about.contests,
         seed=about.seed,
         uses_tls=login.tls,
         ca=login.ca,
     )
     try:
         with LiveLine(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
-            ending = runner.run(_join(settings, _Teller(terminal, settings, show, is_quiet=quiet)))
+            ending = runner.run(_join(settings, _NewsPrinter(terminal, settings, show, is_quiet=quiet)))
     finally:
         if not (folder / OUTPUT_FOLDER).exists():
-            # Nothing was played, and nothing is to be read there.
+            # Nothing was played.
             empty_folder(folder, is_removed=not is_there)
             if out is None and not has_runs:
                 with contextlib.suppress(OSError):
@@ -239,7 +245,9 @@ def _who(login: _Login) -> tuple[str, str]:
         text = os.environ.get(_TOKEN_VARIABLE, "").strip()
     words = (text or "").replace(":", " ", 1).split()
     if not words:
-        abort(f"a token is needed: --token, --token-file or the variable {_TOKEN_VARIABLE}; the server's owner has it")
+        abort(
+            f"a token is needed: --token, --token-file or the variable {_TOKEN_VARIABLE}; the server's owner issues it"
+        )
     if len(words) > 2 or (len(words) == 2 and login.user not in (None, words[0])):
         abort("the token is one word, or NAME:TOKEN, and NAME that of --user if that is given")
     return (words[0] if len(words) == 2 else login.user or _DEFAULT_USER), words[-1]
@@ -251,7 +259,7 @@ def _player(words: list[str], name: str | None) -> Player:
         text = subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
     player = parse_player(text)
     if player.kind is PlayerKind.TCP:
-        abort("'tcp' is nobody whom this command could start; give a bot or a command")
+        abort("'tcp' names no bot that this command could start; give a bot or a command")
     if name is not None:
         if not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name) or not re.search("[A-Za-z0-9]", name):
             abort(f"--name: {quoted(name, 100)} cannot be a name: {NAME_RULE}")
@@ -264,7 +272,7 @@ def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Ch
         for about in fields(options):
             if getattr(options, about.name) is not None:
                 flag = about.name.replace("_", "-")
-                abort(f"--{flag} is about a challenge, and there is none: name an opponent with --challenge")
+                abort(f"--{flag} needs an opponent: name one with --challenge")
         return ()
     if options.stop is not None:
         try:
@@ -276,7 +284,7 @@ def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Ch
         hands=options.deals,
         stop=options.stop,
         seating=options.seating or _TERMS.seating,
-        seed=options.cards or _TERMS.seed,
+        seed=options.card_seed or _TERMS.seed,
         on_fault=_TERMS.on_fault if options.on_fault is None else options.on_fault.value,
     )
     return tuple(
@@ -285,8 +293,8 @@ def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Ch
     )
 
 
-class _Teller:
-    """Says what happens: results to standard output, everything else to standard error and in the live line."""
+class _NewsPrinter:
+    """Prints what happens: results to standard output, everything else to standard error and in the live line."""
 
     def __init__(
         self, terminal: Terminal, settings: JoinSettings, show: Callable[[str], None], *, is_quiet: bool

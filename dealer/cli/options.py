@@ -29,6 +29,15 @@ _FAULTS = "Clocks and faults"
 _HISTORIES = "Hand histories"
 _OUTPUT = "Output"
 
+Out: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help="New or empty folder for logs and results.",
+        show_default="a new one in runs/",
+        rich_help_panel=_OUTPUT,
+    ),
+]
 Quiet: TypeAlias = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print the closing sentence only.", rich_help_panel=_OUTPUT)
 ]
@@ -72,29 +81,28 @@ def option_of(setting: str) -> str:
     return _NAMES.get(setting, "--" + setting.removesuffix("_ms").removesuffix("_s").replace("_", "-"))
 
 
-def _setting(name: str, panel: str, *flags: str, metavar: str | None = None) -> Any:
+def setting_option(name: str, panel: str | None = None, *flags: str, **others: Any) -> Any:
+    """The option for a setting, with its meaning, bounds and default; `others` replace what `typer.Option` takes."""
     about = RunSettings.model_fields[name]
     extra = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
     plain = getattr(about.default, "value", about.default)
     shown = extra.get("otherwise") or (f"{plain:g}" if isinstance(plain, float) else plain)
-    return typer.Option(
-        option_of(name),
-        *flags,
-        metavar=metavar,
-        help=about.description,
-        min=next((bound.ge for bound in about.metadata if hasattr(bound, "ge")), None),
-        max=next((bound.le for bound in about.metadata if hasattr(bound, "le")), None),
-        show_default=str(shown) if shown not in (None, False, []) else False,
-        rich_help_panel=panel,
-    )
+    values: dict[str, Any] = {
+        "help": about.description,
+        "min": next((bound.ge for bound in about.metadata if hasattr(bound, "ge")), None),
+        "max": next((bound.le for bound in about.metadata if hasattr(bound, "le")), None),
+        "show_default": str(shown) if shown not in (None, False, []) else False,
+        "rich_help_panel": panel,
+    }
+    return typer.Option(option_of(name), *flags, **(values | others))
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """The options of a run as given on the command line; those named like a setting are that setting."""
 
-    deals: Annotated[int | None, _setting("deals", _MATCH, "-n")] = None
-    seed: Annotated[int | None, _setting("seed", _MATCH)] = None
+    deals: Annotated[int | None, setting_option("deals", _MATCH, "-n")] = None
+    seed: Annotated[int | None, setting_option("seed", _MATCH)] = None
     duplicate: Annotated[
         bool | None,
         typer.Option(
@@ -109,19 +117,19 @@ class RunOptions:
         bool,
         typer.Option("--permutations", help="Play the cards in every order of the players.", rich_help_panel=_MATCH),
     ] = False
-    stop: Annotated[str | None, _setting("stop", _MATCH, metavar="RULE")] = None
-    score: Annotated[Score | None, _setting("score", _MATCH)] = None
-    workers: Annotated[int | None, _setting("workers", _MATCH)] = None
-    in_process: Annotated[bool | None, _setting("in_process", _MATCH)] = None
-    fixed_seats: Annotated[bool | None, _setting("fixed_seats", _MATCH)] = None
-    on_fault: Annotated[FaultPolicy | None, _setting("on_fault", _FAULTS)] = None
-    t_response_s: Annotated[float | None, _setting("t_response_s", _FAULTS)] = None
-    t_hand_s: Annotated[float | None, _setting("t_hand_s", _FAULTS)] = None
-    t_per_hand_s: Annotated[float | None, _setting("t_per_hand_s", _FAULTS)] = None
-    start_timeout_s: Annotated[float | None, _setting("start_timeout_s", _FAULTS)] = None
-    coalesce_ms: Annotated[float | None, _setting("coalesce_ms", _FAULTS)] = None
-    host: Annotated[str | None, _setting("host", _MATCH)] = None
-    ports: Annotated[str | None, _setting("ports", _MATCH, metavar="PORTS")] = None
+    stop: Annotated[str | None, setting_option("stop", _MATCH, metavar="RULE")] = None
+    score: Annotated[Score | None, setting_option("score", _MATCH)] = None
+    workers: Annotated[int | None, setting_option("workers", _MATCH)] = None
+    in_process: Annotated[bool | None, setting_option("in_process", _MATCH)] = None
+    fixed_seats: Annotated[bool | None, setting_option("fixed_seats", _MATCH)] = None
+    on_fault: Annotated[FaultPolicy | None, setting_option("on_fault", _FAULTS)] = None
+    t_response_s: Annotated[float | None, setting_option("t_response_s", _FAULTS)] = None
+    t_hand_s: Annotated[float | None, setting_option("t_hand_s", _FAULTS)] = None
+    t_per_hand_s: Annotated[float | None, setting_option("t_per_hand_s", _FAULTS)] = None
+    start_timeout_s: Annotated[float | None, setting_option("start_timeout_s", _FAULTS)] = None
+    coalesce_ms: Annotated[float | None, setting_option("coalesce_ms", _FAULTS)] = None
+    host: Annotated[str | None, setting_option("host", _MATCH)] = None
+    ports: Annotated[str | None, setting_option("ports", _MATCH, metavar="PORTS")] = None
     config: Annotated[
         Path | None,
         typer.Option(
@@ -131,21 +139,13 @@ class RunOptions:
             rich_help_panel=_MATCH,
         ),
     ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="New or empty folder for logs and results.",
-            show_default="a new one in runs/",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None
-    export: Annotated[str | None, _setting("export", _HISTORIES, metavar="FORMATS")] = None
-    histories: Annotated[str | None, _setting("histories", _HISTORIES, metavar="DIR")] = None
-    hero: Annotated[str | None, _setting("hero", _HISTORIES, metavar="NAME")] = None
-    observed: Annotated[bool | None, _setting("observed", _HISTORIES)] = None
-    stakes: Annotated[str | None, _setting("stakes", _HISTORIES, metavar="SMALL/BIG")] = None
-    currency: Annotated[str | None, _setting("currency", _HISTORIES)] = None
+    out: Out = None
+    export: Annotated[str | None, setting_option("export", _HISTORIES, metavar="FORMATS")] = None
+    histories: Annotated[str | None, setting_option("histories", _HISTORIES, metavar="DIR")] = None
+    hero: Annotated[str | None, setting_option("hero", _HISTORIES, metavar="NAME")] = None
+    observed: Annotated[bool | None, setting_option("observed", _HISTORIES)] = None
+    stakes: Annotated[str | None, setting_option("stakes", _HISTORIES, metavar="SMALL/BIG")] = None
+    currency: Annotated[str | None, setting_option("currency", _HISTORIES)] = None
     quiet: Quiet = False
     as_json: JsonOutput = False
     junit: Junit = None

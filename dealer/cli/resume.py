@@ -11,7 +11,7 @@ from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.running import resume_and_show
 from dealer.cli.runs import complete_run, run_path
-from dealer.cli.sitting import play_seat
+from dealer.cli.table import play_seat
 from dealer.library import Run, reopen, unfinished_runs
 from dealer.person.terminal import Face
 

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -17,7 +17,7 @@ from dealer.errors import ConfigError, ResultError
 from dealer.library import AnyResult
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import ContestResult, read_result
-from dealer.run.settings import read_config
+from dealer.run.settings import RunSettings, read_config, validated
 from engine.text import count_of, shown
 from protocol.game_definition import short_name
 
@@ -42,7 +42,7 @@ def run_path(text: str) -> Path:
         return Path(text)
     newest, back = newest_runs(), int(found[1] or 0)
     if back >= len(newest):
-        abort(f"{text}: {FOLDER} holds {count_of(len(newest), 'run')}")
+        abort(f"{text}: {FOLDER} holds {count_of(len(newest), 'run') if newest else 'no run'}")
     return newest[back]
 
 
@@ -60,6 +60,8 @@ def runs(
 ) -> None:
     """List the runs in a folder, the newest first: when each began, who played, and its result."""
     terminal = context.ensure_object(Terminal)
+    if folder != FOLDER and not folder.is_dir():
+        abort(f"{folder}: there is no such folder")
     found = newest_runs(folder)
     if not found:
         terminal.sentence(f"There is no run in {folder}.")
@@ -73,21 +75,19 @@ def runs(
 def _row(run: Path) -> list[str]:
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime((run / CONFIG_NAME).stat().st_mtime))
     try:
-        settings = read_config(run / CONFIG_NAME)
+        settings = validated(read_config(run / CONFIG_NAME), str(run / CONFIG_NAME))
         result = read_result(run) if (run / RESULT_NAME).exists() else None
     except (ConfigError, ResultError) as error:
         return [shown(run.name), began, "", str(error)]
-    games = [settings["game"]] if "game" in settings else settings.get("games", [])
-    names = ", ".join(short_name(os.path.basename(str(game))) for game in games)
+    names = ", ".join(short_name(os.path.basename(game)) for game in settings.games)
     return [shown(run.name), began, shown(names), _state(run, result, settings)]
 
 
-def _state(run: Path, result: AnyResult | None, settings: dict[str, Any]) -> str:
+def _state(run: Path, result: AnyResult | None, settings: RunSettings) -> str:
     if is_busy(run):
         return "being played"
     if result is None:
-        bots = [str(bot.get("bot", "")) if isinstance(bot, dict) else str(bot) for bot in settings.get("bots", [])]
-        return f"{', '.join(map(shown, bots))}: ended before it could write a result"
+        return f"{', '.join(shown(bot.bot) for bot in settings.bots)}: ended before it could write a result"
     if not result.outcome.is_complete:
         return f"{result.outcome.value}: {result.reason}"
     if not isinstance(result, ContestResult):

@@ -11,7 +11,7 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
 from dealer.cli.running import show_contest, show_tournament
 from dealer.cli.runs import complete_run, run_path
-from dealer.run.folder import RESULT_NAME, is_busy
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import ContestResult, read_result
 
 
@@ -31,7 +31,7 @@ def show(
 ) -> None:
     """Print the result of a run again."""
     terminal = context.ensure_object(Terminal)
-    if not (run / RESULT_NAME).exists():
+    if (run / CONFIG_NAME).exists() and not (run / RESULT_NAME).exists():
         if is_busy(run):
             abort(f"{run} is being played: 'arena watch {run}' shows its scores")
         abort(f"{run} has no result; 'arena resume {run}' continues a run that was interrupted")

@@ -1,20 +1,26 @@
-"""``arena table``: a person plays against bots, in this terminal."""
+"""``arena table``: a person plays against bots, in this terminal or in a browser; also for `arena resume`."""
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal, abort
-from dealer.cli.sitting import play_page, play_seat, reopen_table
+from dealer.cli.options import Out, setting_option
+from dealer.cli.runs import complete_run, run_path
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.cli.web_extra import need_web
-from dealer.cli.words import complete_word, split_words
-from dealer.library import new_table
+from dealer.library import Run, new_table, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config
-from dealer.person.terminal import Face
+from dealer.person.terminal import Face, Leaving, sit_down
+from dealer.run.ending import Outcome
+from dealer.run.results import ContestResult
+from dealer.run.sentences import contest_sentence
 from dealer.run.settings import BotSettings, RunSettings
 
 
@@ -32,12 +38,10 @@ def table(
     ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game, if the first word does not name it.")] = None,
     name: Annotated[str, typer.Option("--name", help="Your name in logs and hand histories.")] = "hero",
-    hands: Annotated[
-        int | None, typer.Option("--hands", "-n", min=1, help="Hands to play.", show_default="until you leave")
+    deals: Annotated[
+        int | None, setting_option("deals", None, "-n", help="Deals to play.", show_default="until you leave")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the cards.", show_default="a new one")
-    ] = None,
+    seed: Annotated[int | None, setting_option("seed")] = None,
     pause: Annotated[
         float | None,
         typer.Option(
@@ -51,22 +55,9 @@ def table(
     ] = None,
     show_all: Annotated[bool, typer.Option("--show-all", help="Show everybody's cards after each hand.")] = False,
     four_colours: Annotated[bool, typer.Option("--four-colours", help="Give every suit a colour of its own.")] = False,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            "--host",
-            help="Address to listen on for 'tcp' players; 0.0.0.0 admits other machines.",
-            show_default="127.0.0.1",
-        ),
-    ] = None,
-    on_fault: Annotated[
-        FaultPolicy,
-        typer.Option("--on-fault", help="When a bot times out, disconnects or floods, as for 'arena play'."),
-    ] = FaultPolicy.RESTART,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="New or empty folder for logs and results.", show_default="a new one in runs/"),
-    ] = None,
+    host: Annotated[str | None, setting_option("host")] = None,
+    on_fault: Annotated[FaultPolicy, setting_option("on_fault", show_default=True)] = FaultPolicy.RESTART,
+    out: Out = None,
     browser: Annotated[
         bool, typer.Option("--browser", help="Play in a browser on this machine instead of this terminal.")
     ] = False,
@@ -74,7 +65,14 @@ def table(
         int, typer.Option("--port", min=0, max=65535, help="Port of the page for --browser; 0 means any.")
     ] = 0,
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="RUN", help="Sit down again at the table of this folder.")
+        Path | None,
+        typer.Option(
+            "--resume",
+            metavar="RUN",
+            help="Resume the match in this folder.",
+            parser=run_path,
+            autocompletion=complete_run,
+        ),
     ] = None,
 ) -> None:
     """Play against bots yourself, in this terminal or in a browser.
@@ -88,14 +86,14 @@ def table(
     if browser:
         need_web("--browser")
     if resume is not None:
-        if words or any(given is not None for given in (game, seed, out, hands, host)):
-            abort("--resume goes on with a match as it was; leave out game, bots, --hands, --seed, --host and --out")
-        run = reopen_table(resume)
+        if words or any(given is not None for given in (game, seed, out, deals, host)):
+            abort("--resume continues a match as it was; leave out game, bots, --deals, --seed, --host and --out")
+        run = _reopen_table(resume)
     else:
-        asked = {"hands": hands, "seed": seed, "host": host, "on_fault": on_fault}
+        asked = {"hands": deals, "seed": seed, "host": host, "on_fault": on_fault}
         run = new_table(_config(words or [], game, name, asked), out)
     if browser:
-        play_page(terminal, run, port)
+        _play_page(terminal, run, port)
     play_seat(terminal, run, face)
 
 
@@ -107,3 +105,79 @@ def _config(words: list[str], game: str | None, name: str, asked: dict[str, Any]
     else:
         bots = words
     return table_config(game, [BotSettings(bot=bot) for bot in bots], name=name, **asked)
+
+
+def _reopen_table(folder: Path) -> Run[ContestResult]:
+    """The run in a folder, which has to be one of this command."""
+    run: Run[Any] = reopen(folder)
+    if not run.is_table:
+        abort(f"{folder} is not a match at a table; 'arena resume {folder}' resumes it")
+    return run
+
+
+def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoReturn:
+    """Let the person play a run, print the result, and end the command."""
+    _end_if_finished(terminal, run)
+    sitting = sit_down(terminal.out, run, face)
+    terminal.print()
+    _end(
+        terminal,
+        run,
+        sitting.result,
+        is_over=sitting.leaving is Leaving.OVER,
+        is_cut=sitting.leaving is Leaving.INTERRUPTED,
+    )
+
+
+def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoReturn:
+    """Let the person play a run in a browser, print the result, and end the command."""
+    _end_if_finished(terminal, run)
+    from dealer.web.local import play_in_browser
+
+    def tell(address: str) -> None:
+        terminal.sentence(
+            "Play in your browser, at this address; it is for you alone. Ctrl-C here ends the table, too:"
+        )
+        terminal.print(address)
+        terminal.out.file.flush()
+        if terminal.out.is_terminal:
+            webbrowser.open(address)
+
+    sitting = play_in_browser(run, port, tell)
+    if sitting.result is None:
+        abort(sitting.problem.rstrip(".") or "nothing could be played", EXIT_FAILED)
+    _end(terminal, sitting.run, sitting.result, is_over=sitting.result.outcome is not Outcome.INTERRUPTED, is_cut=False)
+
+
+def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:
+    if run.finished is not None:
+        terminal.sentence(run.finished.sentence)
+        terminal.sentence(f"{run.folder} has finished; 'arena resume {run.folder} -n DEALS' asks for more.")
+        raise typer.Exit
+
+
+def _end(
+    terminal: Terminal, run: Run[ContestResult], result: ContestResult, *, is_over: bool, is_cut: bool
+) -> NoReturn:
+    """Print the result of a run, and end the command."""
+    terminal.sentence(_closing(result))
+    if len(result.players) > 2 and result.hands_played:
+        chips = ", ".join(f"{player.name} {player.chips:+z,.10g}" for player in result.players)
+        terminal.sentence(f"Chips: {chips}.")
+    for sentence in (*run.warnings, *run.unwritten):
+        terminal.say(sentence)
+    terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
+    if result.resume is not None:
+        terminal.print(f"Resume with: {result.resume}")
+    if run.unwritten:
+        raise typer.Exit(EXIT_USAGE)
+    if is_over:
+        raise typer.Exit(0 if result.outcome.is_complete else EXIT_FAILED)
+    raise typer.Exit(EXIT_INTERRUPTED if is_cut else 0)
+
+
+def _closing(result: ContestResult) -> str:
+    """The result in a sentence; that a person has left needs no saying."""
+    if result.outcome is Outcome.INTERRUPTED:
+        result = result.model_copy(update={"outcome": Outcome.FINISHED, "reason": "you have left the table."})
+    return contest_sentence(result)

@@ -215,7 +215,7 @@ class BotHost:
         # No other program has the port of a bot that we start: it is the first to connect.
         is_version = None if self.can_start else lambda line: line[: len(_BEGINNING)].upper() == _BEGINNING
         listener = Listener(*self._address, Seat(0), is_version=is_version, is_unfinished=_is_unfinished)
-        listener.watch(self._loop, lambda sock, _, received: self._arrived.append((sock, received)), self._turn_away)
+        listener.watch(self._loop, lambda sock, _, received: self._arrived.append((sock, received)), self._reject)
         return listener
 
     def _close_listener(self) -> None:
@@ -225,7 +225,7 @@ class BotHost:
         while self._arrived:
             self._arrived.popleft()[0].close()
 
-    def _turn_away(self, host: str, problem: StrayProblem, line: bytes) -> None:
+    def _reject(self, host: str, problem: StrayProblem, line: bytes) -> None:
         self._strays += 1
         self._on_event(StrayConnection(Seat(0), host, problem, line))
 

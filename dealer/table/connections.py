@@ -238,9 +238,9 @@ class Connections:
             listener.close()
 
     def _watch(self, listener: Listener, seat: Seat) -> None:
-        listener.watch(self._loop, partial(self._admit, seat), partial(self._turn_away, seat))
+        listener.watch(self._loop, partial(self._admit, seat), partial(self._reject, seat))
 
-    def _turn_away(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
+    def _reject(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
         self._strays[seat] = stray = StrayConnection(seat, host, problem, line)
         self.on_stray(stray)
         self.changes.notify()
@@ -264,11 +264,11 @@ class Connections:
         try:
             if host != self._only_from.get(seat, host):
                 sock.close()
-                self._turn_away(seat, host, StrayProblem.ELSEWHERE, said[:QUOTED_BYTES])
+                self._reject(seat, host, StrayProblem.ELSEWHERE, said[:QUOTED_BYTES])
                 return
             if host != before.host if before is not None else not match.is_awaited(seat):
                 sock.close()
-                self._turn_away(seat, host, StrayProblem.TAKEN, said[:QUOTED_BYTES])
+                self._reject(seat, host, StrayProblem.TAKEN, said[:QUOTED_BYTES])
                 return
             _log.info("%s: connected from %s port %d", self.label(seat), *address)
             if before is not None:
@@ -335,7 +335,7 @@ class Connections:
         if match.phase is Phase.CONNECTING and seat in self._may_return:
             self._drop(seat, connection)
             match.unseat(seat)
-            self._turn_away(seat, connection.host, StrayProblem.LEFT_EARLY, b"")
+            self._reject(seat, connection.host, StrayProblem.LEFT_EARLY, b"")
         else:
             connection.eof = True
             connection.stop_reading()

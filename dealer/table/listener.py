@@ -168,8 +168,8 @@ class Listener:
             return
         keep_alive(sock)
         if len(self._clients) >= MOST_WAITING:
-            self._turn_away(loop, next(iter(self._clients)), StrayProblem.SILENT)
-        timer = loop.call_later(PATIENCE_S, self._turn_away, loop, sock, StrayProblem.SILENT)
+            self._reject(loop, next(iter(self._clients)), StrayProblem.SILENT)
+        timer = loop.call_later(PATIENCE_S, self._reject, loop, sock, StrayProblem.SILENT)
         self._clients[sock] = _Client(address[:2], bytearray(), timer, self._key is not None)
         loop.add_reader(sock, self._hear, loop, sock)
 
@@ -193,7 +193,7 @@ class Listener:
             if not end and data and len(said) <= len(self._key):
                 return
             if not end or not hmac.compare_digest(line, self._key):
-                self._turn_away(loop, sock, StrayProblem.NO_KEY if said else StrayProblem.LEFT)
+                self._reject(loop, sock, StrayProblem.NO_KEY if said else StrayProblem.LEFT)
                 return
             said[:] = rest
             self._clients[sock] = client._replace(needs_key=False)
@@ -203,7 +203,7 @@ class Listener:
         if self._is_version is not None and self._is_version(line):
             self._on_player(sock, self._leave(loop, sock).address, bytes(said))
         else:
-            self._turn_away(loop, sock, StrayProblem.NO_VERSION if said else StrayProblem.LEFT)
+            self._reject(loop, sock, StrayProblem.NO_VERSION if said else StrayProblem.LEFT)
 
     def _leave(self, loop: AbstractEventLoop, sock: socket.socket) -> _Client:
         client = self._clients.pop(sock)
@@ -211,7 +211,7 @@ class Listener:
         loop.remove_reader(sock)
         return client
 
-    def _turn_away(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
+    def _reject(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
         client = self._leave(loop, sock)
         sock.close()
         self._on_stray(client.address[0], problem, bytes(client.said[:QUOTED_BYTES]))

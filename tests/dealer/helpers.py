@@ -523,9 +523,9 @@ class Playing:
         self.match = Match(setup, [self.seen])
         self.connections = Connections(self.match, **options)
         self.ports = self.connections.listen()
-        for door in self.connections._listeners if send_buffer_bytes is not None else []:
-            assert door is not None
-            door.sockets[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
+        for listener in self.connections._listeners if send_buffer_bytes is not None else []:
+            assert listener is not None
+            listener.sockets[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
         self.task: asyncio.Task[None] | None = None
 
     def start(self) -> Playing:

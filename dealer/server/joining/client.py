@@ -130,14 +130,14 @@ class PlayedSeat:
     async def play(self) -> None:
         """Start the bot, and carry the lines of both sides, until the match is over or the bot has left."""
         loop = asyncio.get_running_loop()
-        door = None
+        listener = None
         try:
-            door = Listener("127.0.0.1", 0, Seat(0), is_version=lambda line: line.startswith(b"VERSION:"))
-            door.watch(loop, self._admit, _turn_away)
+            listener = Listener("127.0.0.1", 0, Seat(0), is_version=lambda line: line.startswith(b"VERSION:"))
+            listener.watch(loop, self._admit, _reject)
             self._process = BotProcess(
                 self._settings.player,
                 host="127.0.0.1",
-                port=door.port,
+                port=listener.port,
                 game=str(self._game.absolute()),
                 seed=self._seed,
                 output_path=self.output_path,
@@ -151,8 +151,8 @@ class PlayedSeat:
         except (LaunchError, ListenError) as error:
             self._fail(str(error))
         finally:
-            if door is not None:
-                door.close()
+            if listener is not None:
+                listener.close()
             await self._close()
 
     @property
@@ -270,7 +270,7 @@ class PlayedSeat:
                 self.over()
 
 
-def _turn_away(address: str, problem: StrayProblem, received: bytes) -> None:
+def _reject(address: str, problem: StrayProblem, received: bytes) -> None:
     _log.info("a connection from %s was rejected: it %s", address, problem.value)
 
 

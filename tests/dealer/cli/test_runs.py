@@ -29,12 +29,17 @@ def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> N
     (tmp_path / "runs" / "broken").mkdir()
     (tmp_path / "runs" / "broken" / "run.toml").write_text("game = ")
     os.utime(tmp_path / "runs" / "broken" / "run.toml", (0, 0))
+    (tmp_path / "runs" / "strange").mkdir()
+    (tmp_path / "runs" / "strange" / "run.toml").write_text("game = 5\nbots = 3")
+    os.utime(tmp_path / "runs" / "strange" / "run.toml", (0, 0))
     lines = [line.split(maxsplit=3) for line in arena_here("runs").out.splitlines()[3:] if line]
-    assert [line[0] for line in lines] == ["new", "old", "half", "broken"]
+    assert [line[0] for line in lines] == ["new", "old", "half", "strange", "broken"]
     assert lines[0][3].startswith("kuhn    ")
     assert lines[0][3].endswith("after 6 deals of kuhn in 2 seatings each.")
     assert lines[2][3].endswith("calling, mfs: ended before it could write a result")
-    assert "broken/run.toml: " in lines[3][3]
+    assert "strange/run.toml: " in lines[3][3]
+    assert "broken/run.toml: " in lines[4][3]
+    assert arena_here("runs", "nowhere").sentence == "nowhere: there is no such folder"
 
 
 def test_a_result_is_shown_again(arena_here: Arena) -> None:
@@ -43,8 +48,12 @@ def test_a_result_is_shown_again(arena_here: Arena) -> None:
     assert arena_here("show").out == shown.out
     result = json.loads(arena_here("show", "last", "--json").out)
     assert result == json.loads(Path("runs/one/result.json").read_text("utf-8"))
-    assert arena_here("show", "runs").sentence == (
-        "runs has no result; 'arena resume runs' continues a run that was interrupted"
+    assert arena_here("show", "runs").sentence.startswith(
+        "runs/result.json: there is no result: this is not the folder"
+    )
+    Path("runs/one/result.json").unlink()
+    assert arena_here("show").sentence == (
+        "runs/one has no result; 'arena resume runs/one' continues a run that was interrupted"
     )
 
 
@@ -58,7 +67,7 @@ def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:
         ran = arena_here(command, "last-7", *(["--min-mbb", "0"] if command == "gate" else []))
         assert (ran.code, ran.sentence) == (2, "last-7: runs holds 2 runs")
     Path("last").mkdir()
-    assert arena_here("show", "last").sentence.startswith("last has no result")
+    assert arena_here("show", "last").sentence.startswith("last/result.json: there is no result")
 
 
 @pytest.mark.parametrize("words", [["--hands", "7"], ["--hands=7"], ["--deals", "7"], ["-n", "7"]])
@@ -66,6 +75,14 @@ def test_former_names_of_options(arena_here: Arena, words: list[str]) -> None:
     ran = arena_here("play", "kuhn", "calling", "raising", "--in-process", "--json", *words)
     assert json.loads(ran.out)["hands_asked"] == 7
     assert "--hands" not in arena_here("play", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("former", "name"), [("--at-once", "--parallel"), ("--jobs", "--contests"), ("--cards", "--card-seed")]
+)
+def test_former_names_of_the_options_of_join(arena: Arena, former: str, name: str) -> None:
+    ran = arena("join", "127.0.0.1:1", "calling", former, "0")
+    assert (ran.code, ran.sentence) == (2, f"{name}: must be at least 1, not 0")
 
 
 def test_former_names_of_settings(arena_here: Arena, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
     result = result_of(tmp_path / "run")
     assert (result["outcome"], result["hands_played"]) == ("finished", 3)
     assert faults_of(tmp_path / "run") == [{}, {}]
-    assert sit("resume", "run").out.endswith("run has finished; 'arena resume run -n HANDS' asks for more hands.\n")
+    assert sit("resume", "run").out.endswith("run has finished; 'arena resume run -n DEALS' asks for more.\n")
 
 
 @pytest.mark.parametrize("last", ["q", "zz"])
@@ -198,7 +198,7 @@ def test_one_bot_takes_all_other_seats(sit: Sitting, tmp_path: Path) -> None:
         (["--name", "a b"], r"--name: 'a b' cannot be a name: a name has at most 64"),
         (["--name", ""], r"--name: '' cannot be a name"),
         (["--resume", "nothing"], r"nothing holds no run"),
-        (["kuhn", "--resume", "nothing"], r"--resume goes on with a match as it was"),
+        (["kuhn", "--resume", "nothing"], r"--resume continues a match as it was"),
     ],
 )
 def test_what_cannot_be_played_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
@@ -212,7 +212,7 @@ def test_a_play_is_no_table(arena_here: Arena, tmp_path: Path) -> None:
     play("kuhn", ["random", "calling"], hands=1, in_process=True, out=tmp_path / "run")
     ran = arena_here("table", "--resume", "run")
     assert ran.code == 2
-    assert "is no match at a table" in ran.err
+    assert "is not a match at a table" in ran.err
 
 
 def test_a_table_is_resumed_in_a_terminal(sit: Sitting) -> None:

@@ -67,13 +67,23 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
         token = said.partition("Log in with: ")[2].split("\n")[0].replace(" ", ":")
 
         def join(name: str, *options: str) -> subprocess.Popen[str]:
-            given = ["join", f"127.0.0.1:{port}", "--name", name, "--at-once", "3", *options, "--", *bots[name].split()]
+            given = [
+                "join",
+                f"127.0.0.1:{port}",
+                "--name",
+                name,
+                "--parallel",
+                "3",
+                *options,
+                "--",
+                *bots[name].split(),
+            ]
             client = run(given, name, token)
             until_written(tmp_path / f"{name}.txt", f"{name} has joined")
             return client
 
         staying = [join("c"), join("sdk")]
-        contests = ["--cards", "7", "-n", str(HANDS)]
+        contests = ["--card-seed", "7", "-n", str(HANDS)]
         opponents = ("c", "sdk", "mfs", "raising")
         asking = join("built", *contests, *(word for name in opponents for word in ("--challenge", name)))
         time.sleep(3.0)
@@ -126,7 +136,7 @@ def test_the_ladder_has_joined_bots_play_over_the_death_of_the_server(tmp_path: 
         server = run(serve, "server1")
         said = until_written(tmp_path / "server1.txt", "cannot be shown again")
         token = said.partition("Log in with: ")[2].split("\n")[0].replace(" ", ":")
-        join = ["join", f"127.0.0.1:{port}", "--ladder", "--at-once", "4", "--jobs", "5", "--games", "kuhn"]
+        join = ["join", f"127.0.0.1:{port}", "--ladder", "--parallel", "4", "--contests", "5", "--games", "kuhn"]
         names = ("raising", "calling", "folding")
         clients = [run([*join, "--name", f"my-{name}", "--out", name, name], name, token) for name in names]
         until_written(tmp_path / "raising.txt", "all hands were played")
