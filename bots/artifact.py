@@ -153,7 +153,7 @@ def _header(path: str, kind: FileKind, line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or header.get("what") != kind.what:
-        raise kind.error(path, f"it does not begin with a line that says it is {kind.what}; {kind.remedy}")
+        raise kind.error(path, f"it does not begin with a line that identifies it as {kind.what}; {kind.remedy}")
     version = header.get("version")
     if version != kind.version:
         is_newer = isinstance(version, int) and version > kind.version

@@ -262,7 +262,7 @@ def _raise_of(size: str, raises: Raises, choices: Choices, scene: Scene) -> Acti
         street_total = raises.street_min
     elif size in _ALL_IN:
         if raises.is_fixed and raises.street_max < scene.view.stack_left + scene.view.street_committed[scene.position]:
-            _refuse("All-in is not possible here, the game fixes the size", choices)
+            _refuse("There is no all-in: the game fixes the size", choices)
         street_total = raises.street_max
     elif _CHIPS.fullmatch(size):
         street_total = int(size.replace(",", ""))
@@ -396,7 +396,7 @@ class Moments:
     def _stale(self, name: str) -> str:
         if name in self._answers:
             return f"That was taken already, and counts once: {self._answers[name]}."
-        return "That was meant for another moment of the match, and nothing was done; this is the current state."
+        return "That entry was for an earlier state of the match and was ignored; this is the present state."
 
 
 def _name_of(scene: Scene) -> str:

@@ -189,7 +189,7 @@ class FolderBusyError(StartError):
     folder: Path
 
     def __str__(self) -> str:
-        return f"the run in {self.folder} is still going on in another process"
+        return f"the run in {self.folder} is still running in another process"
 
 
 @dataclass(eq=False, repr=False)

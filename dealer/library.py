@@ -353,7 +353,7 @@ def unfinished_runs(folder: Path = Path("runs")) -> list[UnfinishedRun]:
     for path in sorted(folder.glob(f"*/{CONFIG_NAME}")):
         run = path.parent
         if is_busy(run):
-            found.append(UnfinishedRun(run, "it is still going on."))
+            found.append(UnfinishedRun(run, "it is still running."))
         elif not (run / RESULT_NAME).exists():
             found.append(UnfinishedRun(run, "it was ended before it could write a result."))
         else:

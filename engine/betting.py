@@ -1,6 +1,6 @@
 """The betting of one hand: who acts, what is allowed, what follows. No cards.
 
-A state is a point (`engine.betting_rules`, where the rules stand) with the actions that led there.
+A state is a point (`engine.betting_rules`, which has the rules) with the actions that led there.
 
 A `BettingState` never changes; `after(action)` gives the state that follows. The states of a game form a tree that
 all hands of all matches walk again and again, so each state remembers the states after it: a walked path costs one
@@ -69,7 +69,7 @@ class _Run(NamedTuple):
 
 
 class BettingState:
-    """One point of a hand's betting, as everybody at the table sees it. Treat as frozen.
+    """One point of a hand's betting, as every player at the table sees it. Treat as frozen.
 
     Attributes:
         round: the betting round, 0-based.
@@ -243,7 +243,7 @@ class BettingState:
         """Do nothing if the action is legal.
 
         Raises:
-            IllegalAction: it is not; its `rule` says which rule refuses it.
+            IllegalAction: it is not; its `rule` names the rule.
         """
         legal = self.legal_actions()
         if action.kind == ActionKind.FOLD:
@@ -274,7 +274,7 @@ class BettingState:
         """The state that follows the acting player's action; a meaningless size is dropped.
 
         Raises:
-            IllegalAction: the rules refuse the action.
+            IllegalAction: the rules reject the action.
             TypeError: the size of a raise is not a whole number.
         """
         children = self._children
@@ -297,7 +297,7 @@ class BettingState:
         That is `after`, which also takes a fold where a check was possible: card rooms do.
 
         Raises:
-            IllegalAction: the rules refuse the action.
+            IllegalAction: the rules reject the action.
         """
         if action != FOLD or self._can_fold() or self.finished:
             return self.after(action)
@@ -307,7 +307,7 @@ class BettingState:
         return child
 
     def after_if_legal(self, action: Action) -> BettingState | None:
-        """The state that follows an action, or None if the rules refuse it."""
+        """The state that follows an action, or None if the rules reject it."""
         children = self._children
         child = None if children is None else children.get(action)
         if child is not None:
@@ -318,7 +318,7 @@ class BettingState:
             return None
 
     def after_many(self, actions: Sequence[Action]) -> BettingState | None:
-        """The state that follows several actions of one round, or None if the rules refuse one of them.
+        """The state that follows several actions of one round, or None if the rules reject one of them.
 
         For readers: the states between are not made and nothing is remembered, so betting that hardly ever
         recurs (six players, any size of raise) costs a fraction of what `after` takes for it, and no memory.
@@ -380,7 +380,7 @@ class BettingState:
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the actions, which the receiver plays anew: the tree around a state is too much to send."""
+        """Pickle the actions, which the receiver replays: the tree around a state is too much to send."""
         return _play_anew, (self.game, [action for actions in self.rounds for _, action in actions])
 
     def _can_fold(self) -> bool:

@@ -11,7 +11,7 @@ RULES. They are those of the ACPC reference server, limit and no-limit, with its
 - A round holds at most 64 actions: raises stop early enough for everyone to answer.
 - An all-in player neither acts nor closes a round.
 
-They stand here and nowhere else. A dealer walks from point to point (`protocol.betting_nodes`); whoever looks back at a
+This is their only place. A dealer walks from point to point (`protocol.betting_nodes`); whoever looks back at a
 hand takes an `engine.betting.BettingState`.
 """
 
@@ -79,7 +79,7 @@ _FOLD, _CALL = int(ActionKind.FOLD), int(ActionKind.CALL)
 
 
 class BettingPoint(NamedTuple):
-    """What the rules know of one point of a hand's betting.
+    """The rules at one point of a hand's betting.
 
     Attributes:
         position: whose turn it is; -1 when the hand is over.
@@ -107,7 +107,7 @@ class BettingPoint(NamedTuple):
 
 
 BettingRules: TypeAlias = Callable[[BettingPoint, int, int], BettingPoint | None]
-"""The point that follows the acting player's action (its kind and size), or None if the rules refuse it.
+"""The point that follows the acting player's action (its kind and size), or None if the rules reject it.
 
 A fold has size 0; one of size 1 is taken where a check was possible, too, as card rooms do.
 """
@@ -192,9 +192,9 @@ def _first_able(able: int, start: int, players: int) -> int:
 
 @lru_cache(maxsize=64)
 def first_point(game: Game) -> BettingPoint:
-    """Where every hand of the game starts: blinds posted, nobody has acted.
+    """Where every hand of the game starts: blinds posted, no player has acted.
 
-    A hand in which the blinds put everybody all-in is over at once (the reference never ends it).
+    A hand in which the blinds put every player all-in is over at once (the reference never ends it).
     """
     able = sum(1 << p for p in range(game.num_players) if game.blinds[p] < game.stacks[p])
     position = _first_able(able, game.first_players[0], game.num_players)

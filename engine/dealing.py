@@ -7,12 +7,11 @@ before it. Python's `random.Random` is the same generator behind another initial
 seeding it. Such a seed is for cards that have to be dealt again from a published number: it has 32 bits, and the cards
 of one hand are enough to find it by trying all of them.
 
-*A key* (`DealKey`) has 256 bits, and no number of cards tells anything about the others. Hand n of a match draws 16-bit
-little-endian words from BLAKE2b-512 with the secret as its key, ``acpc-arena deal`` as its personalisation, and as its
-message n in 8 bytes and the number of the block, 0, 1, ..., in 4 bytes, both little-endian. A card is the next word
-modulo the cards left; a word not below the largest multiple of that number within 2**16 is skipped, so that all cards
-are equally likely. In both cases the last card of the deck moves into the gap of the one dealt.
-"""
+*A key* (`DealKey`) has 256 bits, and no number of cards reveals anything about the others. Hand n of a match draws
+16-bit little-endian words from BLAKE2b-512 with the secret as its key, ``acpc-arena deal`` as its personalisation, and
+as its message n in 8 bytes and the number of the block, 0, 1, ..., in 4 bytes, both little-endian. A card is the next
+word modulo the cards left; a word not below the largest multiple of that number within 2**16 is skipped, so that all
+cards are equally likely. In both cases the last card of the deck moves into the gap of the one dealt."""
 
 from __future__ import annotations
 
@@ -51,7 +50,7 @@ _DEAL, _DERIVE, _NUMBER, _PRINT = b"acpc-arena deal", b"acpc-arena key", b"acpc-
 class DealKey:
     """A seed that cannot be found from the cards it deals.
 
-    Its text is its fingerprint, ``key:`` and 32 hexadecimal digits, which commits to the secret without telling it:
+    Its text is its fingerprint, ``key:`` and 32 hexadecimal digits, which commits to the secret without revealing it:
     that is what logs and results name. The secret itself is in `secret` alone.
 
     Attributes:
@@ -84,7 +83,7 @@ class DealKey:
         return cls(bytes.fromhex(text))
 
     def number(self, *parts: int) -> int:
-        """32 bits for another use than cards, which tell nothing about the key or about other numbers."""
+        """32 bits for another use than cards, which reveal nothing about the key or about other numbers."""
         message = b"".join(part.to_bytes(8, "little") for part in parts)
         return int.from_bytes(self._digest(_NUMBER, message, 4), "little")
 
@@ -106,7 +105,7 @@ def logged_seed(seed: Seed) -> int | str:
 def derived_seed(seed: Seed, index: int) -> Seed:
     """The seed at a place, from 0, in the sequence of seeds that a seed begins.
 
-    Of an integer these are the numbers of the reference's generator; of a key, keys which tell nothing about it or
+    Of an integer these are the numbers of the reference's generator; of a key, keys which reveal nothing about it or
     about each other.
     """
     if isinstance(seed, DealKey):

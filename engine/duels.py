@@ -5,7 +5,7 @@ The numbers come with the package in `duels.bin`, which `engine.generators` writ
 one up: it takes two microseconds after a millisecond for the file. Everything in it is little-endian:
 
     8 bytes               magic
-    62,790 * 2 uint32     by row of `duel_row`: of all 1,712,304 boards beside the four cards, those on which the first
+    62,790 * 2 uint32     by row of `duel_row`: of all 1,712,304 boards without the four cards, those on which the first
                           holding wins and those on which both win; 0 and 0 for rows that no four cards have
 
 Two holdings are given by their ranks and by which of the four cards are of one suit, whatever suit it is. There are
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BOARDS: Final = comb(48, 5)
-"""Boards beside two holdings: 1,712,304."""
+"""Boards that exclude two holdings: 1,712,304."""
 
 DUELS: Final = TableFile(
     "duels.bin", b"ACPCDU01", "42b735faaddc7b7342bf779c7a1b0d24361ac79732ff78ba40cc448c101edaf3", "all duels"

@@ -305,7 +305,7 @@ def odds_by_pot(
     if missing < 0:
         raise ValueError(f"{len(board)} board cards where there are {board_cards}")
     if not hole_cards or not all(map(len, pots)):
-        raise ValueError("nobody plays for a pot")
+        raise ValueError("a pot has no players")
     if len(set(map(len, hole_cards))) > 1 or not hole_cards[0]:
         raise ValueError("the players have not equally many hole cards")
     if is_tabled(hole_cards, board, dead=dead, deck=deck, board_cards=board_cards):
@@ -406,7 +406,7 @@ def expected_values(
 
 Holding: TypeAlias = tuple[Card, ...]
 ANY_HOLDING: Final[tuple[Holding, ...]] = tuple(combinations(range(52), 2))
-"""The holdings of a player of whom nothing is known."""
+"""The holdings of a player with unknown cards."""
 DEFAULT_SHOWDOWNS: Final = 1_000_000
 MOST_PLAYERS: Final = 10
 MOST_CHOICES: Final = 20_000
@@ -454,16 +454,16 @@ def chances(
     """The chances of every player.
 
     Args:
-        players: the holdings that each may have, 2 to 10 players; `ANY_HOLDING` for players of whom nothing is known.
+        players: the holdings that each may have, 2 to 10 players; `ANY_HOLDING` for players with unknown cards.
         board: the known cards of the board, none to five.
-        dead: cards that nobody can have, such as folded ones.
+        dead: cards that no player can have, such as folded ones.
         trials: showdowns drawn, 1 or more; by default all are counted where there are few enough, else
             `DEFAULT_SHOWDOWNS` are drawn.
         seed: start of the random numbers; counts modulo 2**64.
-        progress: called now and then with the part of the work that is done, 0 to 1.
+        progress: called now and then with the part of the computation that is done, 0 to 1.
 
     Raises:
-        CardError: cards or players that cannot be; the message says which.
+        CardError: cards or players that cannot be; the message names it.
         OSError: the table of matchups is missing from the installation.
         TableError: the table of matchups is damaged.
     """
@@ -502,7 +502,7 @@ def _require_showdown(
     if not 2 <= len(players) <= MOST_PLAYERS:
         raise CardError(f"a showdown has 2 to {MOST_PLAYERS} players, not {len(players)}")
     if not known:
-        raise CardError("of at least one player something must be known")
+        raise CardError("the cards of at least one player must be given, at least in part")
     if len(board) > _BOARD_CARDS:
         raise CardError(f"a board has at most {_BOARD_CARDS} cards, not {len(board)}")
     # What is known for sure: a card may be in one place only.

@@ -1,10 +1,10 @@
-"""Everything the engine can refuse.
+"""The errors of the engine.
 
     PortableError           the root of every package's errors
     └── EngineError         the root of this package's (also a ValueError)
         ├── CardError       a text that is not a card
         ├── GameError       a game that cannot be played as defined
-        ├── IllegalAction   an action the rules refuse; `rule` names the rule
+        ├── IllegalAction   an action the rules reject; `rule` names the rule
         └── TableError      a table that comes with the package is damaged
 
 Each message is one sentence that a person can act on.
@@ -16,7 +16,7 @@ import enum
 
 
 def quoted(value: object, most: int = 120) -> str:
-    """What somebody wrote, for a sentence: texts in quotes; after `most` characters, dots."""
+    """Text of others, for a sentence: texts in quotes; after `most` characters, dots."""
     if isinstance(value, bytes):
         return repr(value if len(value) <= most else value[:most] + b"...")
     if isinstance(value, str):
@@ -68,7 +68,7 @@ class TableError(EngineError):
 class Rule(enum.Enum):
     """The rule that refuses an action; the value is the sentence shown to people."""
 
-    HAND_OVER = "the hand is over, nobody may act"
+    HAND_OVER = "the hand is over, no player may act"
     NOTHING_TO_FOLD_TO = "there is no bet to fold to: check instead"
     RAISE_CAP = "the round has had all the raises the game allows"
     ACTION_LIMIT = "the round has too many actions for the protocol to carry another raise"

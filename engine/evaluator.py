@@ -6,7 +6,7 @@ nothing here imports numpy or numba; for many hands at once see `engine.batch`, 
 
 How it works, for up to seven cards: each card has a key, and the sum of the keys determines the rank. Its low part is a
 sum of rank keys that no other set of ranks reaches, and leads through two small tables (`engine.tables`) to the hand
-rank. Its high part is a sum of suit keys that tells whether five are of one suit. Three choices make this quick in the
+rank. Its high part is a sum of suit keys that shows whether five are of one suit. Three choices make this quick in the
 interpreter, where each operation counts and each object is a memory access:
 
 - Every sum fits the 30 bits of a one-digit Python int. The suit keys are the smallest that still separate the flushes.

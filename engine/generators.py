@@ -1,7 +1,7 @@
 """The program that makes the files of `engine/tables`: `python -m engine.generators NAME` rewrites one of them.
 
 Nothing in it is random, so the same bytes come out every time. If the checksum that is printed is a new one, the one
-beside the file's path has to follow. The names:
+next to the file's path has to follow. The names:
 
 *hand_ranks*, the hand evaluators' tables, a few seconds in three steps:
 
@@ -268,7 +268,7 @@ def rows_of(count: Callable[[Pair], tuple[int, int]]) -> Iterator[tuple[int, int
 
 _CANONICAL_BOARDS: Final = 134_459
 _PARTS: Final = 64
-"""The boards are counted in so many parts, after each of which it is said how far the work has come."""
+"""The boards are counted in so many parts, after each of which the progress is reported."""
 
 
 class Boards(NamedTuple):
@@ -308,7 +308,7 @@ def count_wins(
 
     Args:
         threads: by default as many as there are processors.
-        progress: called now and then with the part of the work that is done, 0 to 1.
+        progress: called now and then with the part of the computation that is done, 0 to 1.
     """
     size = len(boards.times)
     edges = [size * part // _PARTS for part in range(_PARTS + 1)]

@@ -1,6 +1,6 @@
 """One hand: its betting and its cards, and who wins what at its end: the main pot and the side pots, split exactly.
 
-Chips are taken in layers, starting from the smallest amount that anybody put in: everybody who put in at least as much
+Chips are taken in layers, starting from the smallest amount of any player: every player who put in at least as much
 pays into the layer, and those among them who have not folded play for it.
 
 The arithmetic is the reference's, because its logs print six decimals: pots are split into equal real shares (no odd
@@ -88,13 +88,13 @@ def pot_layers(spent: Sequence[int]) -> Iterator[tuple[int, list[Position]]]:
 
 
 def uncalled(spent: Sequence[int]) -> tuple[Position, int]:
-    """The position that put in more than anybody called, and the difference; 0 where nobody did."""
+    """The position that put in more than anybody called, and the difference; 0 where no player did."""
     second, most = sorted(spent)[-2:]
     return Position(spent.index(most)), most - second
 
 
 def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
-    """The main pot, then the side pots, without chips that nobody called.
+    """The main pot, then the side pots, without uncalled chips.
 
     Args:
         spent: chips each position put in.
@@ -175,7 +175,7 @@ class Hand:
         """Play an action for the acting player.
 
         Raises:
-            IllegalAction: the rules refuse it; the hand is unchanged.
+            IllegalAction: the rules reject it; the hand is unchanged.
         """
         self.betting = self.betting.after(action)
 
@@ -197,7 +197,7 @@ def hand_values(betting: BettingState, deal: Deal) -> list[float]:
     """Net chips of every position at the end of a hand, in chips, by position.
 
     They sum to zero, except in a limit game in which a short raiser lowered the bet (see `engine.betting_rules`): what
-    the others had put in beyond it is lost, as in the reference. A pot to which nobody added a chip is worth 0 to
+    the others had put in beyond it is lost, as in the reference. A pot to which no player added a chip is worth 0 to
     everyone (the reference aborts on it).
 
     Raises:

@@ -1,12 +1,12 @@
 """Every class of starting hands against every other: the showdowns won, tied and lost before the flop, exactly.
 
-Counted are all pairs of holdings without a common card, each with all 1,712,304 boards beside it. The classes and their
-order are those of `engine.cards`. The numbers come with the package in `matchups.bin`, which
+Counted are all pairs of holdings without a common card, each with all 1,712,304 boards without its cards. The classes
+and their order are those of `engine.cards`. The numbers come with the package in `matchups.bin`, which
 `engine.generators` writes. Everything in it is little-endian:
 
     8 bytes              magic
     169 * 169 uint32     by class and by class of the opponent: the showdowns won, summed over the pairs of holdings
-                         without a common card and all boards beside them
+                         without a common card and all boards that exclude them
 
 Losses are the wins of the opponent, and the other showdowns are tied.
 

@@ -1,6 +1,6 @@
-"""Tells users when something else has taken the name of one of our packages.
+"""Warns users when something else has taken the name of one of our packages.
 
-Python looks for modules beside the script first: an ``engine.py`` there is taken for our ``engine``. Other
+Python looks for modules in the script's folder first: an ``engine.py`` there is taken for our ``engine``. Other
 distributions install packages called ``protocol`` or ``bots``, ahead of ours or over ours. What follows is an
 ImportError about names the reader has never heard of. Packages that import from the floors below do so in
 
@@ -50,8 +50,8 @@ class ours:
                 )
             else:
                 problem = (
-                    f"{found} hides the package '{package}' of acpc-arena: Python looks beside your script first. "
-                    f"Rename that file, or run your script with `python -P`."
+                    f"{found} hides the package '{package}' of acpc-arena: Python searches the folder of your script "
+                    f"first. Rename that file, or run your script with `python -P`."
                 )
             raise ImportError(problem, name=package, path=found)
 

@@ -16,7 +16,7 @@ same cards.
         for other in worst.others:
             print("  the same deal:", other.names, other.values)
 
-In a duplicate match the same deal is played in every seating: beside a lost hand it shows what the others made of it.
+In a duplicate match the same deal is played in every seating: next to a lost hand it shows what the others made of it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NotableHand(NamedTuple):
     """A hand worth a look.
 
     Attributes:
-        chips: how many are in its pot, without those nobody called; or what a player lost, below 0.
+        chips: how many are in its pot, without uncalled ones; or what a player lost, below 0.
         names: the players by position.
         player: who lost; empty for a pot.
     """
@@ -71,7 +71,7 @@ class NotableDeal(NamedTuple):
 
 
 class ScorePoint(NamedTuple):
-    """How a player stood after some deals.
+    """A player's score after some deals.
 
     Attributes:
         half_width: half the 95 % interval of the expected net; None with too few deals.
@@ -231,7 +231,7 @@ class ContestScores:
         return self._players[player].chips
 
     def curve(self, player: str) -> tuple[ScorePoint, ...]:
-        """How a player stood along the way, at most 401 points, the last one now."""
+        """A player's score along the way, at most 401 points, the last one now."""
         one = self._players[player]
         end = self._point(one)
         return (*one.points, *([end] if not one.points or one.points[-1] != end else []))
@@ -285,7 +285,7 @@ def largest_losses(source: HandSource, player: str | None = None, *, count: int 
 
     Raises:
         LogsError: a file cannot be read.
-        ValueError: nobody has the name; the sentence lists the players.
+        ValueError: no player has the name; the sentence lists the players.
         OSError: a file cannot be read.
     """
     lost: list[tuple[float, int, str, HandRecord]] = []

@@ -24,7 +24,7 @@ from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 
 _NO_TIMES: Final = (
-    "{}: nothing says when its hands were played (there is no .tlog beside it): they are dated a second apart from the "
+    "{}: the times of its hands are unknown (it has no .tlog): they are dated a second apart from the "
     "beginning of 2000 on"
 )
 _AHEAD: Final = (
@@ -54,14 +54,14 @@ class Conversion:
 
     Attributes:
         formats: of the files to write, at least one.
-        folder: where they go; None for a folder per format beside each file that is read.
+        folder: where they go; None for a folder per format next to each file that is read.
         hero: the player whose cards are dealt face up; None for the first player of the first match in a folder, and in
-            PHH, which is no tracker's format, for everybody.
+            PHH, which is not a format of trackers, for all players.
         is_observed: there is no hero.
         stakes: what is played for, such as ``0.50/1``; None takes a chip for 1 unit of money.
         currency: code of the money, None for play money.
         rake: what the house takes; None takes nothing.
-        begin_us: when the matches began that do not say it, in microseconds of Unix time.
+        begin_us: the beginning of matches without a time, in microseconds of Unix time.
     """
 
     formats: tuple[ExportFormat, ...]
@@ -86,8 +86,8 @@ def convert(
 
     Args:
         source: of the hands; their times are read in any case.
-        on_warning: is told, once, of everything that importers will not like and of hands left out.
-        on_written: is told of every file written and the number of hands in it.
+        on_warning: called once for everything that importers will not like and of hands left out.
+        on_written: called with every file written and the number of hands in it.
 
     Raises:
         LogsError: a file cannot be read, or a file to be written exists.

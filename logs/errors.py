@@ -1,19 +1,19 @@
-"""Everything the logs package can refuse, and how it reports what it finds in a file.
+"""The errors of the logs package, and the reports of problems in a file.
 
     LogsError
     ├── LogError               a file cannot be read as what it should be: not a log, an unknown game, not TOML
     │   ├── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
     │   ├── NotALogError       a file was taken for an ACPC log, and nothing in it belongs in one
-    │   └── UnknownGameError   nothing says which game an ACPC log holds: it must be given
+    │   └── UnknownGameError   no line names the game that an ACPC log holds: it must be given
     ├── UncleanLogError        something is unusual in a log: its hands are to be counted one by one
-    ├── LeaksRefused           leaks cannot be told from these hands
+    ├── LeaksRefused           leaks cannot be determined from these hands
     ├── NoSuchHandError        a match has no hand of a number
-    ├── HandError              one hand of a file cannot be read; readers report it and go on
+    ├── HandError              one hand of a file cannot be read; readers report it and continue
     ├── UnsupportedGameError   a format does not have a game
     ├── ExportError            a file that would be written exists already
     └── StopRuleError          a text or a number is not a stop rule
 
-A `LogProblem` is not an error: reading goes on, and the caller is told where the problem is, what is wrong there and
+A `LogProblem` is not an error: reading continues, and the caller learns where the problem is, what is wrong there and
 what was done about it. Readers raise and report through a `ProblemReporter`.
 
 All of these travel between processes. None of their sentences names an option of the command line: the command adds it.
@@ -33,7 +33,7 @@ class LogsError(PortableError):
 
 
 class LeaksRefused(LogsError):
-    """Hands that leaks cannot be told from."""
+    """Hands that leaks cannot be determined from."""
 
 
 class UncleanLogError(LogsError):
@@ -92,7 +92,7 @@ class LogError(LogsError, ValueError):
 
 
 class UnknownGameError(LogError):
-    """Nothing says which game an ACPC log holds: it can be read if the game is given."""
+    """No line names the game that an ACPC log holds: it can be read if the game is given."""
 
 
 class NotALogError(LogError):
@@ -113,7 +113,7 @@ class DamagedLogError(LogError):
 
 @dataclass(frozen=True, slots=True)
 class ProblemReporter:
-    """Tells of the problems of one file as they are met.
+    """Reports the problems of one file as they are met.
 
     Attributes:
         path: the file, as it was given; ``<lines>`` for lines without a file.
@@ -125,7 +125,7 @@ class ProblemReporter:
     on_problem: Callable[[LogProblem], None] | None = None
 
     def report(self, line_number: int, column: int | None, problem: str, kind: ProblemKind) -> None:
-        """Tell of a problem; see `LogProblem` for the arguments.
+        """Report a problem; see `LogProblem` for the arguments.
 
         Raises:
             DamagedLogError: reading is strict, and this is not the half-written end of a file.
@@ -133,7 +133,7 @@ class ProblemReporter:
         self.pass_on(LogProblem(self.path, line_number, column, problem, kind))
 
     def pass_on(self, problem: LogProblem) -> None:
-        """Tell of a problem that may be another file's; see `report`."""
+        """Report a problem that may be another file's; see `report`."""
         if self.on_problem is not None:
             self.on_problem(problem)
         if self.strict and problem.kind is not ProblemKind.HALF_WRITTEN:

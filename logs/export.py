@@ -128,7 +128,7 @@ class Exporter:
                 `match_id`, both are made of the seed and the time when the match began.
             skips_games: leave out hands of games that the format does not have, like others that it cannot express;
                 in files of card rooms, where stacks and blinds change, every hand may be a game of its own.
-            label: what tells the files from those of other matches in the same folder; it stands at the end of their
+            label: distinguishes the files from those of other matches in the same folder; it is at the end of their
                 names, followed by the microsecond when the match began.
         """
         self._label = label

@@ -7,7 +7,7 @@ read a file. Adding one takes a module that makes such a value and a line in `lo
 **Money.** Chips as amounts of money: exact, and without more decimals than money has.
 
 The ACPC counts whole chips and splits pots into exact parts; card rooms count cents. A `Scale` says what a chip is
-worth and turns chips into units, the smallest coin: whole numbers, so that what is paid out sums to what was put in.
+worth and turns chips into units, the smallest coin: whole numbers, so that what is paid out sums to the chips put in.
 
     Rake(per_cent=5, step="0.25", cap=3)     # a quarter for every five, three at most; nothing without a flop
 
@@ -15,7 +15,7 @@ A `Rake` says what is taken of a pot, and is what the writers of card-room forma
 with the chips in the pot and whether a flop was dealt, and returns chips. Any function of that shape will do in place
 of a schedule. All of its amounts are in chips; where a chip is worth a cent, a cap of three dollars is 300.
 
-**Hand numbers.** Twelve digits identify a hand of a match in every export. Trackers know a hand by its number and drop
+**Hand numbers.** Twelve digits identify a hand of a match in every export. Trackers go by the number and drop
 every other hand of the same number, in a database that holds all matches. So a hand must get the same number whenever
 it is exported, and no other hand of any match may get it. It is
 
@@ -36,7 +36,7 @@ hand would make that all but certain, and 1 in 12.
 What identifies a match: its name, its players by seat, its game, and its first hand that is written (number, cards,
 betting, results): all that a dealer and a log both know. Two matches of the same name differ in their first hand.
 Callers that may write a match from a later hand on (it was resumed, its log is damaged, only some hands are wanted)
-pass a `match_id` with every export: the seed, say, which the header of a log has, too.
+pass a `match_id` with every export: the seed, say, which the header of a log has.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def match_base(record: HandRecord, match_id: str | None) -> int:
 
     Args:
         record: the first hand of the match that is written.
-        match_id: what tells the match from others of its name, players and game; None takes the hand.
+        match_id: what distinguishes the match from others of its name, players and game; None takes the hand.
     """
     game = record.game
     rules = (
@@ -242,7 +242,7 @@ def check_holdem(game: Game, format_name: str) -> None:
     """Do nothing if the game is the hold'em of card rooms.
 
     Raises:
-        UnsupportedGameError: it is not; the sentence says what is different, and which format holds the game.
+        UnsupportedGameError: it is not; the sentence names the difference and a format that holds the game.
     """
     difference = card_room_difference(game)
     if difference is not None:
@@ -291,15 +291,15 @@ class ExportOptions:
 
     Attributes:
         hero: a player's name: its cards are dealt face up, the others' are seen at the showdown. None shows what a
-            format can show of everybody's.
+            format can show of every player's.
         chip_value: what a chip is worth in money; PokerStars histories want whole cents.
         currency: the code of the money, in PokerStars histories USD, EUR or GBP; None is play money.
         rake: what the house takes, in chips; None takes nothing. See `logs.formats`.
         seed: of the match's cards, or the fingerprint of their key, where it is known.
-        begin_us: when the match began, in microseconds of Unix time; None where that is not known. Hands without
+        begin_us: when the match began, in microseconds of Unix time; None if unknown. Hands without
             times are taken to follow each other by one second from then on, or from the first second of 2000.
         table: the name of the table; None is the name of the match.
-        match_id: what tells the match from others with its name, players and game; None takes the first hand that is
+        match_id: distinguishes the match from others with its name, players and game; None takes the first hand that is
             written. See `logs.formats`.
         crlf: whether the lines of a PokerStars history end as on Windows, as genuine ones do.
         site: the name of the site and its network in an Open Hand History.
@@ -319,7 +319,7 @@ class ExportOptions:
     default_hero: str | None = None
 
     def hand_time_us(self, record: HandRecord) -> int:
-        """When a hand began, in microseconds of Unix time, as far as that is known."""
+        """When a hand began, in microseconds of Unix time, if known."""
         if record.start_us is not None:
             return record.start_us
         begin_us = _YEAR_2000_US if self.begin_us is None else self.begin_us
@@ -347,7 +347,7 @@ class HandReader:
     Attributes:
         read: the hands of lines with their ends, given what takes its problems and what chips are worth.
         most_characters: what a line has beyond them is dropped.
-        chip_value: what a chip is worth in the file's money, unless the caller knows better.
+        chip_value: what a chip is worth in the file's money, unless the caller overrides it.
         find_chip_value: finds it in the lines of a file instead; raises nothing.
     """
 
@@ -384,7 +384,7 @@ class HandReader:
         Args:
             source: the path of a file, or its lines with their ends.
             strict: stop at the first problem, except for a half-written last hand.
-            on_problem: is told of every problem as it is met.
+            on_problem: called with every problem in order.
             chip_value: what a chip is worth in the file's money: 0.01 reads a file in dollars as one of cents. None is
                 `chip_value_in` the file, and the `chip_value` of the reader for lines.
 
@@ -410,7 +410,7 @@ class ExportWarning:
     Attributes:
         problem: what it is, as a sentence without its stop.
         better: the nearest stakes that they take, as SMALL/BIG, where stakes are the problem and there are any.
-        lacks_begin: whether the problem is that nobody knows when the match began.
+        lacks_begin: whether the problem is that the beginning of the match is unknown.
     """
 
     problem: str
@@ -432,7 +432,7 @@ class ExportFormat:
         start: begins to write a match with its first hand.
         warning: what importers will not like about a game and options; None where all is well.
         endings: what the names of its files end in, in lower case.
-        first_words: what its files begin with, for formats whose file names say too little.
+        first_words: what its files begin with, for formats whose file names are ambiguous.
         read: reads a file; None for a format that is only written.
         wants_hero: whether its programs look at hands from one player's side, as trackers do.
     """
@@ -519,9 +519,9 @@ def check_values(record: HandRecord, pots: Sequence[Pot], winners: Sequence[Sequ
 
 
 def showdown_order(record: HandRecord, actions: Sequence[Step]) -> list[Position]:
-    """Who shows, in order; nobody if all but one folded.
+    """Who shows, in order; empty if all but one folded.
 
-    The last to bet or raise in the last round that had actions begins; if nobody did, who acted first there.
+    The last to bet or raise in the last round that had actions begins; if no player did, who acted first there.
     """
     last = [action for action in actions if action.round == actions[-1].round]
     return order_of_showing(record.betting, first_to_show(last) if last else Position(0))
@@ -536,7 +536,7 @@ def first_to_show(actions: Sequence[Step]) -> Position:
 
 
 def order_of_showing(betting: BettingState, first: Position) -> list[Position]:
-    """Who shows, in order from a position on; nobody if all but one folded."""
+    """Who shows, in order from a position on; empty if all but one folded."""
     if not betting.is_showdown:
         return []
     in_pot = betting.in_pot

@@ -7,7 +7,7 @@
 
 An ACPC log is passed once, line by line, without a look at its betting: what is kept is where every 64th hand begins,
 16 bytes for 64 hands. A hand is then read from its own line, its times and comments from the transaction log and the
-comments beside the log, which are in the order of the hands and are searched by halves. A log that grows is passed on
+comments next to the log, which are in the order of the hands and are searched by halves. A log that grows is passed on
 from where it ended. Files of other formats, compressed ones and logs of old versions have no such lines: their hands
 are read once and put aside in a file of our own, which is gone when it is closed.
 """
@@ -70,7 +70,7 @@ class MatchHands:
 
     Attributes:
         game: of its first hand.
-        seed: of its cards, or the fingerprint of their key; None where that is not known.
+        seed: of its cards, or the fingerprint of their key; None if unknown.
     """
 
     name: str
@@ -402,7 +402,7 @@ class _CopiedMatch(MatchHands):
     def hand(self, number: int) -> HandRecord:
         if number not in self.places:
             raise NoSuchHandError(clean(self.name), number)
-        # Of our own making, in a file that nobody else can name.
+        # Of our own making, in a file that no other process can name.
         with self._lock:
             self._file.seek(self.places[number])
             record = pickle.load(self._file)

@@ -5,8 +5,8 @@
 
 `find` makes a `HandSource` of paths: the one thing that whatever counts, compares, shows or converts hands takes.
 
-A file is told from others by its name (``.phh``, ``.phhs``), or by its first lines where names say too little, as those
-of PokerStars histories do; any other file is taken for an ACPC log. In a folder the ACPC logs count. The files of other
+A file is recognised by its name (``.phh``, ``.phhs``), or by its first lines where names are ambiguous, as those of
+PokerStars histories are; any other file is taken for an ACPC log. In a folder the ACPC logs count. The files of other
 formats with them are copies of the same hands, so only where there are no logs, PHH files are read, and only where
 there are none of these either, PokerStars histories. Any of them may be compressed (``.xz``, ``.gz``, ``.bz2``).
 """
@@ -256,7 +256,7 @@ def _copies(files: Sequence[HandFile]) -> dict[int, str]:
     for at, file in enumerate(files):
         here = os.path.dirname(real[at])
         if file.format is not None and not folders.isdisjoint((here, os.path.dirname(here))):
-            copied[at] = "it was exported from a log beside it, which counts"
+            copied[at] = "it was exported from a log in the same folder, which counts instead"
             continue
         first_lines = tuple(_first_lines(real[at])[:_COMPARED_LINES])
         same = alike.setdefault((file.format and file.format.name, first_lines), [])
@@ -334,7 +334,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def _is_of(format_: ExportFormat, path: str, *, any_ending: bool = False) -> bool:
-    """Whether a file is of a format, by the end of its name and, where that says too little, by its first lines."""
+    """Whether a file is of a format, by the end of its name and, where that is ambiguous, by its first lines."""
     if without_compression(path).lower().endswith(format_.endings):
         return not format_.first_words or any(
             line.lstrip(" ").startswith(format_.first_words) for line in _first_lines(path)
@@ -368,7 +368,7 @@ _LIKENESSES: Final = (
 
 
 def _likeness(lines: Sequence[str]) -> str | None:
-    """What a file that is none of ours looks like, as a sentence without its stop; None where nobody can tell."""
+    """What a file that is none of ours looks like, as a sentence without its stop; None if it is not recognised."""
     if not all(map(is_text, lines)):
         return "it is not text, and only ACPC logs, PHH and PokerStars texts are read"
     for pattern, sentence in _LIKENESSES:

@@ -4,14 +4,14 @@ Version 1.4.7 of hh-specs.handhistory.org: an object per hand, ``{"ohh": {...}}`
 are easy to get wrong:
 
 - The amount of an action, also of a raise, is what it adds to the pot; before the flop there are raises and no bets.
-- The pots hold what was called: a bet that nobody called is in the actions and not in the pots, and there is no
+- The pots hold what was called: an uncalled bet is in the actions and not in the pots, and there is no
   action that returns it.
 - A pot's amount is before rake; what its winners get is after, and sums to the rest to the last coin. Shares are whole
   coins: the first winner left of the button gets the odd ones.
 - With a hero, only its cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
   and every hole card is shown that is known.
 - `game_number` is the hand's number in every format and every export (`logs.formats`): trackers drop a hand whose
-  number they know.
+  number they have.
 """
 
 from __future__ import annotations

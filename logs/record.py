@@ -39,12 +39,12 @@ class HandRecord:
         hand_number: 0-based.
         names_by_seat: the players, in the same order in every hand of the match.
         seats: the seat of each position.
-        deal: the cards as far as they are known. Hole cards of a position are empty where they are not known, and
+        deal: the known cards. Hole cards of a position are empty if unknown, and
             the board may end with the last round that was reached.
         betting: the final betting state; its `rounds` hold the actions.
         values: net chips of each position.
         times: one entry per action, in order; empty where unknown.
-        dealt_us: when the cards were dealt, in microseconds of Unix time; None where the file does not tell it.
+        dealt_us: when the cards were dealt, in microseconds of Unix time; None if the file does not contain it.
     """
 
     game: Game
@@ -68,7 +68,7 @@ class HandRecord:
 
     @property
     def start_us(self) -> int | None:
-        """When the hand began, in microseconds of Unix time; None where that is not known."""
+        """When the hand began, in microseconds of Unix time; None if unknown."""
         return self.times[0].sent_us if self.times else self.dealt_us
 
     @property

@@ -4,7 +4,7 @@
         print(view.words, view.pot)
 
 `hand_events` gives what has happened in order, at a table, in a replay, in a terminal. A view follows from the events
-up to it and from the betting; nothing is counted a second time. It holds only the cards that it is given: for somebody
+up to it and from the betting; nothing is counted a second time. It holds only the cards that it is given: for a player
 who must not see a card, views are made without it. `replayed` is the same for a page that lists a finished hand step by
 step.
 """
@@ -71,7 +71,7 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """Chips that nobody called went back."""
+    """Uncalled chips were returned."""
 
     position: Position
     chips: int
@@ -82,7 +82,7 @@ class Shown:
     """A player has shown its cards.
 
     Attributes:
-        cards: its hole cards; empty where they are not known.
+        cards: its hole cards; empty if unknown.
         strength: what its best hand is called, such as ``a pair of Kings``; empty in games without such names.
     """
 
@@ -116,7 +116,7 @@ def hand_events(
         all_hole_cards: by position, empty where they have not been shown.
         board: so far.
         values: net chips by position; None as long as the hand is not over.
-        showing: who shows at the showdown, in order; None is everybody left, in the order of the positions.
+        showing: who shows at the showdown, in order; None is every player left, in the order of the positions.
     """
     game = betting.game
     found: list[HandEvent] = [
@@ -185,7 +185,7 @@ def action_words(event: Posted | Acted | Returned | Won, game: Game, *, end: str
         case Acted():
             return _action(event, end) + (", all-in" if event.is_all_in else "")
         case Returned(_, chips):
-            return f"get{end} {chips:,} back, which nobody called"
+            return f"get{end} {chips:,} back, uncalled"
         case Won(_, won):
             return f"win{end} {chips_in_words(won)}"
 
@@ -216,7 +216,7 @@ class PlayerView:
     Attributes:
         name: the player, as it can be shown.
         place: what the position is called, such as BB.
-        cards: its hole cards; empty where they are not known or not to be seen.
+        cards: its hole cards; empty if unknown or not to be seen.
         street_total: chips put in during this round.
         stack_left: chips left to play with; None where the stack is deeper than any pot of the game.
         is_all_in: whether it has no chips left and has not folded.
@@ -246,11 +246,11 @@ class HandView:
 
     Attributes:
         words: what has happened since the view before, such as ``Ann raises to 300``.
-        pot: chips put in by everybody so far, without those that went back.
-        to_call: chips that a call by the player in turn would add; 0 where nobody is in turn, too.
+        pot: chips put in by every player so far, without those that went back.
+        to_call: chips that a call by the player in turn would add; 0 where no player is in turn.
         seats: the players, in the order of their positions.
-        comments: names and texts of what players said before it.
-        time_ms: how long the answer took; None where that is not known.
+        comments: names and texts of the players' comments before it.
+        time_ms: how long the answer took; None if unknown.
     """
 
     words: str
@@ -275,7 +275,7 @@ class HandView:
 
 
 def views_of(record: HandRecord) -> tuple[HandView, ...]:
-    """A finished hand from its blinds to its end; what was said after the last action stands with the last view."""
+    """A finished hand from its blinds to its end; comments after the last action are with the last view."""
     return _views(
         record.betting,
         record.names,
@@ -306,7 +306,7 @@ def live_views(
 
 
 def _has_deep_stack(game: Game, position: int) -> bool:
-    """Whether a stack is deeper than any bet of the game can become, so that nobody need look at it."""
+    """Whether a stack is deeper than any bet of the game can become, so that it need not be checked."""
     return game.is_limit and game.stacks[position] > largest_loss(game)
 
 
@@ -460,8 +460,8 @@ class ReplayStep:
     Attributes:
         name: the player; empty where a street or the showdown begins.
         pot: chips in the pot afterwards.
-        comments: names and texts of what players said since the previous step.
-        time_ms: how long the answer took; None where that is not known.
+        comments: names and texts of the players' comments since the previous step.
+        time_ms: how long the answer took; None if unknown.
     """
 
     name: str
@@ -479,7 +479,7 @@ class ReplayedHand:
     Attributes:
         pot_in_blinds: how big the pot was, in big blinds.
         seats: the players, in the order of their positions.
-        last_words: names and texts of what players said after the last action.
+        last_words: names and texts of the players' comments after the last action.
     """
 
     match_name: str

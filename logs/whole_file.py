@@ -53,7 +53,7 @@ def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> 
 
 
 def _replace(new: Path, path: Path) -> None:
-    # Windows refuses to put a file in the place of another while somebody, such as a virus scanner, reads it.
+    # Windows refuses to put a file in the place of another while a program, such as a virus scanner, reads it.
     for pause_s in PAUSES_S if IS_WINDOWS else ():
         with contextlib.suppress(PermissionError):
             new.replace(path)
@@ -69,7 +69,7 @@ class FileLock:
         """Take the lock.
 
         Args:
-            path: of a file that exists for the lock alone, and only while somebody has it.
+            path: of a file that exists for the lock alone, and only while it is held.
             patience_s: how long to wait for it, in seconds.
 
         Raises:

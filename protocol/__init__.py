@@ -1,4 +1,4 @@
-r"""What a dealer and its players say to each other: ACPC protocol 2.0.0 as texts and as conversations. No sockets.
+r"""The conversation of a dealer and its players: ACPC protocol 2.0.0 as texts and as conversations. No sockets.
 
 Sessions take bytes and give events; match states, actions and game definitions are read and written.
 

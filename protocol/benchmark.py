@@ -16,7 +16,7 @@ bytes; what follows is the next line. A NUL ends a line. What is left when the c
 
 `QUIT`, `CANCEL`, `RESULT` and `LOG` are additions, and so are the requests of clients that bring bots
 (`protocol.joining`), whose connections for seats begin with a claim instead of a login; everything else is that of the
-reference, byte for byte. Additions stand in lines that begin with ``# ``, which existing clients
+reference, byte for byte. Additions are in lines that begin with ``# ``, which existing clients
 print.
 
 One client of the reference sends a single line, ``USER PASSWORD run|rerun|games ...``, and waits for the line
@@ -49,7 +49,7 @@ RUNMATCHES game #runs tag rngSeed player ... - submit match request
   - Player order decides match seating
   - "LOCAL" player runs the bm_widget agent (bot_command)
 # CANCEL tag - cancel your requests with this tag
-# RESULT [tag] - show what came out of your requests
+# RESULT [tag] - show the results of your requests
 # LOG tag [run] - show the log of a run, or of all
 # JOIN bot=name session=word ... - bring a bot of your own, as 'arena join' does
 # QUIT - leave
@@ -139,7 +139,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class ShowResult:
-    """What came out of the client's requests with a tag; of all of them without one."""
+    """The results of the client's requests with a tag; of all of them without one."""
 
     tag: str | None
 
@@ -204,7 +204,7 @@ class BenchmarkSession:
             LocalProtocolError: there was no login.
         """
         if not self._has_greeted:
-            raise LocalProtocolError("nobody has logged in yet")
+            raise LocalProtocolError("no user has logged in yet")
         self._is_admitted = True
 
     def take_rest(self) -> bytes:
@@ -323,7 +323,7 @@ def games_text(games: list[tuple[str, list[str]]]) -> str:
 
 
 def queue_line(user: str, tag: str, game: str, remaining: int, *, is_running: bool) -> str:
-    """The line of one request in the answer to QSTAT; `remaining` does not count a run that is going on."""
+    """The line of one request in the answer to QSTAT; `remaining` does not count the current run."""
     return f"{user} {tag} {game} * {remaining} {'R' if is_running else 'Q'}\n"
 
 

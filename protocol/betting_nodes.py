@@ -1,4 +1,4 @@
-"""A betting as a dealer follows it: one node per point, which knows by heart the replies that lead on from it.
+"""A betting as a dealer follows it: one node per point, which stores the replies that lead on from it.
 
 Hands of a game walk the same few ways again and again. A node therefore keeps what every visit needs (its betting
 text, who acts, the round), and its children by the exact bytes of the replies that led to them, so that a reply met
@@ -59,7 +59,7 @@ class BettingNode:
     """One point of a hand's betting. Treat as frozen.
 
     Attributes:
-        point: as the rules know it. text: the betting as lines hold it.
+        point: as the rules define it. text: the betting as lines hold it.
         acting_position, round, finished: those of the state.
         known: by reply, from its colon to its line end, the node it leads to.
     """
@@ -137,7 +137,7 @@ class BettingNode:
         return self._betting
 
     def after_if_legal(self, action: Action) -> BettingNode | None:
-        """The node that follows the acting player's action, or None if the rules refuse it."""
+        """The node that follows the acting player's action, or None if the rules reject it."""
         kind, hand_total = action
         return self._after(kind, 0 if kind != _RAISE or self._memory.is_limit else hand_total)
 
@@ -164,12 +164,12 @@ class BettingNode:
         """The node that follows an action.
 
         Raises:
-            IllegalAction: the rules refuse it.
+            IllegalAction: the rules reject it.
         """
         node = self.after_if_legal(action)
         if node is None:
             self.betting.check(action)
-            raise AssertionError(f"{action} is legal and was refused")
+            raise AssertionError(f"{action} is legal and was rejected")
         return node
 
     def after_reply(self, tail: bytes) -> BettingNode | None:
@@ -282,6 +282,6 @@ class HandLines:
         return b"".join((HEADS[position], self.number, node.text, cards, self.boards[node.round], b"\r\n"))
 
     def state_line(self, node: BettingNode, ending: bytes) -> bytes:
-        """The line of the finished hand in the log; `ending` is what stands after the cards."""
+        """The line of the finished hand in the log; `ending` is the text after the cards."""
         cards = b"|".join(self._holes)
         return b"".join((b"STATE:", self.number, node.text, b":", cards, self.boards[node.round], ending))

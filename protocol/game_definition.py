@@ -34,7 +34,7 @@ SHORT_NAMES = {
     "leduc": "leduc.limit.2p",
     "leduc-nolimit": "leduc.nolimit.2p",
 }
-"""Short names for people; any beginning of a full name that fits exactly one game will do, too."""
+"""Short names for people; any beginning of a full name that fits exactly one game will do."""
 
 _BY_FULL_NAME = {full: short for short, full in SHORT_NAMES.items()}
 _MOST_BYTES = 1 << 20

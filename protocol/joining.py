@@ -4,7 +4,7 @@ The client logs in like any other and brings a bot with `Join`. When a match is 
 a seat with a secret that is good for one connection; the client connects to the same port once more, and its first line
 is a `SeatClaim` instead of a login. From the answer, `Seated`, on, that connection carries the lines between dealer and
 bot, as bytes, in both directions. Claim and answer hold how many bytes each side has received in all, so that a seat
-whose connection has broken goes on at the very byte (`SeatStream`).
+whose connection has broken resumes at the very byte (`SeatStream`).
 
     client  JOIN bot=mine version=1 session=u9-2kd at-once=1 ladder=no game=kuhn.limit.2p
     server  # JOINED bot=ann.mine
@@ -180,7 +180,7 @@ class Join:
         session: a word that the client has drawn: a client that sends it again is the same, after a break.
         version: of the bot: another one is another bot, as far as ratings go.
         at_once: how many matches it plays at a time.
-        is_on_ladder: whether the server may have it play when nobody asks for anything.
+        is_on_ladder: whether the server may have it play when no request is queued.
         games: the games that it plays; empty for all that the server has.
     """
 
@@ -213,7 +213,7 @@ class ContestTerms:
 
 @dataclass(frozen=True, slots=True)
 class Challenge(ContestTerms):
-    """Have a contest played. `players`: by seat: the client's bot, the server's own bots, bots of others."""
+    """Submit a contest. `players`: by seat: the client's bot, the server's own bots, bots of others."""
 
     tag: str = _field(_WORD)
     game: str = _field(_WORD)
@@ -268,11 +268,11 @@ JoiningRequest: TypeAlias = Join | Challenge | Again | GiveUp | AskOutcome | Sho
 # ---- what the client gets
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The bot is known, and awaited where it is wanted.
+    """The bot is registered.
 
     Attributes:
         bot: as others call it.
-        seats: those of the same session that go on.
+        seats: those of the same session that continue.
     """
 
     bot: str = _field(_WORD)
@@ -310,7 +310,7 @@ class SeatOffer:
 
 @dataclass(frozen=True, slots=True)
 class SeatOver:
-    """Nobody awaits the bot at a seat any more."""
+    """No match awaits the bot at a seat any more."""
 
     seat: int = _field(_COUNT, least=0)
     reason: str = _field(_REST, default="")
@@ -329,7 +329,7 @@ class Seated:
 
 @dataclass(frozen=True, slots=True)
 class Challenged:
-    """A challenge is taken. `seed`: of its cards; None where only the server knows."""
+    """A challenge is taken. `seed`: of its cards; None if only the server has it."""
 
     tag: str = _field(_WORD)
     seed: int | None = _field(_COUNT, least=0, default=None)
@@ -354,7 +354,7 @@ class GameLine:
 
 @dataclass(frozen=True, slots=True)
 class RunStands:
-    """How a run stands in which the bot plays.
+    """The state of a run in which the bot plays.
 
     Attributes:
         hands: finished in all matches. planned: the most there can be.
@@ -376,7 +376,7 @@ class RunOver:
         state: ``finished``, ``failed`` or ``cancelled``.
         player: the name of the client's bot in it; None where it did not play.
         mbb_per_game: its winnings; None where there are none to speak of.
-        half_width_95: of the 95 % interval; None where it is not known.
+        half_width_95: of the 95 % interval; None if unknown.
     """
 
     match: str = _field(_WORD)
@@ -433,7 +433,7 @@ def read_request(text: str) -> JoiningRequest | None:
     """What a client asks for; None if the line does not begin with the word of one of these requests, in any case.
 
     Raises:
-        RemoteProtocolError: it is one, and something is wrong with it; the sentence says what.
+        RemoteProtocolError: it is one, and something is wrong with it; the sentence describes it.
     """
     verb, *rest = BLANKS.split(text.strip(), maxsplit=1)
     kind = None if text[:1].isspace() else _REQUESTS.get(verb.upper())

@@ -1,4 +1,4 @@
-"""Match states: what the dealer tells a player, ``MATCHSTATE:0:7:cr300:AhKs|``.
+"""Match states: the dealer's lines to a player, ``MATCHSTATE:0:7:cr300:AhKs|``.
 
 Two readers, one writer. `parse_match_state` is strict and is the exact inverse of `MatchState.format` on everything a
 dealer sends; it names the first wrong byte. `scan_match_state` reads what a *player* echoes in its reply as leniently
@@ -97,7 +97,7 @@ def format_hole_cards(hole_cards: tuple[tuple[Card, ...], ...]) -> str:
 
 
 def format_board(board: tuple[tuple[Card, ...], ...]) -> str:
-    """The board, rounds separated by slashes; nothing stands before the cards of round 0."""
+    """The board, rounds separated by slashes; nothing precedes the cards of round 0."""
     return "/".join(["".join([CARD_TEXTS[card] for card in cards]) for cards in board])
 
 
@@ -141,7 +141,7 @@ def _check_deck(text: str, start: int, runs: list[tuple[Card, ...]], game: Game)
     seen: set[Card] = set()
     for card in cards:
         if card in seen or card not in game.deck_set:
-            problem = "stands there twice" if card in seen else "is not in the game's deck"
+            problem = "is given twice" if card in seen else "is not in the game's deck"
             at = text.rfind(CARD_TEXTS[card]) if card in seen else text.find(CARD_TEXTS[card], start)
             raise FormatError(text, at, f"{CARD_TEXTS[card]} {problem}")
         seen.add(card)
@@ -229,7 +229,7 @@ def _walk(text: str, at: int, betting: BettingState) -> BettingState:
             raise FormatError(text, at, str(error)) from None
         slashes = after.round - betting.round
         if text[behind : behind + slashes] != "/" * slashes:
-            raise FormatError(text, behind, "the round is over here: '/' must follow")
+            raise FormatError(text, behind, "the round is over: '/' must follow")
         betting, at = after, behind + slashes
     return betting
 
@@ -241,11 +241,11 @@ def _parse_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Ca
     for position in range(game.num_players):
         if position:
             if text[at : at + 1] != "|":
-                raise FormatError(text, at, "'|' must stand between the hole cards of two positions")
+                raise FormatError(text, at, "'|' must separate the hole cards of two positions")
             at += 1
         is_empty = at >= len(text) or text[at] in "|/"
         if not is_empty and position == game.num_players - 1 and game.num_board_cards[0]:
-            # Board cards of round 0 follow the last slot without a mark: only the length tells whether it is empty.
+            # Board cards of round 0 follow the last slot without a mark: only the length shows whether it is empty.
             run = len(text[at:].split("/", maxsplit=1)[0])
             is_empty = run == 2 * game.num_board_cards[0]
         if is_empty:
@@ -262,7 +262,7 @@ def _parse_board(text: str, start: int, game: Game, round_: int) -> tuple[tuple[
     for i in range(round_ + 1):
         if i:
             if text[at : at + 1] != "/":
-                raise FormatError(text, at, "'/' must stand before the board cards of a round")
+                raise FormatError(text, at, "'/' must precede the board cards of a round")
             at += 1
         board.append(_parse_card_run(text, at, game.num_board_cards[i]))
         at += 2 * game.num_board_cards[i]
@@ -284,7 +284,7 @@ def _parse_card_run(text: str, start: int, count: int) -> tuple[Card, ...]:
 def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
     """Read the state at the start of a player's reply as leniently as the reference, and the index after it.
 
-    Hole cards of positions are assigned in the order they stand; the betting must be legal action by action.
+    Hole cards of positions are assigned in the order given; the betting must be legal action by action.
     None where the reference would call the state badly formatted.
     """
     if not text.startswith(HEADER):

@@ -29,7 +29,7 @@ class _Step(NamedTuple):
 
 
 class MockDealer:
-    """A dealer that says what its script says and checks every reply.
+    """A dealer that plays its script and checks every reply.
 
     Attributes:
         replies: the actions that came, as texts.
@@ -47,7 +47,7 @@ class MockDealer:
         self._awaits: _Step | None = None
 
     def tell(self, state: str) -> MockDealer:
-        """Add a state that asks nobody, or somebody else.
+        """Add a state that asks no player, or another player.
 
         Raises:
             FormatError: it is not a state of the game.
@@ -70,7 +70,7 @@ class MockDealer:
         asks = not betting.finished and betting.acting_position == parsed.position
         if asks != (expects is not None):
             raise LocalProtocolError(
-                f"{state!r} {'asks this player: use ask()' if asks else 'asks nobody here: use tell()'}"
+                f"{state!r} {'asks this player: use ask()' if asks else 'asks no player: use tell()'}"
             )
         self._script.append(_Step(state.encode("latin-1") + b"\r\n", expects))
         return self
@@ -79,7 +79,7 @@ class MockDealer:
         """Take bytes from the bot; returns the bytes for the bot.
 
         Raises:
-            AssertionError: the bot departed from the script; the sentence says how.
+            AssertionError: the bot departed from the script; the sentence describes it.
         """
         self._session.receive_data(data)
         out = b""

@@ -5,7 +5,7 @@
     session.receive_data(data)        bytes came from the peer
     session.receive_eof()             the peer has closed its side
     session.next_event()              what the peer has done next, or NEED_DATA
-    session.send(...)                 the bytes of what this side says, to be sent to the peer
+    session.send(...)                 the bytes of this side, to be sent to the peer
 
 and a visible `state`:
 
@@ -18,7 +18,7 @@ Three rules:
 
 - A dealer reads a seat only when it is that seat's turn. Lines that come earlier wait unread and are judged against the
   state that is current when they are read: while no reply is due, `next_event` says `NEED_DATA`.
-- What the peer does wrong in play is an event, because the match goes on. Only what ends the conversation raises:
+- What the peer does wrong in play is an event, because the match continues. Only what ends the conversation raises:
   `RemoteProtocolError` (the peer's fault) or `LocalProtocolError` (the caller's).
 - CLOSED and ERROR are final: every further call raises `LocalProtocolError`.
 
@@ -79,7 +79,7 @@ class Handshake(NamedTuple):
 
     @property
     def is_supported(self) -> bool:
-        """Whether this side speaks that version; the reference dealer goes on either way."""
+        """Whether this side speaks that version; the reference dealer continues either way."""
         return self.version[0] == VERSION[0] and self.version[1] <= VERSION[1]
 
 
@@ -345,7 +345,7 @@ class PlayerSession(_Session):
 
         Raises:
             LocalProtocolError: the version was named before, or has not been named yet; a comment is not one line; no
-                reply is due, or the rules refuse the action; the session is over.
+                reply is due, or the rules reject the action; the session is over.
         """
         self._require_open()
         if isinstance(event, Reply):
@@ -375,7 +375,7 @@ class PlayerSession(_Session):
         return question.raw.rstrip(b"\r\n") + b":" + format_action(action).encode() + b"\r\n"
 
     def next_event(self) -> PlayerEvent:
-        """What the dealer has said next.
+        """The dealer's next event.
 
         Raises:
             RemoteProtocolError: the line is not a match state of this game.

@@ -166,9 +166,7 @@ def read_sizes(text: str, rounds: int) -> BetSizes:
     """The sizes of a text, in the format at the head of this module; a `SolvingError` if it is not in it."""
     parts = text.split("/")
     if len(parts) not in (1, rounds):
-        raise SolvingError(
-            f"sizes are given for one round, which then holds for all, or for all {rounds}, not {text!r}"
-        )
+        raise SolvingError(f"sizes are given for one round, which holds for all, or for all {rounds}, not {text!r}")
     found = tuple(tuple(_fractions(level) for level in part.split(":")) for part in parts)
     return BetSizes(found * (rounds // len(parts)))
 

@@ -165,8 +165,8 @@ def deviations_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str
             if count is None:
                 if not is_solved(record.game):
                     raise LeaksRefused(
-                        f"leaks are told in hold'em, and where an equilibrium is known, {', '.join(GAMES)}: this game "
-                        "is none of these"
+                        f"leaks are reported in hold'em, and in games with an equilibrium, {', '.join(GAMES)}: not in "
+                        "this game"
                     )
                 count = _Count(record.game, record.names_by_seat[0] if player is None else player)
             if record.game != count.game:

@@ -100,7 +100,7 @@ def parse_policy(text: str, game: Game) -> Policy:
         return AskedPolicy(rest, game)
     bot = make_bot(text)
     if (problem := bot.refusal(game)) is not None:
-        raise PolicyError(f"{text} has no policy here: {problem}")
+        raise PolicyError(f"{text} has no policy in this game: {problem}")
     if type(bot).policy is Bot.policy:
         raise PolicyError(f"{text} has no policy: it does not report the probabilities of its actions")
     bot.prepare(game)
@@ -120,9 +120,7 @@ def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:
             else legal.can_raise and (view.game.is_limit or legal.raise_min <= action.hand_total <= legal.raise_max)
         )
         if not is_legal and chance:
-            raise PolicyError(
-                f"in {_text_of(view)} the policy names an action that the rules refuse: {format_action(action)}"
-            )
+            raise PolicyError(f"in {_text_of(view)} the policy contains an illegal action: {format_action(action)}")
         if not chance >= 0:
             raise PolicyError(f"in {_text_of(view)} the policy has an invalid probability: {chance:g}")
     total = math.fsum(found.values())

@@ -55,7 +55,7 @@ class CheckSettings:
     def __post_init__(self) -> None:
         if self.every < 0 or self.deals < 1:
             raise EvolutionError(
-                f"checks every {self.every} generations of {self.deals} deals are none: 0 and 1 are least"
+                f"checks every {self.every} generations of {self.deals} deals are not valid: 0 and 1 are the minimum"
             )
 
 
@@ -225,7 +225,7 @@ def evolve_player(
     paths = [folder / f"{name}.chromosome" for name in run_names(OPPONENTS)]
     for path in paths:
         if not path.is_file():
-            raise ChromosomeError(str(path), f"it is not there; a player needs {OPPONENTS} trainers")
+            raise ChromosomeError(str(path), f"the file does not exist; a player needs {OPPONENTS} trainers")
     trainers: Chromosomes = np.array([_thresholds(read_chromosome(str(path))) for path in paths])
     about = {"trainers": [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]}
     path, make = folder / "player", partial(player_evolution, settings, trainers)

@@ -36,10 +36,10 @@ class FaultKind(enum.Enum):
 class StrayProblem(enum.Enum):
     """Why a connection to a seat's port was turned away; the value follows "it" in a sentence."""
 
-    LEFT = "closed the connection without a word"
+    LEFT = "closed the connection without sending anything"
     NO_VERSION = "did not begin with a version line"
-    NO_KEY = "did not say the key of this seat"
-    SILENT = "said nothing"
+    NO_KEY = "did not send the key of this seat"
+    SILENT = "sent nothing"
     TAKEN = "named its version, but the player of this seat is another"
     ELSEWHERE = "named its version, but the player of this seat comes from another address"
     LEFT_EARLY = "left before the match began"

@@ -103,7 +103,7 @@ class InProcessMatch:
         """
         if self.phase is Phase.PLAYING:
             raise RuntimeError(
-                f"the match was broken off in hand {self._dealer.hand_number}: go on in a new one after it"
+                f"the match was interrupted in hand {self._dealer.hand_number}: continue in a new one after it"
             )
         if self.phase in (Phase.FINISHED, Phase.FAILED):
             return

@@ -108,6 +108,6 @@ def _player_clause(cause: causes.PlayerCause, hand: int) -> str:
             clause = "closed the connection" if is_closed else f"did not answer within {cause.limit_us / 1e6:g} s"
             return f"{clause} in hand {hand}"
         case causes.Unreachable(is_full=is_full):
-            return f"{'did not read' if is_full else 'no longer took'} what it was sent in hand {hand}"
+            return f"{'did not read' if is_full else 'no longer took'} its input in hand {hand}"
         case _:
             raise TypeError(f"no sentence for {cause!r}")

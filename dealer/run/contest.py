@@ -251,7 +251,7 @@ class Contest:
                 }
                 recovered = recover_match(plan.setup, plan.record, journals)
             except OSError as error:
-                raise LaunchError(f"go on with {plan.record.folder}", error.strerror) from None
+                raise LaunchError(f"resume {plan.record.folder}", error.strerror) from None
             if recovered is not None:
                 self.scores.restore(index, recovered.values)
                 self._restore_corrected(index, recovered.progress.hands)

@@ -400,7 +400,7 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
     if bot.arguments and player.kind is not PlayerKind.COMMAND:
         raise _problem("bots", f"{player.name} is not started by a command, so it takes no arguments")
     if bot.directory is not None and player.kind is PlayerKind.TCP:
-        raise _problem("bots", f"{player.name} is started by somebody else, so it has no directory here")
+        raise _problem("bots", f"{player.name} is started elsewhere, so it has no directory")
     own = {
         f"{name}_us": round(seconds * 1e6)
         for name in ("response", "hand", "per_hand")

@@ -42,7 +42,7 @@ def report_of_results(
         statistics,
         counts.big_pots(),
         sentences=[result.sentence for result in results],
-        facts=[*_facts(counts, contests), *([("leaks", f"not told: {no_leaks}")] if no_leaks else [])],
+        facts=[*_facts(counts, contests), *([("leaks", f"not available: {no_leaks}")] if no_leaks else [])],
         more_tables=[*_faults(contests, [bot.name for bot in statistics.bots]), *leaks],
     )
 

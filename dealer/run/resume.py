@@ -144,7 +144,7 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
                     pass
                 if unwritten:
                     problem = f"the line is damaged: {_shown(line)}; put it right, or cut the file off before it"
-                    raise RecoveryError(path, number, f"{problem} to have the hands from there on played again")
+                    raise RecoveryError(path, number, f"{problem} to replay the hands from that line on")
                 return
             yield line
 

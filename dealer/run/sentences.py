@@ -64,12 +64,12 @@ def _standing(result: ContestResult, deals: str) -> str:
     lead = rate.text().removeprefix("+")
     if result.interval is Interval.NONE:
         return (
-            f"{ahead} by {lead} after {deals}, in training: a player that learns is another in every hand, "
-            "so this measures nobody."
+            f"{ahead} by {lead} after {deals}, in training: a learning player changes from hand to hand, "
+            "so this measures no player."
         )
     if rate.half_width is None:
         return (
-            f"{ahead} by {lead} after {deals}, too few to say anything about "
+            f"{ahead} by {lead} after {deals}, too few for a conclusion about "
             f"strength (at least {FEWEST_UNITS} are needed for an interval)."
         )
     picked = "" if len(ranked) == 2 else f", as the best of {len(ranked)}"

@@ -211,7 +211,7 @@ class RunSettings(BaseModel):
     stop: str | None = _setting(
         None,
         "When to stop: a number of deals; 'ci=20' when half the 95 % interval is 20 mbb/g; 'better:0,30' as soon as it "
-        "is known that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
+        "is clear that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
         "'better:0,30,0.01,0.01').",
     )
     score: Score = _setting(
@@ -275,7 +275,7 @@ class RunSettings(BaseModel):
     observed: bool = _setting(False, "Write hand histories without a hero.")
     stakes: str | None = _setting(
         None,
-        "What hand histories say is played for, such as 0.50/1: the blinds, in limit games the bets.",
+        "The stakes in hand histories, such as 0.50/1: the blinds, in limit games the bets.",
         otherwise="a chip is 1",
     )
     currency: str = _setting("USD", "Currency of hand histories: USD, EUR, GBP, or none for play money.")

@@ -322,7 +322,7 @@ def first_places(standings: GameStandings) -> str:
     else:
         said = f"In {standings.game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
     if any(rank.confidence is None for rank in standings.total_bankroll):
-        said += f" That says nothing about strength: at least {FEWEST_UNITS} deals per contest are needed."
+        said += f" This is no evidence of strength: at least {FEWEST_UNITS} deals per contest are needed."
     return said
 
 

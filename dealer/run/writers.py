@@ -146,7 +146,7 @@ def _parse_remedy(text: str) -> tuple[Remedy, Action | None]:
         return Remedy(text), None
     scanned = scan_action(action, 0, is_limit=action == "r")
     if scanned is None or scanned[0] is None:
-        raise ValueError(f"no action stands in {text!r}")
+        raise ValueError(f"there is no action in {text!r}")
     return Remedy.PLAYED, scanned[0]
 
 
@@ -168,4 +168,4 @@ def parse_fault(line: str) -> Fault:
             *_parse_remedy(str(data["remedy"])),
         )
     except (KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"no fault stands in {quoted(line)}") from error
+        raise ValueError(f"there is no fault in {quoted(line)}") from error

@@ -81,7 +81,7 @@ class Disk:
         try:
             free = free_bytes(self._folder)
         except OSError as error:
-            _log.error("nobody knows how much room there is at %s: %s", self._folder, error.strerror)
+            _log.error("the free space at %s cannot be determined: %s", self._folder, error.strerror)
             return
         had_room, self._has_room = self._has_room, free >= self._least_bytes
         if had_room and not self._has_room:

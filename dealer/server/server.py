@@ -150,7 +150,7 @@ def _make_private(settings: ServerSettings, folder: Path) -> None:
         reason = error.strerror or str(error)
         if runs_as_another:
             raise ServerError(f"{folder} cannot be closed to other users: {reason}") from None
-        _log.warning("%s cannot be closed to other users, who can read seeds and cards there: %s", folder, reason)
+        _log.warning("%s cannot be closed to other users, who can therefore read seeds and cards: %s", folder, reason)
 
 
 def _first_users(db: sqlite3.Connection, settings: ServerSettings) -> str | None:

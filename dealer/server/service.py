@@ -328,7 +328,7 @@ class Service:
             raise RefusedError("the server's disk is full; try again later")
         game = check_request(self.settings, request, user=user.name, refusal=self.connected_bots.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
-            raise RefusedError("an agent of your own needs a connection on which it is told where to play")
+            raise RefusedError("an agent of your own needs a connection that receives its address")
         if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.max_queued_per_user:
             raise RefusedError(f"{self.settings.max_queued_per_user} of your requests are waiting already")
         return game

@@ -120,7 +120,7 @@ def parse_player(
         if len(name) > _MOST_NAME_LETTERS or not _clean(name, ""):
             raise PlayerError(f"{_shortened(name)!r} cannot be a name: {NAME_RULE}")
     if text.lower().startswith("tcp "):
-        raise PlayerError(f"{quoted(text, 400)}: 'tcp' takes no options, because somebody else starts its client")
+        raise PlayerError(f"{quoted(text, 400)}: 'tcp' takes no options, because its client is started elsewhere")
     if text.lower() == "tcp":
         return Player("tcp", name or "tcp", PlayerKind.TCP)
     bot = text.partition("?")[0]

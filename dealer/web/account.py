@@ -235,7 +235,9 @@ class _Mine:
         if match is None or kind not in _FILES or not self._path(run, match.name, kind).is_file():
             raise WebError(404, "There is no such file.")
         if kind not in self._kinds(seen):
-            raise WebError(403, "The files tell cards: they can be had when nothing of the request is left to play.")
+            raise WebError(
+                403, "The files contain cards: they are available when nothing of the request is left to play."
+            )
         path = self._path(run, match.name, kind)
         return FileResponse(path, filename=f"run{run.id}-{path.name}", media_type="text/plain; charset=utf-8")
 
@@ -300,7 +302,7 @@ class _Mine:
         form = await read_form(request)
         old, new = form.get("old", ""), form.get("new", "")
         if user.name in dict(self.server.settings.passwords):
-            problem = "Your password stands in the configuration of the server; whoever runs it can change it."
+            problem = "Your password is in the configuration of the server; its operator can change it."
         elif not LEAST_LETTERS <= len(new) <= MOST_LETTERS:
             problem = f"A password has {LEAST_LETTERS} to {MOST_LETTERS} letters."
         elif new != form.get("again", ""):

@@ -112,9 +112,9 @@ class _Pages:
         except (LogsError, OSError):
             raise WebError(500, "A log of the run cannot be read.") from None
         if not found.access.is_own(player):
-            raise WebError(403, "Leaks are told to those whose bot it is: log in, and choose a bot of yours.")
+            raise WebError(403, "Leaks are visible to the owner of the bot: log in, and choose a bot of yours.")
         if not found.sees_cards:
-            raise WebError(403, "Leaks show all cards: they are told once everything of the same seed is over.")
+            raise WebError(403, "Leaks show all cards: they are available when everything with the same seed is over.")
         with found.run.lock:
             return _of_contest(found, request.query_params.get("contest", ""), player)
 

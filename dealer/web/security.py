@@ -69,7 +69,7 @@ def as_web_error(error: Exception) -> WebError:
     if isinstance(error, StoreError):
         _log.error("%s", error)
         return WebError(503, "The server cannot read or write what it keeps; try again later.", wait_s=_RETRY_S)
-    return WebError(500, "Something is wrong here, not with your request; the server's log says what.")
+    return WebError(500, "An internal error of the server; its log has the details.")
 
 
 class SecurityMiddleware:

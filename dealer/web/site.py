@@ -109,7 +109,7 @@ def templates() -> Environment:
 
 _API = "/api/"
 _SENTENCES = {
-    404: "There is nothing here.",
+    404: "Page not found.",
     405: "This address does not take that method.",
 }
 

@@ -77,7 +77,7 @@ def routes(site: Site) -> list[BaseRoute]:
 def _game(server: ServerParts, request: Request) -> ServerGame:
     found = next((one for one in server.settings.games if one.name == request.path_params["game"]), None)
     if found is None:
-        raise WebError(404, "That game is not played here.")
+        raise WebError(404, "This server does not have that game.")
     return found
 
 

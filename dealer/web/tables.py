@@ -93,7 +93,7 @@ class LocalTableStore:
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Refuse: there is one."""
-        raise WebError(403, "There is one table here; end it and start another with 'arena table'.")
+        raise WebError(403, "This program has one table; end it and start another with 'arena table'.")
 
     async def see(self, table: TableRow) -> None:
         """Nothing is kept."""
@@ -242,7 +242,7 @@ class TableManager:
                     try:
                         sitting = await asyncio.to_thread(_reopened, table.folder)
                     except DealerError as error:
-                        raise WebError(409, f"This table cannot be gone on with: {error}.") from None
+                        raise WebError(409, f"This table cannot be resumed: {error}.") from None
                     awake = self._seat(table, sitting)
         awake.seen_s = time.monotonic()
         if awake.seen_s - awake.noted_s > _NOTE_SEEN_S:
@@ -362,7 +362,7 @@ class TableManager:
                 await self._tidy_up()
             except Exception:
                 # A full disk, say: the other tables, and the next round, do not suffer.
-                _log.exception("tables at which nobody looks")
+                _log.exception("tables without a viewer")
 
     async def _tidy_up(self) -> None:
         now_s = time.monotonic()
@@ -371,7 +371,7 @@ class TableManager:
                 await self._put_to_sleep(number)
         for table in self.table_store.of(None):
             if table.id not in self._awake and self._clock_s() - table.seen_s > self.limits.closed_after_s:
-                await self.end(table, "nobody has come back to it")
+                await self.end(table, "no player has returned to it")
 
 
 def _check_share(are_guests: Sequence[bool], coming: _Coming, most: int, limits: TableLimits) -> None:

@@ -4,8 +4,8 @@
 for number, and the payments those of `engine.hand.end_values`; both are what the tests hold these against. They count
 all-in players and side pots.
 
-Where nobody can be all-in, `limit_hand(policy)` is faster: for agents and their training, which play millions of hands.
-It compiles a hand loop around a compiled policy, which is inlined. The loop knows no cards: it is
+If no player can be all-in, `limit_hand(policy)` is faster: for agents and their training, which play millions of hands.
+It compiles a hand loop around a compiled policy, which is inlined. The loop has no cards: it is
 given the rank of each position's hand and gives chips. So it plays any limit game, and the caller deals
 (`engine.kernels.draw.draw_cards`, then `holdem_ranks`).
 
@@ -16,7 +16,7 @@ given the rank of each position's hand and gives chips. So it plays any limit ga
     play = limit_hand(calls_three_bets)
     play(limit_rules(game), context, ranks, values)
 
-Its rules are those of `engine.betting` for stacks that nobody can put in entirely: no side pots, no all-in. What a
+Its rules are those of `engine.betting` for stacks that no player can put in entirely: no side pots, no all-in. What a
 policy may not do becomes the nearest legal action, as in `engine.betting`: a fold where there is nothing to fold to
 is a check, a raise where none is left is a call.
 """
@@ -251,7 +251,7 @@ def limit_rules(game: Game) -> LimitRules:
     raises = [min(most, MAX_ACTIONS_PER_ROUND) for most in game.max_raises]
     most_spent = max(game.blinds) + sum(size * most for size, most in zip(game.raise_sizes, raises, strict=True))
     if most_spent >= min(game.stacks):
-        raise ValueError(f"the hand loop knows no all-in: up to {most_spent} chips are bet, more than a stack")
+        raise ValueError(f"the hand loop does not support all-ins: up to {most_spent} chips are bet, more than a stack")
     fields = (game.blinds, game.raise_sizes, game.first_players, game.max_raises)
     return LimitRules(*[np.array(field, np.int64) for field in fields])
 

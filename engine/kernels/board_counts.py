@@ -3,7 +3,7 @@
 They validate nothing and pay where thousands of all-in hands are counted, since compiling them takes seconds. Cards are
 0..51, hands are two cards, a board has five. Of each pot is counted how often each of its players is one of k winners.
 
-The loops that find a pot's winners stand in both kernels: as a function of their own they take four times as long.
+The loops that find a pot's winners are in both kernels: as a function of their own they take four times as long.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ What goes wrong with caches of compiled code, and what is done here:
   digest of everything a kernel can be made of: all sources and tables of the packages that hold kernels, Python, numba
   and LLVM, the processor, and numba's settings. What changes leads to another folder.
 - *Processes that fill one cache read each other's half-written entries* (numba issue 4807). One process fills a folder
-  beside the real one and publishes it whole by renaming it (`publish`); everybody else reads, and never writes.
+  next to the real one and publishes it whole by renaming it (`publish`); all other processes read, and never write.
 - *Some places cannot be written.* Reading needs no permission but to read. Where there is no cache, or a file in it is
   damaged (each begins with its checksum), a kernel is compiled as if there were none.
 

@@ -509,7 +509,7 @@ def _keep(
 
 
 _NO_CARD: Final = 26
-"""Beside the 26 kinds of cards: a rank, twice, plus one for the suit that matters."""
+"""In addition to the 26 kinds of cards: a rank, twice, plus one for the suit that matters."""
 
 
 @njit
@@ -549,7 +549,7 @@ def count_against_one(hole: NDArray[np.uint8], board: NDArray[np.uint8], counts:
             size[2 * rank], size[2 * rank + 1] = left[rank] - suited[rank], suited[rank]
         for a in range(first_a, last_a + 1):
             for b in range(a if to_come == 2 else _NO_CARD, _NO_CARD if to_come == 2 else _NO_CARD + 1):
-                # The kind of no card is even, too: it is of no suit.
+                # The kind of no card is even: it is of no suit.
                 if in_suit[suit] + (a & 1) + (b & 1) < 3:
                     continue
                 times = size[a] * size[b] if a != b or a == _NO_CARD else size[a] * (size[a] - 1) // 2
@@ -607,7 +607,7 @@ def _compare(
         of_a, suited_a, with_a = left[a], suited[a], ranks + RANK_KEYS[a]
         if of_a == 0:
             continue
-        # No cards of one rank are left for a pair: its key leads beside the table.
+        # No cards of one rank are left for a pair: its key leads next to the table.
         plain = plain_seven_rank(with_a + RANK_KEYS[a]) if of_a > 1 else np.uint16(0)
         ways = of_a * (of_a - 1) // 2
         total += ways

@@ -49,7 +49,7 @@ _read = 0
 
 
 def is_switched_off() -> bool:
-    """Whether numba has been told to compile nothing."""
+    """Whether numba is configured to compile nothing."""
     settings: Any = numba.config
     return bool(settings.DISABLE_JIT)
 
@@ -73,7 +73,7 @@ def kernels_written_to(folder: Path) -> Iterator[list[str]]:
 class _KernelsOnDisk:
     """What numba asks before and tells after compiling: the place of `numba.core.caching.FunctionCache`.
 
-    Its index files are written and read in place by everybody, which is what `engine.kernels.disk` avoids.
+    Its index files are written and read in place by every player, which is what `engine.kernels.disk` avoids.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -12,7 +12,7 @@ The kernels validate nothing. They deal each board once and count from below:
   and offsuit. No two holdings share two cards unless they are the same, and then neither is the weaker one.
 
 Only wins are counted: losses are the wins of the other side, and all other showdowns are tied. No count is above
-144 * 2,118,760 (the pairs of two classes, the boards beside two cards), which 32 bits hold.
+144 * 2,118,760 (the pairs of two classes, the boards that exclude two cards), which 32 bits hold.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Showdowns of hold'em whose players know each other's cards, and of all holdings at once, compiled. Validates nothing.
+"""Showdowns of hold'em whose players see each other's cards, and of all holdings at once, compiled. Validates nothing.
 
-`find_shares` is for players who know each other's cards, many hands at once. With at most two cards of the board to
+`find_shares` is for players who see each other's cards, many hands at once. With at most two cards of the board to
 come every board is counted, and before the flop two players are looked up in the table of all duels. In other cases
 boards are drawn, and the shares are then right on average: the draws depend on the cards that are known and on a
 number, and on no card still to come.
@@ -52,7 +52,7 @@ def find_shares(
             may be any cards.
         hands: of each pot, shape (pots,): whose cards it is about.
         members: the positions that play for it, as a set of bits.
-        known: how many cards of the board are known, 0 to 5. Hole cards of everybody are known and cannot come.
+        known: how many cards of the board are known, 0 to 5. Hole cards of every player are known and cannot come.
         streams: where the random numbers of each hand begin, shape (hands,).
         draws: boards drawn where more than `MOST_COUNTED` cards are to come, and not all players are two.
         duels: `engine.duels.duel_counts`.

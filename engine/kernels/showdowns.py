@@ -8,7 +8,7 @@ Nothing is compiled, so a process that asks once does not wait. What is counted 
   only the ranks count, again whatever the suit; and a flush is never also a full house, so ranks of hands compare.
 
 Keys, hash and sets are those of `engine.kernels.cards`, in int64, which is what numpy indexes with: anything else is
-converted at every look-up. A key of five cards of one rank leads beside the table; no cards make it, so its hands are
+converted at every look-up. A key of five cards of one rank leads next to the table; no cards make it, so its hands are
 weighed with 0, and the look-up clips.
 """
 
@@ -146,7 +146,7 @@ def count_sampled(
     start: int,
     counts: Counts,
 ) -> None:
-    """Add `trials` showdowns to counts; each draws the opponents' cards and the cards to come anew.
+    """Add `trials` showdowns to counts; each draws the opponents' cards and the board cards to come.
 
     In each trial the unseen cards are shuffled as far as cards are needed (Fisher and Yates): first the rest of the
     board, then two cards for each opponent. Word i of the random numbers is SplitMix64's mixing of ``start`` plus i
@@ -277,7 +277,7 @@ def count_boards(holes: Cards, board: Cards, deck: Cards, pots: Sequence[Sequenc
 def count_rank_patterns(holes: Cards, deck: Cards, pots: Sequence[Sequence[int]], counts: Counts) -> None:
     """The same for boards of which no card is known, by the ranks they may have.
 
-    All of them are counted by their ranks, but those with a flush for somebody: these by the ranks in its suit and the
+    All of them are counted by their ranks, but those with a flush for a player: these by the ranks in its suit and the
     ranks of the rest, 20,000 cases at most for each suit.
     """
     patterns, keys, suited_boards = _board_patterns()

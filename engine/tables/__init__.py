@@ -85,7 +85,7 @@ class TableFile:
         return self.magic + numbers
 
     def numbers(self, data: bytes | None = None) -> bytes:
-        """What stands behind the magic, in the packaged file unless other data are given.
+        """The data after the magic, in the packaged file unless other data are given.
 
         Raises:
             OSError: the file is missing from the installation.

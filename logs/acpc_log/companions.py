@@ -45,7 +45,7 @@ class _HandTimes(NamedTuple):
         hand_number: 0-based.
         actions: as `protocol.actions.format_action` writes them; None where the file does not hold them.
         times: of each action.
-        comments: what players said.
+        comments: the players' comments.
     """
 
     line_number: int
@@ -75,7 +75,7 @@ class HandNotes:
     def notes(
         self, hand_number: int, betting: BettingState, text: str = ""
     ) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
-        """The times of a hand's actions, none where they are not known for all of them, and its comments.
+        """The times of a hand's actions, none if unknown for all of them, and its comments.
 
         Args:
             hand_number: of the hand.
@@ -108,7 +108,7 @@ class HandNotes:
 
 
 class _HandCursor:
-    """Walks through the hands of a companion file as the log goes on."""
+    """Walks through the hands of a companion file as the log continues."""
 
     def __init__(self, hands: Iterator[_HandTimes]) -> None:
         self._hands = hands
@@ -299,7 +299,7 @@ _MOST_DIGITS: Final = 18
 
 
 def notes_of_hand(path: str, number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
-    """The times and the comments of a hand, as far as there are any beside its log."""
+    """The times and the comments of a hand, as far as there are any next to its log."""
     beside = stem(path)
     comments = []
     for line in _lines_at(f"{beside}.comments", number, _number_of_comment):

@@ -28,7 +28,7 @@ _MOST_LINES = 1000
 
 
 class LogHeader(NamedTuple):
-    """What the first line of a log says.
+    """The content of the first line of a log.
 
     Attributes:
         match_name: of the match.
@@ -76,7 +76,7 @@ def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | 
     Args:
         header: its header line, where it has one.
         log_path: the path of the log; None for lines without a file.
-        given: the game of a log that does not say it.
+        given: the game of a log without that information.
 
     Raises:
         UnknownGameError: no definition is found, and no game is given.
@@ -90,7 +90,7 @@ def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | 
             raise
         return given
     if given is not None and given != game:
-        raise LogError(shown, "the log says itself which game it holds, and that is not the game given for it")
+        raise LogError(shown, "the header of the log names another game than the one given")
     return game
 
 
@@ -102,7 +102,7 @@ def _named_game(header: LogHeader | None, log_path: str | None, shown: str) -> G
         except GameDefinitionError as error:
             raise LogError(shown, f"its game cannot be read: {error}") from None
     if header is None:
-        raise UnknownGameError(shown, f"no line '{HEADER_START}...' says which game this is")
+        raise UnknownGameError(shown, f"there is no line '{HEADER_START}...' with the game")
     name = _base_name(header.game_name).removesuffix(".game")
     if name in shipped_games():
         return find_game(name)[1]

@@ -30,7 +30,7 @@ class LogPart(NamedTuple):
         end: the offset behind its last byte.
         lines_before: how many lines the file has before it.
         header: the last header line before it; empty where there is none, and for the first part.
-        next_hand: the number of the hand that should come first; None where that is not known.
+        next_hand: the number of the hand that should come first; None if unknown.
     """
 
     start: int

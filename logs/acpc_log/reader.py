@@ -61,9 +61,9 @@ def read_log(
 
     Args:
         source: the path of a log, or its lines, with or without their ends.
-        game: the game, where the log does not say it (see `logs.acpc_log.header`).
+        game: the game, if the log does not name it (see `logs.acpc_log.header`).
         strict: stop at the first problem, except for a half-written last line.
-        on_problem: is told of every problem as it is met.
+        on_problem: called with every problem in order.
         times: take the times of the actions from the transaction log that goes with the log (``match.tlog`` with
             ``match.log``), if there is one.
         transcript: what the dealer wrote to standard error: comments are taken from it, and times where no

@@ -65,7 +65,7 @@ class Seating:
         """The seat of each position, once decided.
 
         Raises:
-            ValueError: these are not the players of the match, or they sit in different seats; the sentence says so.
+            ValueError: these are not the players of the match, or they sit in different seats; the sentence states it.
         """
         seats = self._seats.get(names)
         if seats is not None:

@@ -164,9 +164,9 @@ class StateLines:
         if fields[0] != "STATE":
             raise FormatError(line, 0, "the line is neither a hand ('STATE:'), a score ('SCORE:') nor a remark ('#')")
         if (at := line.find("STATE:", 1)) > 0:
-            raise FormatError(line, at, "another hand begins here: the end of the first is missing")
+            raise FormatError(line, at, "another hand begins: the end of the first is missing")
         if len(fields) > 6:
-            raise FormatError(line, _start(fields, 5), "a name contains ':', so that the names cannot be told apart")
+            raise FormatError(line, _start(fields, 5), "a name contains ':', so that the names cannot be separated")
         raise FormatError(line, len(line.rstrip("\r\n")), f"the line ends after {len(fields)} of its 6 fields")
 
     # ---- the betting
@@ -363,7 +363,7 @@ class StateLines:
 
 
 def _remember(memory: dict[str, _T], text: str, meaning: _T) -> None:
-    """Keep what a text means; when there are too many, start anew."""
+    """Keep what a text means; when there are too many, start again."""
     if len(memory) >= _MOST_TEXTS:
         memory.clear()
     memory[text] = meaning

@@ -105,7 +105,7 @@ class Rate:
             return self
         if player == self.opponent:
             return self.flipped()
-        raise ValueError(f"a rate of {self.player} over {self.opponent} says nothing about {player}")
+        raise ValueError(f"a rate of {self.player} over {self.opponent} does not concern {player}")
 
     def text(self, digits: int = 0) -> str:
         """The figures alone, such as ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""
@@ -137,8 +137,8 @@ def possible_losses(game: Game) -> list[int]:
     """The most chips that each position can lose in one hand: the most it can be made to put in for good.
 
     - never more than its stack;
-    - in no-limit games never more than the deepest other stack: nobody can be raised beyond what somebody else has, and
-      what nobody has matched comes back at the showdown;
+    - in no-limit games never more than the deepest other stack: no player can be raised beyond another's stack, and
+      what no player has matched comes back at the showdown;
     - in limit games never more than the largest blind and all raises of all rounds. A raise that ends at a short stack
       can lower the bet there (see `engine.betting`), and then chips above it are lost: other stacks are no bound.
 
@@ -146,7 +146,7 @@ def possible_losses(game: Game) -> list[int]:
     matter. Tighter bounds end a test that must hold for scores of any shape sooner (`logs.estimation.stopping`).
     """
     if game.is_limit:
-        # A raise leaves room for everybody to answer, so a round has fewer raises than actions.
+        # A raise leaves room for every player to answer, so a round has fewer raises than actions.
         most_raises = MAX_ACTIONS_PER_ROUND - game.num_players + 1
         bets = sum(
             size * min(raises, most_raises) for size, raises in zip(game.raise_sizes, game.max_raises, strict=True)
@@ -166,7 +166,7 @@ TAIL_95: Final = 0.025
 Z_95: Final = 1.959964
 """Two-sided 95 % point of the normal distribution."""
 FEWEST_UNITS: Final = 100
-"""No interval is given below this number of units: the mean of a few says little."""
+"""No interval is given below this number of units: the mean of a few has little precision."""
 BETS: Final = tuple(4.0**power for power in range(-6, 5))
 """The bets of `AnyTimeMean`, as parts of the range of scores. For a standard deviation of 0.003 to 0.5 of the range and
 100 to 100,000 units, twice as many bets change no width by more than 5 %."""

@@ -1,10 +1,10 @@
 """Who is first in a tournament: the two orders of the Annual Computer Poker Competition, and how sure each place is.
 
-*Total bankroll* rewards winning the most from everybody: a player's bankroll is the mean of its winnings per hand over
-its contests, each contest counting alike, however long it was.
+*Total bankroll* rewards winning the most from all: a player's bankroll is the mean of its winnings per hand over its
+contests, each contest counting alike, however long it was.
 
 *Instant run-off* over the bankrolls rewards being hard to beat: the player with the lowest bankroll is removed with all
-its contests, the bankrolls are computed anew from the contests among the remaining players, and so on. The players take
+its contests, the bankrolls are recomputed from the contests among the remaining players, and so on. The players take
 their places as they go, from the last to the first. A player without a contest among those that remain (tables of three
 when two are left, or a contest that failed) keeps its previous bankroll; so what happened at the last table orders the
 players who sat there.
@@ -16,7 +16,7 @@ therefore says something about what it wins in another, and neither intervals no
 independent. The interval of a mean over contests (`mean_of_contests`) adds up, deal by deal, what the player won in all
 of them.
 
-The bootstrap tells how sure a place is: every deal gets a random weight, the same in all contests, and the players are
+The bootstrap gives the confidence of a place: every deal gets a random weight, the same in all contests, players are
 ranked again, many times (the weights of Rubin 1981, "The Bayesian bootstrap", Annals of Statistics 9, which never leave
 a contest without a unit; the competition drew units). Who came out first was probably lucky, so the samples do not vary
 around what was observed, but around observed scores shrunk by the root of their reliability: the part of the

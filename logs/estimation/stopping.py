@@ -2,7 +2,7 @@
 
 10000                  after 10,000 hands
     ci=20                  when half the 95 % interval is at most 20 mbb/g
-    better:0,30            when it is known that the first player wins more than 0 mbb/g, or less than 30
+    better:0,30            when it is clear that the first player wins more than 0 mbb/g, or less than 30
     better:0,30,0.01,0.05  the same with these error rates (default 0.05 each)
 
 Stopping when the interval is narrow enough is the sequential fixed-width interval of Chow & Robbins (1965), "On the
@@ -26,7 +26,7 @@ each, a width for which the normal interval takes 5,000 units):
 A verdict of ``better:`` is that of `BetterTest`, whose error rates hold for all of these.
 
 **Is A better than B?** `BetterTest` may be looked at after every unit and stops as soon as there is an answer.
-Two claims stand against each other: the mean score is at most LOW, and it is at least HIGH. The test ends with `BETTER`
+There are two opposite claims: the mean score is at most LOW, and it is at least HIGH. The test ends with `BETTER`
 when it refutes the first and with `NOT_BETTER` when it refutes the second. It is wrong with probability at most alpha
 when the mean is at most LOW (it says better), and at most beta when the mean is at least HIGH (it says not better),
 however often it is looked at and whatever the scores are like, as long as they stay within the bounds it is given.
@@ -44,7 +44,7 @@ The claim is about every unit *given the units before*: bots may learn, and card
 The size of the bets decides only how soon the test ends, never whether it is right, provided that a bet depends on
 earlier scores alone. The bet that grows fastest when the mean is LOW + e is close to e / (s**2 + e**2), s being the
 standard deviation of the scores; for e = HIGH - LOW the logarithm of the wealth then moves like Wald's likelihood ratio
-(1945) of two normal distributions. A gambler does not know how lopsided the match is, and so divides the wealth among
+(1945) of two normal distributions. A gambler cannot tell how lopsided the match is, and so divides the wealth among
 the e of `MULTIPLES`, most of it on the smallest (Robbins' method of mixtures, 1970): an even match costs little more
 than with the smallest alone, and a lopsided one ends early.
 
@@ -267,7 +267,7 @@ class BetterTest:
         return (self._unseen + self.scores.squares) / (self.scores.count + 1)
 
     def expected_more(self) -> int | None:
-        """How many more units it will take if the scores go on as they did; 0 after the verdict.
+        """How many more units it will take if the scores continue as before; 0 after the verdict.
 
         It is the mean of nine forecasts for where the true mean may lie, given what was seen, and costs 0.7 ms.
         (Measured on matches undecided after 400 units, at a mean of LOW or HIGH: forecast 1020 and 1050 units, taken
@@ -403,7 +403,7 @@ class IntervalWidth:
 
 @dataclass(frozen=True, slots=True)
 class Better:
-    """Stop when it is known that the first player's mean is more than LOW, or less than HIGH.
+    """Stop when it is clear that the first player's mean is more than LOW, or less than HIGH.
 
     Attributes:
         low_mbb: LOW in mbb per hand.
@@ -539,7 +539,7 @@ class Monitor:
                 return self.verdict is not None
 
     def expected_more(self) -> int | None:
-        """How many more units it will take if the scores go on as they did; 0 when it is time to stop.
+        """How many more units it will take if the scores continue as before; 0 when it is time to stop.
 
         None as long as there is too little to go by.
         """

@@ -9,11 +9,11 @@
 
 In a duplicate match of two players each of the two sits once in every seat of a deal. Both hands run alike until one
 decision: there the same cards, with the same betting behind them, are played in two ways. All that the player won or
-lost over both hands stands to the account of that decision, so the accounts add up to the result of the match.
+lost over both hands is assigned to that decision, so the accounts add up to the result of the match.
 
-Among more players, who sit once in every seat, each two hands of a deal run alike until one decision, too. Where the
+Among more players, who sit once in every seat, each two hands of a deal run alike until one decision. Where the
 player parts from another one in it, what it made of these cards beyond what that one made, at the mean over the others,
-stands to the account of the decision. What it won in each position beyond the others with the same cards stands beside.
+is assigned to the decision. What it won in each position beyond the others with the same cards is shown separately.
 
 - `divergences`: the decision in which two hands of a deal part, and its situation in words
 - `search`: files in, leaks as values with intervals that hold all together out

@@ -41,7 +41,7 @@ def starting_class(hole: Sequence[Card]) -> str:
 def hand_class(hole: Sequence[Card], board: Sequence[Card]) -> str:
     """What two hole cards make of a board of three to five cards; before the flop the group of the starting hand.
 
-    A pair on the board is nobody's own. A draw is a hand of at most a pair below the top one, before the river, with
+    A pair on the board is no player's own. A draw is a hand of at most a pair below the top one, before the river, with
     four cards of a suit or two ranks that complete a straight, the hole cards among them.
     """
     if not board:
@@ -134,7 +134,7 @@ DIMENSIONS: Final = (
 )
 """What is asked: a divergence is in one cell of each."""
 BY_POSITION: Final = "winnings by position"
-"""What is asked beside them at tables of more than two."""
+"""What is asked in addition at tables of more than two."""
 _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
 _LESS, _MORE = " less", " more"
 
@@ -234,7 +234,7 @@ def divergence_of(mine: HandRecord, theirs: HandRecord, player: str) -> Divergen
 
 
 def divergence_at(mine: HandRecord, at: int, other: Step) -> Divergence:
-    """A decision of a hand beside another action in its place.
+    """A decision of a hand compared with another action in its place.
 
     Args:
         at: which decision of it, counted from 0.

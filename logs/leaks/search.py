@@ -70,8 +70,8 @@ def simultaneous(
         cells: shape (n, k): the cells that each counts in, numbers below `count`, or `count` itself for none.
         of_deal: shape (n,), ascending: the deal of each; values of the same deal stay together.
         deals: how many deals, those without a value included; 2 or more.
-        sides: shape (n, 2): whose value it is, and who has the same with the other sign, -1 for nobody; the player who
-            is asked about is 0. By default 0 and 1.
+        sides: shape (n, 2): whose value it is, and who has the same with the other sign, -1 for none; the player who is
+            asked about is 0. By default 0 and 1.
         tail: 1 less the confidence.
     """
     if sides is None:
@@ -277,7 +277,7 @@ class PlayerCount:
         return self._deals
 
     def begin_hand(self, other: str) -> None:
-        """Count a hand whose decisions are compared one by one with those of somebody who did not play it."""
+        """Count a hand whose decisions are compared one by one with those of a player who did not play it."""
         self._others[other] = None
         self._sets += 1
         self._hands += 1
@@ -484,7 +484,7 @@ def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, 
         worst: how many of the divergences that cost most are kept.
 
     Raises:
-        LeaksRefused: leaks cannot be told from these hands; the sentence says why.
+        LeaksRefused: leaks cannot be determined from these hands; the sentence gives the reason.
     """
     names: dict[str, None] = {}
     game: Game | None = None
@@ -506,14 +506,14 @@ def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, 
 
 
 def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> tuple[Leaks, ...]:
-    """Where each player loses that leaks can be told of, in the order met.
+    """Where each player loses that leaks can be determined for, in the order met.
 
     Args:
         deals: of each, all its hands with the paths they come from.
         worst: how many of the divergences that cost most of each are kept.
 
     Raises:
-        LeaksRefused: leaks of nobody can be told from these hands; the sentence says why.
+        LeaksRefused: leaks of no player can be determined from these hands; the sentence gives the reason.
     """
     counts: dict[str, PlayerCount] = {}
     game: Game | None = None
@@ -537,7 +537,7 @@ def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> 
 
 
 def check_game(record: HandRecord, game: Game) -> None:
-    """Do nothing if leaks can be told from a hand.
+    """Do nothing if leaks can be determined from a hand.
 
     Raises:
         LeaksRefused: they cannot.
@@ -545,9 +545,9 @@ def check_game(record: HandRecord, game: Game) -> None:
     if record.game != game:
         raise LeaksRefused("the hands are of different games: give those of one")
     if not is_holdem(game):
-        raise LeaksRefused("leaks are told in hold'em only: hands and boards of other games have no classes here")
+        raise LeaksRefused("leaks are reported in hold'em only: hands and boards of other games are not classified")
     if not all(record.deal.hole_cards):
         raise LeaksRefused(
-            f"hand {record.hand_number} of {record.match_name} does not show all hole cards, and leaks are told from "
-            "the same cards played twice"
+            f"hand {record.hand_number} of {record.match_name} does not show all hole cards, and leaks are found by "
+            "comparing the same cards played twice"
         )

@@ -16,7 +16,7 @@ MARK: Final = "#010203"
 """Stands for the colour of the page's text."""
 
 TONES: Final = ("#2e9e4f", "#3b7dd8", "#d8493b", "#d39a1c", "#9a5fd0", "#1a9c9c", "#c2568f", "#8a8f98", "#a9714b")
-"""Readable on light and dark ground, and told apart: green, blue, red, yellow, violet, teal, pink, grey, brown."""
+"""Readable on light and dark ground, and distinguished: green, blue, red, yellow, violet, teal, pink, grey, brown."""
 
 _MOST_POINTS: Final = 400
 """More than a screen shows apart."""
@@ -66,7 +66,7 @@ def drawn(paint: Callable[[Any], None], label: str, *, width: float = 4.4, heigh
 
 
 def plain_number(value: float, _: object = None) -> str:
-    """A number beside an axis."""
+    """A number at an axis."""
     return f"{value:,.4g}" if abs(value) < 10 else f"{value:,.0f}"
 
 

@@ -1,4 +1,4 @@
-"""Templates of pages, each beside the package it belongs to: ``logs.page/base.html.jinja`` is the frame of them all.
+"""Templates of pages, each in the package it belongs to: ``logs.page/base.html.jinja`` is the frame of them all.
 
 The template engine escapes everything that people or programs wrote (names, comments, fault lines); only drawings,
 which are made here, go in as they are. A content security policy in the page forbids whatever is not in it.

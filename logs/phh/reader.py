@@ -249,7 +249,7 @@ class _Replay:
 
 
 _ODD_CHIP: Final = 1.0
-"""A player's result may differ by this much from an exact split: card rooms give the odd chip to somebody."""
+"""A player's result may differ by this much from an exact split: card rooms give the odd chip to one player."""
 _ROUNDING: Final = 1e-4
 
 

@@ -48,7 +48,7 @@ def check_game(game: Game) -> None:
     """Do nothing if the format has the game.
 
     Raises:
-        UnsupportedGameError: it has not; the sentence says why.
+        UnsupportedGameError: it has not; the sentence gives the reason.
     """
     check_holdem(game, FORMAT_NAME)
 
@@ -158,7 +158,7 @@ def _actions(record: HandRecord, options: ExportOptions, amounts: _Amounts) -> I
             if action.round == round_:
                 yield _action_text(action, amounts)
         if round_ == last_round:
-            # Hands are shown as soon as nobody can bet any more: before the rest of the board where all are all-in.
+            # Hands are shown as soon as no player can bet any more: before the rest of the board where all are all-in.
             yield from (_showing_text(position, record.deal.hole_cards[position]) for position in order)
 
 

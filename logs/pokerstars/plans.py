@@ -3,7 +3,7 @@
 In every hand with the same betting and seats these lines differ only in the cards. Bettings recur: 100,000 hands of
 heads-up limit between players who do anything have 6,500 different ones. So they are made once, as a `Plan`, and with
 the winners of each pot as an `Ending`: a text with gaps (``%s``) for cards and hand names, which neither names nor
-amounts hold. In limit games streets recur even more: unless somebody is all-in, every line of a street follows from its
+amounts hold. In limit games streets recur even more: unless a player is all-in, every line of a street follows from its
 actions. A `Table` has the lines that are the same as long as every player keeps its position.
 """
 
@@ -51,11 +51,11 @@ class Plan:
 
     Attributes:
         betting: the betting.
-        text: the actions, street by street, and what nobody called. Gaps: the cards of the streets' lines.
+        text: the actions, street by street, and the uncalled bet. Gaps: the cards of the streets' lines.
         street: the last street dealt, 0-based.
         pots: the main pot first.
         rake_cents: what the house takes of all of them.
-        showing: positions at the showdown, in order; nobody if all but one folded.
+        showing: positions at the showdown, in order; empty if all but one folded.
         folded_texts: what the summary says of each position that folded; empty for the others.
         alone: who wins each pot without a showdown, where one player is left for all of them.
         shown_by_seat: the places in `showing`, in the order of the seats.
@@ -103,8 +103,8 @@ class Ending:
 
     Attributes:
         pieces: the hand, with an empty text for each gap: its number and time, the hero's line, the cards of the
-            streets' lines; cards and hand name of everybody who shows, in the order of the showdown; the board; cards
-            and hand name of everybody who shows, in the order of the seats.
+            streets' lines; cards and hand name of all who show, in the order of the showdown; the board; cards and
+            hand name of all who show, in the order of the seats.
         winners: of each pot.
         values: net chips of each position that were found right for it; None before any were looked at.
     """
@@ -238,7 +238,7 @@ class Planner:
         return rake
 
     def _limit_streets(self, betting: BettingState, table: Table) -> list[_Street]:
-        """The streets of a limit game in which nobody is all-in: what was bet before changes none of their lines."""
+        """The streets of a limit game in which no player is all-in: what was bet before changes none of their lines."""
         found, steps = [], None
         for round_, actions in enumerate(betting.rounds):
             key = round_, actions, table.names
@@ -301,8 +301,8 @@ def _pot_name(pot: int, all_pots: Sequence[int]) -> str:
 def _without_idle_checks(betting: BettingState, actions: Sequence[Step]) -> Sequence[Step]:
     """The actions without checks for which no table would ask.
 
-    The last player with chips left is not asked at a table when everybody else in the hand is all-in for no more than
-    its bet, as happens after a big blind that puts a player all-in. The ACPC asks it.
+    The last player with chips left is not asked at a table when all others in the hand are all-in for no more than its
+    bet, as happens after a big blind that puts a player all-in. The ACPC asks it.
     """
     blinds = betting.game.blinds
     able = sum(1 << position for position, stack in enumerate(betting.game.stacks) if blinds[position] < stack)

@@ -6,7 +6,7 @@
 Rules it obeys:
 
 - A hand is accepted only if all of it agrees: it is played again by the rules, every amount must be what the rules make
-  it, the pots must be what was put in, and the winners must have collected them, less the rake.
+  it, the pots must be the chips put in, and the winners must have collected them, less the rake.
 - A hand is the lines from one header (``PokerStars Hand #...``) to the next, first read as what they say. Lines that
   say nothing about the play are ignored: chat, players who come and go, lost connections and time-outs, whatever
   clients add over the years. That is safe because a line that mattered would be missed when the hand is played again
@@ -18,7 +18,7 @@ Rules it obeys:
   the lines that say who collected. Values are those before rake, as everywhere in this package.
 - The players of a hand are those who posted or acted; position 0 is the first of them left of the button. Seats are
   counted without the empty ones.
-- A pot-limit hand is a hand of the no-limit game in which nobody raised too much.
+- A pot-limit hand is a hand of the no-limit game in which no player raised too much.
 - A chip is a cent, and a hundredth of a chip of play money, by default. Where a limit game of
   the ACPC has no stacks, the record has those that our writer shows for it.
 """
@@ -127,7 +127,7 @@ class Payment(NamedTuple):
         line: of the hand, 0-based.
         name: who gets it.
         cents: in hundredths of the money.
-        pot: 0 for the main pot; -1 for a bet that nobody called.
+        pot: 0 for the main pot; -1 for an uncalled bet.
     """
 
     line: int
@@ -138,7 +138,7 @@ class Payment(NamedTuple):
 
 @dataclass(slots=True)
 class HandText:
-    """What the lines of a hand say.
+    """The content of the lines of a hand.
 
     Attributes:
         number: of the hand.
@@ -152,7 +152,7 @@ class HandText:
         posts: blinds, in their order.
         moves: actions, in their order.
         board: the cards on the table.
-        holes: hole cards by name, as far as they are known.
+        holes: hole cards by name, if known.
         payments: what players got.
         total_cents: the pot with its rake; -1 before the summary is read.
         rake_cents: with every other fee.
@@ -176,7 +176,7 @@ class HandText:
 
 
 def parse_hand(lines: list[str]) -> HandText:
-    """What the lines of a hand say; the first is its header.
+    """The content of the lines of a hand; the first is its header.
 
     Raises:
         HandError: it is not a cash hand of hold'em, or a line that matters cannot be read.
@@ -522,7 +522,7 @@ class _Replay:
         self._betting = after
 
     def _pass_idle(self) -> bool:
-        """Check for a player whom a table does not ask: nobody else can bet, and there is nothing to call.
+        """Check for a player whom a table does not ask: no other player can bet, and there is nothing to call.
 
         Returns whether there was one.
         """
@@ -544,7 +544,7 @@ class _Replay:
     # ---- the money
 
     def _winners(self, pots: list[Pot]) -> list[tuple[Position, ...]]:
-        """Who collected each pot; what they got is held against what was put in."""
+        """Who collected each pot; what they got is held against the chips put in."""
         text, betting = self._text, self._betting
         returned_to, returned = uncalled(betting.spent)
         collected: list[dict[Position, int]] = [{} for _ in pots]
@@ -554,7 +554,7 @@ class _Replay:
                 raise HandError(f"{payment.name} gets money and is not in the hand", payment.line)
             if payment.pot < 0:
                 if position != returned_to or payment.cents != returned * self._chip:
-                    raise HandError(f"the bet that nobody called is {_shown(returned * self._chip)}", payment.line)
+                    raise HandError(f"the uncalled bet is {_shown(returned * self._chip)}", payment.line)
                 continue
             if payment.pot >= len(pots) or position not in pots[payment.pot].players:
                 raise HandError(f"{payment.name} does not play for this pot", payment.line)

@@ -1,4 +1,4 @@
-"""The money of a PokerStars history: amounts, the stakes of the header, and the stakes that importers know."""
+"""The money of a PokerStars history: amounts, the stakes of the header, and the stakes that importers accept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FPDB_BIG_BETS: Final = [
     *(Fraction(bet) for bet in (1, 2, 4, 6, 8, 10, 16, 20, 30, 40, 50, 60, 80, 100, 150, 200, 400, 500, 600, 800)),
     *(Fraction(bet) for bet in (1000, 2000, 4000, 10000, 20000, 40000)),
 ]
-"""Big bets of limit games that FPDB knows; it drops every hand of any other."""
+"""Big bets of limit games that FPDB accepts; it drops every hand of any other."""
 
 
 class Money:
@@ -29,7 +29,7 @@ class Money:
 
     Attributes:
         scale: what chips are worth; its units are cents.
-        symbol: what stands before an amount; empty for play money.
+        symbol: the text before an amount; empty for play money.
         code: the code of the money; None for play money.
     """
 
@@ -37,7 +37,7 @@ class Money:
         """Take the value of a chip and the currency.
 
         Raises:
-            ValueError: a PokerStars history cannot have them; the sentence says why.
+            ValueError: a PokerStars history cannot have them; the sentence gives the reason.
         """
         if options.currency not in CURRENCY_SYMBOLS:
             raise ValueError(f"the money is USD, EUR, GBP or none, not {options.currency!r}")
@@ -83,7 +83,7 @@ def _stakes_chips(game: Game) -> tuple[int, int]:
 def stakes_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
     """Stakes for which importers would drop the hands; None where all is well.
 
-    FPDB knows limit games by their big bet, and only those of genuine tables.
+    FPDB identifies limit games by their big bet, and only those of genuine tables.
 
     Raises:
         UnsupportedGameError: the format does not hold the game.
@@ -97,7 +97,7 @@ def stakes_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
         return None
     wise = [bet / bet_chips for bet in _FPDB_BIG_BETS if bet_chips and (bet / bet_chips * 100).denominator == 1]
     small, big = Money(options).stakes(game)
-    problem = f"FPDB knows no limit table of {small}/{big} and drops its hands"
+    problem = f"FPDB does not recognise a limit table of {small}/{big} and drops its hands"
     if not wise:
         return ExportWarning(f"{problem}, and no other stakes of this game would change that", None)
     nearest = min(wise, key=lambda other: (max(other / value, value / other), other))

@@ -8,14 +8,14 @@
 that are easy to get wrong:
 
 - A raise is written as what it adds to the bet and the player's total for the street; a call as the chips added.
-- A bet that nobody called is returned where it happened, and is in no pot: what the players put in, without it, is the
+- An uncalled bet is returned where it happened, and is in no pot: what the players put in, without it, is the
   pot; what they collect is the pot less the rake, to the cent. Pots are split in whole cents: the first winner left of
   the button gets the odd ones.
 - Heads-up the button is the small blind. A game in which it is not cannot be written: trackers would report actions out
   of turn. Checks for which no table would ask are left out (`logs.pokerstars.plans`). What the ACPC allows beyond the
-  rules of card rooms is written as it happened: a raise that nobody has the chips to call, and a raise by a player who
-  has called, after an all-in that was not a full raise.
-- At the showdown everybody shows, the losers too, so that trackers see all cards; only unknown hands are mucked.
+  rules of card rooms is written as it happened: a raise that no other player can afford to call, and one by a player
+  who has called, after an all-in that was not a full raise.
+- At the showdown every player shows, the losers too, so that trackers see all cards; only unknown hands are mucked.
   Players who folded show nothing, except the hero.
 - Times are those of New York, without a time zone database: importers take them for US Eastern time and turn them into
   their own. Daylight saving time is the rule in force since 2007: from 2 o'clock on the second Sunday of March to 2

@@ -146,7 +146,7 @@ def report_data(
         pots: the biggest pots, the biggest first.
         sentences: the results in words.
         facts: what was played.
-        more_tables: shown after the overview: what the statistics do not know, such as faults.
+        more_tables: shown after the overview: what the statistics lack, such as faults.
     """
     plots = tuple(
         Plot(shown(bot.name), winnings_plot(bot.curve, shown(bot.name))) for bot in statistics.bots if bot.curve

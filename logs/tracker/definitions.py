@@ -12,14 +12,14 @@ counts a street with bets and raises once, however many there were. `logs.tracke
 The classes of style are twelve ways to play, by VPIP, PFR and AF. They, their order from worst to best and their
 thresholds are those of a table known to players of limit hold'em at full tables; it is printed in a thesis on evolved
 limit players (Universidad Carlos III de Madrid, 2012, section 5.5), which took it from G. García-Pelayo and others.
-Heads-up and at short tables everybody has to play more hands: there the classes are a manner of speaking.
+Heads-up and at short tables every player has to play more hands: there the classes are a manner of speaking.
 
 The printed table leaves three things open, which are settled here:
 
 - VPIP is loose above 40 %, semi-loose between 25 and 40 %, tight below 25 %. The bounds themselves belong to no class;
   they are semi-loose here, since both other classes are printed with a strict sign.
 - *Bomb* and *sad* are printed with the same three words, semi-loose, aggressive, passive, while semi-loose, passive,
-  aggressive is missing. Sad, the later one, is taken to be the missing class: it stands between rock and cheerful,
+  aggressive is missing. Sad, the later one, is taken to be the missing class: it is between rock and cheerful,
   among the classes that are aggressive after the flop.
 - The AF of a player who never calls is no number. It counts as aggressive if the player ever bet or raised.
 
@@ -195,8 +195,9 @@ STATISTICS: Final = (
         "vpip",
         "VPIP",
         "voluntarily put money in pot",
-        "Hands in which the player called or raised before the flop, of those in which it had a turn there. Posting a "
-        "blind and checking it is not voluntary; a walk is no chance (PokerTracker 4: hands less walks).",
+        "Hands in which the player called or raised before the flop, of those in which it had a turn before the flop. "
+        "Posting a blind and checking it is not voluntary; a walk is not an opportunity (PokerTracker 4: hands less "
+        "walks).",
     ),
     Statistic(
         "vpip_small_blind",
@@ -222,27 +223,27 @@ STATISTICS: Final = (
         "four_bet",
         "4-bet",
         "four-bet",
-        "Raises before the flop where exactly two had been made, by anybody, of the times the player could have.",
+        "Raises before the flop where exactly two had been made, by any player, of the opportunities.",
     ),
     Statistic(
         "squeeze",
         "squeeze",
         "squeeze",
-        "Three-bets against a raise that somebody had called, of the chances to three-bet there.",
+        "Three-bets against a raise with a caller, of the opportunities to make one.",
     ),
     Statistic(
         "cold_call",
         "cold call",
         "cold call",
-        "Calls of a raise before the flop, the only one so far, by a player that had put no chips in yet, of the times "
-        "it faced one so (PokerTracker 4: a 2-bet). Whoever posted a blind has chips in.",
+        "Calls of the first raise before the flop by a player without chips in the pot, of the times it faced one so "
+        "(PokerTracker 4: a 2-bet). A posted blind counts as chips in the pot.",
     ),
     Statistic(
         "steal",
         "steal",
         "attempt to steal the blinds",
-        "Raises from the cutoff, the button or the small blind after everybody before had folded, of the times it was "
-        "folded to the player there (FPDB, PokerTracker 4). Heads-up the button is the small blind.",
+        "Raises from the cutoff, the button or the small blind after all players before had folded, of the times it "
+        "was folded to the player (FPDB, PokerTracker 4). Heads-up the button is the small blind.",
     ),
     Statistic(
         "fold_to_steal",
@@ -255,27 +256,26 @@ STATISTICS: Final = (
         "continuation_bet",
         "F CBet",
         "continuation bet on the flop",
-        "Bets on the flop by the player that raised last before it, of the times it had a turn there and nobody had "
-        "bet. An earlier bet of another player takes the chance.",
+        "Bets on the flop by the player that raised last before it, of its turns on the flop without an earlier bet.",
     ),
     Statistic(
         "fold_to_continuation_bet",
         "fold FCBet",
         "fold to a continuation bet on the flop",
-        "Folds to a continuation bet on the flop, of the times the player faced one that nobody had raised.",
+        "Folds to a continuation bet on the flop, of the times the player faced one that was not raised.",
     ),
     Statistic(
         "turn_continuation_bet",
         "T CBet",
         "continuation bet on the turn",
-        "Bets on the turn by the player that had made a continuation bet on the flop which nobody raised, of the times "
-        "it had a turn there and nobody had bet (PokerTracker 4; FPDB goes by the last raiser on the flop).",
+        "Bets on the turn by the player whose continuation bet on the flop was not raised, of its turns without an "
+        "earlier bet (PokerTracker 4; FPDB uses the last raiser on the flop).",
     ),
     Statistic(
         "fold_to_turn_continuation_bet",
         "fold TCBet",
         "fold to a continuation bet on the turn",
-        "Folds to a continuation bet on the turn, of the times the player faced one that nobody had raised.",
+        "Folds to a continuation bet on the turn, of the times the player faced one that was not raised.",
     ),
     Statistic(
         "check_raise",
@@ -300,14 +300,14 @@ STATISTICS: Final = (
         "aggression_frequency",
         "AFq",
         "aggression frequency",
-        "Bets and raises after the flop was dealt, of all bets, raises, calls and folds there. Checks do not count.",
+        "Bets and raises after the flop was dealt, of all bets, raises, calls and folds. Checks do not count.",
     ),
     Statistic(
         "won_when_saw_flop",
         "W$WSF",
         "won when saw flop",
         "Hands in which the player won (part of) the pot, of those in which it had not folded when the flop was dealt. "
-        "Chips that nobody called are no pot.",
+        "Uncalled chips are not part of the pot.",
     ),
     Statistic(
         "went_to_showdown",
@@ -331,7 +331,7 @@ STATISTICS: Final = (
         "no_showdown",
         "net non-SD",
         "winnings without showdown",
-        "mbb per hand dealt that came from all other hands: those in which it folded, or everybody else did.",
+        "mbb per hand dealt that came from all other hands: those in which it or all other players folded.",
     ),
     Statistic(
         "style",

@@ -248,7 +248,7 @@ class BigPot(NamedTuple):
     """A hand by its pot: the bigger one is the greater, of equal ones the earlier.
 
     Attributes:
-        blinds: the pot in big blinds, without chips that nobody called.
+        blinds: the pot in big blinds, without uncalled chips.
         order: minus the number of hands before it.
         record: the hand.
     """
@@ -275,7 +275,7 @@ class HandCounts:
         self._games: dict[Game, GameCounts] = {}
         """By the game without its stacks: in card rooms these change with every hand."""
         self._last: tuple[Game, GameCounts] | None = None
-        """The game of the last hand; most often it is that of the next, too."""
+        """The game of the last hand; most often it is that of the next."""
         self._curves: dict[str, PlayerCurve] = {}
         self._answers: dict[str, AnswerCounts] = {}
         self._deal = _Deal()

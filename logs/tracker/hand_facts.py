@@ -42,7 +42,7 @@ FREQUENCIES: Final = (
 class Place:
     """The counters of a position, by their places in its row.
 
-    The chances of frequency i stand at 2 * i, the times it was done behind them. `WON_AFTER_FLOP` is a pot won after a
+    The chances of frequency i are at 2 * i, the times it was done behind them. `WON_AFTER_FLOP` is a pot won after a
     flop without a showdown; what is won at a showdown depends on the cards. `LAST_SEEN` begins one counter per round:
     hands in which it was the last round that the player saw. `ACTIONS` begins `MOVES` counters per round, one for each
     `engine.Move`.
@@ -69,7 +69,7 @@ class BettingFacts:
 
     Attributes:
         betting: the betting.
-        increments: counters that go up by one per hand; the rows of all positions stand one after the other.
+        increments: counters that go up by one per hand; the rows of all positions follow one another.
         showdown: the positions in the showdown; empty when all but one folded.
         reached_end: the positions that had not folded when the last board cards were dealt; empty when they never were.
         saw_flop: bit p is set when position p saw the second round.

@@ -56,7 +56,7 @@ class _Job(NamedTuple):
 
 
 class _Counted(NamedTuple):
-    """What came of a job.
+    """The result of a job.
 
     Attributes:
         counts: the hands.

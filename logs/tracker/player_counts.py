@@ -240,7 +240,7 @@ class PlayerCounts:
 
 @dataclass(slots=True)
 class AnswerCounts:
-    """How long a player's answers took, and how much it said.
+    """How long a player's answers took, and its number of comments.
 
     Attributes:
         actions: with a known time.

@@ -218,7 +218,7 @@ class Style(_Frozen):
 class Timing(_Frozen):
     """How long a bot's answers took."""
 
-    actions: int = Field(description="with a known time")
+    actions: int = Field(description="actions with a time")
     mean_ms: float
     longest_ms: float
     total_s: float
@@ -236,7 +236,7 @@ class CurvePoint(_Frozen):
     net: float
     showdown: float
     no_showdown: float
-    adjusted: float | None = Field(description="all-in hands at their expectation; null where none is known")
+    adjusted: float | None = Field(description="all-in hands at their expectation; null without any")
     half_width_95: float | None = Field(description="of net, over deals; null with too few of them")
 
 
@@ -246,7 +246,7 @@ class BotStatistics(PlayStatistics):
     name: str
     vpip_small_blind: Frequency | None
     style: Style | None
-    timing: Timing | None = Field(description="null where no times are known")
+    timing: Timing | None = Field(description="null without times")
     comments: int
     positions: list[PositionStatistics] = Field(description="from the small blind to the button")
     starting_hands: list[StartingHand] = Field(description="all that were dealt, the most profitable first")
@@ -269,7 +269,7 @@ class Statistics(_Frozen):
 
 
 def statistics_of(counts: HandCounts) -> Statistics:
-    """The statistics of all that was counted; counting may go on afterwards."""
+    """The statistics of all that was counted; counting may continue afterwards."""
     bots = [_bot(counts, name) for name in counts.names]
     bots.sort(key=lambda bot: -(bot.mbb_per_game.value or 0.0))
     return Statistics(hands=counts.hands, bots=bots)

@@ -248,7 +248,7 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
 
 def _tracker_names(bots: Sequence[BotStatistics]) -> TableView:
     names = tuple((shown(bot.name), name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
-    note = "PokerStars histories have names of at most twelve letters; two that are equal at a table get numbers, too."
+    note = "PokerStars histories have names of at most twelve letters; equal names at a table get numbers."
     return TableView("Names in trackers", _plain("bot", "in PokerStars histories"), names, note)
 
 

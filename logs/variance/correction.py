@@ -58,7 +58,7 @@ class ChanceCorrection:
         if found is None:
             if len(self._terms) >= _MOST_BETTINGS:
                 self._terms.clear()
-            # The betting is kept with them, so that its number is nobody else's.
+            # The betting is kept with them, so that its id is not reused.
             found = self._terms[id(betting)] = (betting, chance_terms(betting))
         return found[1]
 
@@ -108,7 +108,7 @@ def corrected_bounds(game: Game) -> Bounds:
     What the cards of a round bring is a chip's change of expected share, times the chips in the pot. Between two
     players a chip's shares are followed from when it came in to the end, so all its changes together are a share less
     another: from -1 to 1, and the sum over all chips is at most the largest pot, either way. Among more players an
-    expected share also grows where somebody folds, which no round's cards account for, at most by 1 a round.
+    expected share also grows where a player folds, which no round's cards account for, at most by 1 a round.
     """
     losses = possible_losses(game)
     pot = sum(losses)

@@ -24,7 +24,7 @@ DEALS_PER_WEIGHT: Final = 20
 """Deals of a fold for each weight that is fitted on them: with fewer, the fit would add noise of its own."""
 
 FEWEST_DEALS_A_FOLD: Final = 2 * DEALS_PER_WEIGHT
-"""For one weight beside the mean."""
+"""For one weight next to the mean."""
 
 _FOLDS: Final = 2
 _RELATIVE_ZERO: Final = 1e-9

@@ -29,7 +29,7 @@ class Estimator(enum.StrEnum):
     CHANCE = "chance-corrected"
     """The same, less what the cards of each round brought beyond their expectation."""
     AIVAT = "AIVAT"
-    """The same, less what the draws of players whose policy is known brought beyond their expectation, too."""
+    """The same, less what the draws of players whose policy is known brought beyond their expectation."""
     RANGES = "AIVAT over ranges"
     """The same, at the mean over all cards that these players might have held."""
 

@@ -124,7 +124,7 @@ class Reduction:
         return tuple(dict.fromkeys([name for sums in self._games.values() for name in sums.players]))
 
     def estimates(self) -> Estimates:
-        """All win rates by all estimators; counting may go on afterwards, with another deal."""
+        """All win rates by all estimators; counting may continue afterwards, with another deal."""
         return Estimates(games=[sums.estimates() for sums in self._games.values()])
 
 
@@ -263,7 +263,7 @@ class _GameSums:
         if self._refusal is not None:
             return self._refusal
         if self._hidden:
-            return f"in {self._hidden:,} of {self._hands:,} hands not all hole cards are known; ACPC logs hold them all"
+            return f"in {self._hidden:,} of {self._hands:,} hands some hole cards are unknown; ACPC logs have them all"
         return None
 
     def _omissions(self) -> list[Omission]:

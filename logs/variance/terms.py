@@ -7,10 +7,10 @@ the cards of the board, round by round. V is made of the expected shares of the 
 take logs that show all of them, folded ones too:
 
 - the *pot term* of a round is the sum over the pots of chips times (share before the cards - share after them);
-- the *share term* is the same of one chip, for all that are in: what an estimator with weights may use beside it, where
+- the *share term* is the same of one chip, for all that are in: an estimator with weights may use it in addition, where
   pots grow after the cards.
 
-The expectation of a share over the cards to come is the share before them, and before the deal everybody's share is
+The expectation of a share over the cards to come is the share before them, and before the deal every player's share is
 the same: that is all the estimators rely on.
 
 Every term is linear in expected shares. So `Terms` holds weights: these follow from the betting alone, and

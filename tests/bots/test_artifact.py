@@ -63,7 +63,7 @@ def test_every_cut_is_refused(tmp_path: Path, is_mapped: bool) -> None:
     for size in range(len(data)):
         sentence = refused(tmp_path / "y", data[:size], is_mapped=is_mapped)
         assert (
-            "does not begin with a line that says it is a file of this test" if size < line else "damaged"
+            "does not begin with a line that identifies it as a file of this test" if size < line else "damaged"
         ) in sentence
 
 
@@ -79,7 +79,7 @@ def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"[]\n", b"{}\n", b"PK\x03\x04" * 100, b"[" * 100_000, b"x" * 1_000_000])
 def test_foreign_files_are_refused(tmp_path: Path, data: bytes) -> None:
-    assert "does not begin with a line that says it is a file of this test" in refused(tmp_path / "x", data)
+    assert "does not begin with a line that identifies it as a file of this test" in refused(tmp_path / "x", data)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_every_kind_refuses_files_of_all_others_and_of_a_newer_version(tmp_path:
     others = [artifact_bytes(other, {}, b"") for other, _ in KINDS.values() if other is not kind]
     newer = artifact_bytes(kind._replace(version=kind.version + 1), {}, b"")
     cases = [(b"", "does not begin with a line"), (newer, "update acpc-arena"), (newer[:-1], "update acpc-arena")]
-    cases += [(data, "does not begin with a line that says it is") for data in others]
+    cases += [(data, "does not begin with a line that identifies it as") for data in others]
     cases += [(artifact_bytes(kind, {}, b"")[:-1], "damaged"), (artifact_bytes(kind, {}, b"?"), ": it ")]
     for data, problem in cases:
         path.write_bytes(data)

@@ -18,7 +18,7 @@ SENTENCES = [
     (errors.ResultError(Path("result.json"), "it is not JSON"), "result.json: it is not JSON"),
     (errors.FolderTakenError(Path("runs"), True), "runs is not empty"),
     (errors.FolderTakenError(folder=Path("runs"), holds_run=True), "runs is not empty"),
-    (errors.FolderBusyError(Path("runs")), "the run in runs is still going on in another process"),
+    (errors.FolderBusyError(Path("runs")), "the run in runs is still running in another process"),
     (errors.LaunchError("start 'bot'", "no such file"), "cannot start 'bot': no such file"),
     (
         errors.ListenError("::1", 0, Seat(1), "in use"),

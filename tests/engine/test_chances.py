@@ -173,7 +173,7 @@ def test_progress_goes_from_nothing_to_all():
 IMPOSSIBLE = [
     (([one("AhKd")], ""), "a showdown has 2 to 10 players, not 1"),
     (([one("AhKd"), *[ANY_HOLDING] * 10], ""), "a showdown has 2 to 10 players, not 11"),
-    (([ANY_HOLDING, ANY_HOLDING], ""), "of at least one player something must be known"),
+    (([ANY_HOLDING, ANY_HOLDING], ""), "the cards of at least one player must be given, at least in part"),
     (([one("AhKd"), one("AhQd")], ""), "Ah is named twice"),
     (([one("AhAh"), ANY_HOLDING], ""), "Ah is named twice"),
     (([one("AhKd"), ANY_HOLDING], "2h7dKd"), "Kd is named twice"),

@@ -291,7 +291,7 @@ def test_what_cannot_be_counted(hands: str, board: str, problem: str) -> None:
 
 
 def test_a_pot_without_players() -> None:
-    with pytest.raises(ValueError, match="nobody plays for a pot"):
+    with pytest.raises(ValueError, match="a pot has no players"):
         odds_by_pot(holes("AcAd KcKh"), (), [[0, 1], []])
 
 

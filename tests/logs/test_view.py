@@ -37,7 +37,7 @@ def test_a_hand_moment_by_moment() -> None:
         ("Ann checks", 600, 0, [0, 0]),
         ("Bob bets 600", 1200, 600, [0, 600]),
         ("Ann folds", 1200, 0, [0, 600]),
-        ("Bob gets 600 back, which nobody called", 600, 0, [0, 0]),
+        ("Bob gets 600 back, uncalled", 600, 0, [0, 0]),
         ("Bob wins 600", 600, 0, [0, 0]),
     ]
     assert acting == ["Bob", "Ann", "Bob", None, "Ann", "Bob", "Ann", None, None, None]

@@ -166,7 +166,7 @@ def test_an_errand_that_is_none(line: bytes) -> None:
 
 def test_nothing_is_read_before_the_login_has_been_looked_at() -> None:
     session = BenchmarkSession()
-    with pytest.raises(LocalProtocolError, match="nobody has logged in"):
+    with pytest.raises(LocalProtocolError, match="no user has logged in"):
         session.admit()
     session.receive_data(b"ann secret\nHELP\nGAMES\n")
     assert session.next_event() == Login("ann", "secret")

@@ -70,7 +70,7 @@ def test_tell_and_ask_are_not_mixed_up() -> None:
     for state in (TELL, "MATCHSTATE:0:0:rf:Ks|"):
         with pytest.raises(LocalProtocolError) as caught:
             MockDealer("kuhn").ask(state)
-        assert str(caught.value) == f"{state!r} asks nobody here: use tell()"
+        assert str(caught.value) == f"{state!r} asks no player: use tell()"
 
 
 def test_a_script_holds_states_of_its_game() -> None:

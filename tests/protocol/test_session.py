@@ -758,7 +758,7 @@ def test_a_line_of_the_dealer_that_is_no_state_ends_the_session(line: bytes) -> 
 def test_the_state_of_another_game_is_refused() -> None:
     session = player(find_game("kuhn")[1])
     session.receive_data(STATE)
-    with pytest.raises(RemoteProtocolError, match=r"'\|' must stand between|no card|nothing may follow"):
+    with pytest.raises(RemoteProtocolError, match=r"'\|' must separate|no card|nothing may follow"):
         session.next_event()
 
 

@@ -158,9 +158,7 @@ class Job(Model):
     seating: Seating
     hands: int | None
     stop: str | None
-    seed: _Seed = Field(
-        description="of a key that the server drew, the digits; null as long as it would tell of cards to come"
-    )
+    seed: _Seed = Field(description="of a key that the server drew, the digits; null while it would reveal later cards")
     submitted_s: float
     ended_s: float | None
     submitted_at = _at("submitted_s")

@@ -302,7 +302,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > len(MIGRATIONS):
-            problem = f"it is of version {version}, and this program knows versions up to {len(MIGRATIONS)}"
+            problem = f"it is of version {version}, and this program reads versions up to {len(MIGRATIONS)}"
             raise StoreError(path, f"{problem}; use the newer program")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

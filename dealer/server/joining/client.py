@@ -266,12 +266,12 @@ class PlayedSeat:
         else:
             self._bot.write(data)
             if self._bot.transport.get_write_buffer_size() > _MOST_WAITING_BYTES:
-                self._fail("it does not read what it is sent")
+                self._fail("it does not read its input")
                 self.over()
 
 
 def _reject(address: str, problem: StrayProblem, received: bytes) -> None:
-    _log.info("a connection from %s was turned away: it %s", address, problem.value)
+    _log.info("a connection from %s was rejected: it %s", address, problem.value)
 
 
 def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:

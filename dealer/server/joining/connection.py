@@ -135,11 +135,11 @@ async def connected(settings: JoinSettings) -> tuple[asyncio.StreamReader, async
                 settings.host, settings.port, limit=_MOST_LINE_BYTES, ssl=context
             )
     except ssl.SSLCertVerificationError as error:
-        raise JoinError(f"{settings.address}: its certificate is not believed: {error.verify_message}") from None
+        raise JoinError(f"{settings.address}: its certificate is not trusted: {error.verify_message}") from None
     except ssl.SSLError as error:
         raise JoinError(f"{settings.address} does not speak TLS ({error.reason})") from None
     except TimeoutError:
-        raise ServerLostError(f"nobody answers at {settings.address}") from None
+        raise ServerLostError(f"no answer from {settings.address}") from None
     except OSError as error:
         # Asyncio has words of its own, which name the address once more.
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
@@ -184,9 +184,9 @@ class ServerLine:
                     "starts; 54000 unless it is configured otherwise"
                 )
             if answer == BAD_LOGIN:
-                raise JoinError(f"{settings.address} does not know this user and token")
+                raise JoinError(f"{settings.address} rejects this user and token")
             if answer != LOGGED_IN:
-                raise JoinError(f"{settings.address} is not a server for bots: it said {answer[:60].strip()!r}")
+                raise JoinError(f"{settings.address} is not a server for bots: its answer was {answer[:60].strip()!r}")
         except BaseException:
             line.close()
             raise

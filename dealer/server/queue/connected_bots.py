@@ -138,7 +138,7 @@ class ConnectedBots:
     def _entered(self, db: sqlite3.Connection, user: User, offer: Join, games: tuple[str, ...]) -> dict[str, int]:
         owner = owner_of_name(db, offer.bot)
         if owner is not None and owner != user.id:
-            raise RefusedError(f"{offer.bot} is a bot of somebody else; give yours another name")
+            raise RefusedError(f"{offer.bot} is a bot of another user; give yours another name")
         return {game: enter_users_bot(db, user.id, game, offer.bot, offer.version) for game in games}
 
     async def run(self) -> None:

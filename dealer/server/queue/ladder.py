@@ -113,7 +113,7 @@ class Ladder:
                     await submit(request)
                     continue
             except (RefusedError, StoreError) as error:
-                _log.error("the ladder cannot go on: %s", error)
+                _log.error("the ladder cannot continue: %s", error)
                 await asyncio.sleep(_RETRY_S)
             # Until something is counted, or somebody comes.
             await changes.wait_for(lambda at=at: feed.last > at)  # type: ignore[misc]

@@ -109,7 +109,7 @@ class _Host:
         try:
             self.line.write(format_message(message))
         except LocalProtocolError as error:
-            _log.error("%s is not told: %s", self.bot, error)
+            _log.error("%s is not notified: %s", self.bot, error)
 
     def _open(self, event: SeatOpen) -> None:
         for seat in self.seats.values():
@@ -245,7 +245,7 @@ class Hosting:
     def _again(self, line: Line, number: int) -> None:
         found = self._seat(line, number)
         if found is None:
-            line.write(format_message(SeatOver(number, "nobody awaits the bot there")))
+            line.write(format_message(SeatOver(number, "no match awaits the bot at this seat")))
         else:
             host, seat = found
             host.offer(seat)
@@ -271,7 +271,7 @@ class Hosting:
     def _show_game(self, line: Line, name: str) -> None:
         game = self._service.settings.game(name)
         if game is None:
-            raise RefusedError("there is no such game here; GAMES lists those there are")
+            raise RefusedError("this server has no such game; GAMES lists its games")
         for text in format_game_definition(game.game).splitlines():
             line.write(format_message(GameLine(game.name, text)))
 
@@ -340,7 +340,7 @@ class HostedSeat:
         try:
             lacking = self._stream.rest(received)
         except RemoteProtocolError as error:
-            self.give_up(f"the seat cannot be gone on with: {error}")
+            self.give_up(f"the seat cannot be resumed: {error}")
             return
         if self._client is not None:
             self._client.transport.abort()
@@ -389,7 +389,7 @@ class HostedSeat:
                     continue
                 self._client.write(data)
                 if self._client.transport.get_write_buffer_size() > _MOST_UNSENT_BYTES:
-                    _log.info("seat of %s: the client does not read what it is sent", self.facts.player)
+                    _log.info("seat of %s: the client does not read its input", self.facts.player)
                     self._client.transport.abort()
                     self._lose_client()
         self._end("the match has closed the connection")

@@ -128,7 +128,7 @@ class _Connection:
             except TimeoutError:
                 if self._hosting.has_joined(self) or any(job.client is self for job in self._service.active()):
                     continue
-                self.write(remark("you have said nothing for a long time"))
+                self.write(remark("this connection has been idle for too long"))
                 return None
             if data:
                 self._session.receive_data(data)
@@ -144,7 +144,7 @@ class _Connection:
         self.write(LOGGED_IN)
         seats = self._service.adopt(user, self)
         if seats:
-            self.write(remark(f"the server was started again: {seats} of your requests go on with your agents"))
+            self.write(remark(f"the server was restarted: {seats} of your requests resume with your agents"))
         if self._errand is not None:
             await self._run_errand(self._errand)
             return
@@ -164,7 +164,7 @@ class _Connection:
             return
         self._writer.write(text.encode("utf-8", "surrogateescape"))
         if transport.get_write_buffer_size() > _MOST_UNSENT_BYTES:
-            _log.info("%s does not read what it is sent", self._user.name)
+            _log.info("%s does not read its input", self._user.name)
             transport.abort()
 
     async def _drain(self) -> None:
@@ -307,7 +307,9 @@ class _Connection:
         jobs = self._jobs(tag)
         sent = [job for job in jobs if access.visibility_of(store, job, self._person) is Visibility.EVERYTHING]
         if len(sent) < len(jobs):
-            self.write(remark("logs that tell cards to come can be had when nothing of their request is left to play"))
+            self.write(
+                remark("logs that reveal later cards are available when nothing of their request is left to play")
+            )
         found = [
             (job, run, path)
             for job in sent

@@ -61,7 +61,7 @@ def _document() -> str:
     made = get_openapi(
         title="acpc-arena",
         version=version("acpc-arena"),
-        description="Have matches of poker programs played, and read their results, hands and logs.",
+        description="Queue matches between poker programs, and read their results, hands and logs.",
         routes=[_without_head(route) for route in operations.router.routes],
     )
     schemas = made["components"]["schemas"]

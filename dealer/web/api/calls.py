@@ -106,17 +106,17 @@ def answers(**about: str) -> dict[int | str, dict[str, Any]]:
 
 
 _EVERYWHERE: Final = answers(
-    s304="the caller has the answer already: it has the tag that If-None-Match names",
-    s400="the body's length is no number, or is given in two ways",
-    s401="there is no token, or it is unknown or has been revoked",
-    s403="the token has not the scope, or this is somebody else's, or cannot be seen yet",
-    s408="the request came too slowly",
+    s304="unchanged since the answer with the tag in If-None-Match",
+    s400="the body's length is not a number, or is given in two ways",
+    s401="the token is missing, unknown or revoked",
+    s403="the token lacks the scope, or the object belongs to another user, or is not public yet",
+    s408="the request was too slow",
     s413="the body is too long",
-    s421="the name that was called is not one of this server",
-    s422="something in the query, a header or the body is not as it should be",
-    s429="a limit is reached; Retry-After says how long to wait",
-    s500="something is wrong with the server; its log says what",
-    s503="the server cannot read or write what it keeps; Retry-After says how long to wait",
+    s421="the host name is not one of this server",
+    s422="the query, a header or the body is invalid",
+    s429="a limit is reached; Retry-After gives the seconds to wait",
+    s500="an error of the server; its log has the details",
+    s503="the server cannot access its data; Retry-After gives the seconds to wait",
 )
 """What every call can meet."""
 

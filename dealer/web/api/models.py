@@ -118,7 +118,7 @@ class Game(Model):
 
     name: str
     players: int
-    hands: int = Field(description="deals of one run, unless a request says otherwise")
+    hands: int = Field(description="deals of one run by default")
     most_runs: int = Field(description="of one request")
     definition: str = Field(description="as an ACPC .game file")
 
@@ -176,7 +176,7 @@ class JobDetail(Model):
     job: Job
     runs: list[Run]
     position: int | None = Field(description="runs that start before its next one; null if none waits")
-    starts_in_s: float | None = Field(description="null if nothing tells")
+    starts_in_s: float | None = Field(description="null without an estimate")
 
 
 class RunDetail(Model):

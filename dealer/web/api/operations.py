@@ -98,7 +98,7 @@ def _page(found: Sequence[_T], query: models.PageQuery | models.BotsQuery) -> tu
 def _game(parts: ServerParts, name: str) -> ServerGame:
     game = parts.settings.game(name)
     if game is None:
-        raise WebError(404, "There is no such game here; /games lists those there are.")
+        raise WebError(404, "This server has no such game; /games lists its games.")
     return game
 
 
@@ -108,7 +108,7 @@ def _full_name(parts: ServerParts, name: str | None) -> str | None:
     return name if game is None else game.name
 
 
-@router.get("/me", summary="Whose token this is, and what it is good for")
+@router.get("/me", summary="The user and the scopes of the token")
 async def me(caller: Reader) -> models.Caller:
     """The caller."""
     return models.Caller(user=caller.user.name, scopes=sorted(caller.scopes))
@@ -140,7 +140,7 @@ async def bots(caller: Reader, parts: Parts, query: Annotated[models.BotsQuery, 
     return models.Bots(bots=list(page), after=after)
 
 
-@router.get("/jobs", summary="What was asked for, the newest first")
+@router.get("/jobs", summary="Requests, the newest first")
 async def jobs(caller: Reader, parts: Parts, query: Annotated[models.JobsQuery, Query()]) -> models.Jobs:
     """Jobs, the newest first."""
     found = records.jobs(
@@ -168,7 +168,7 @@ async def job(caller: Reader, parts: Parts, job: int) -> models.JobDetail:
     )
 
 
-@router.get("/runs", summary="What is played or was, the newest first")
+@router.get("/runs", summary="Running and finished runs, the newest first")
 async def runs(caller: Reader, parts: Parts, query: Annotated[models.RunsQuery, Query()]) -> models.Runs:
     """Runs, the newest first."""
     found = records.runs(
@@ -402,7 +402,7 @@ _CREATED: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-@router.post("/jobs", summary="Have a contest played", status_code=201, responses=_CREATED)
+@router.post("/jobs", summary="Submit a contest", status_code=201, responses=_CREATED)
 async def submit(
     request: Request, caller: Player, parts: Parts, wanted: models.NewJob, answer: Response, key: _Key = ""
 ) -> Job:
@@ -458,5 +458,5 @@ async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
     if row is None:
         raise WebError(404, f"There is no job {job}.")
     if not access.manages(row, caller.person):
-        raise WebError(403, "This job is somebody else's.")
+        raise WebError(403, "This job belongs to another user.")
     return models.Cancelled(is_cancelled=await parts.service.cancel_job(row.user, job))

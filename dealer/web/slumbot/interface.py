@@ -544,7 +544,7 @@ class _Calls:
         token = _word(sent, "token") if sent.get("token") else None
         if token is None:
             if not self._parts.settings.web.guests_may_play:
-                raise WebError(401, "Call login first: guests do not play here.")
+                raise WebError(401, "Call login first: guests may not play on this server.")
             self._count(address)
         return await self._sessions.new_hand(token, address, request.path_params.get("bot", ""))
 

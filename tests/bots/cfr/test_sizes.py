@@ -65,7 +65,7 @@ def test_what_are_no_sizes_is_refused(text: str) -> None:
 
 
 def test_sizes_are_for_one_round_or_for_all() -> None:
-    with pytest.raises(SolvingError, match=r"for one round, which then holds for all, or for all 4, not '1/1'"):
+    with pytest.raises(SolvingError, match=r"for one round, which holds for all, or for all 4, not '1/1'"):
         read_sizes("1/1", 4)
     assert read_sizes(ROUND_SIZES, 4) == read_sizes("/".join([ROUND_SIZES] * 4), 4)
     assert read_sizes("all,1,0.5,1", 1) == read_sizes("0.5,1,all", 1)

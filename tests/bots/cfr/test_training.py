@@ -69,7 +69,7 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
         ({"game": "nolimit3"}, "for games of two players here, not of 3"),
         ({"game": "limit3"}, "for games of two players here, not of 3"),
         ({"sizes": "1,all"}, "limit is a limit game: its raises have one size, so leave out sizes"),
-        ({"game": "nolimit", "sizes": "1/1"}, "for one round, which then holds for all, or for all 4"),
+        ({"game": "nolimit", "sizes": "1/1"}, "for one round, which holds for all, or for all 4"),
         ({"game": "nolimit", "sizes": "half"}, "such as 0.5,1,all, not 'half'"),
         ({"buckets": "50/50"}, "buckets are one number, or three such as 200/200/100, not '50/50'"),
         ({"buckets": "many"}, "not 'many'"),

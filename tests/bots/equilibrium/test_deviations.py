@@ -125,7 +125,7 @@ def test_the_intervals_hold_what_is_expected() -> None:
 
 def test_what_cannot_be_treated_is_told() -> None:
     assert not is_solved(game_named("limit"))
-    with pytest.raises(LeaksRefused, match="where an equilibrium is known, kuhn, kuhn-depth, leduc"):
+    with pytest.raises(LeaksRefused, match="in games with an equilibrium, kuhn, kuhn-depth, leduc"):
         deviations_of(played("calling", "random", game="limit", hands=2))
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
         deviations_of(played("calling", "random", hands=40), "Zoe")

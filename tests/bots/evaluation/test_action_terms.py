@@ -88,7 +88,7 @@ def test_probabilities_are_checked() -> None:
     assert ask({CALL: 0.50001, RAISE: 0.5}) == pytest.approx({CALL: 0.500005, RAISE: 0.499995})
     for wrong, problem in (
         ({CALL: 0.5}, "sum to 0.5, not to 1"),
-        ({CALL: 0.5, FOLD: 0.5}, "an action that the rules refuse: f"),
+        ({CALL: 0.5, FOLD: 0.5}, "an illegal action: f"),
         ({CALL: 1.5, RAISE: -0.5}, "an invalid probability: -0.5"),
     ):
         with pytest.raises(PolicyError, match=problem):

@@ -37,7 +37,9 @@ def asked(folder: Path, broken: str = "", **options: float) -> AskedPolicy:
 def test_of_a_bot() -> None:
     assert isinstance(parse_policy("calling", KUHN), CallingBot)
     assert isinstance(parse_policy("random?seed=1", KUHN), RandomBot)
-    with pytest.raises(PolicyError, match="mfs has no policy here: the chance to win is counted for hold'em only"):
+    with pytest.raises(
+        PolicyError, match="mfs has no policy in this game: the chance to win is counted for hold'em only"
+    ):
         parse_policy("mfs", KUHN)
     with pytest.raises(PolicyError, match="mc has no policy: it does not report the probabilities of its actions"):
         parse_policy("mc", find_game("limit")[1])
@@ -106,7 +108,7 @@ def test_of_a_program(tmp_path: Path, view_of: ViewOf) -> None:
         for _ in range(3):
             assert policy.policy(view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")) == {FOLD: 0.25, CALL: 0.5, RAISE: 0.25}
             assert policy.policy(view_of("kuhn", "MATCHSTATE:0:3::Ks|")) is None
-        with pytest.raises(PolicyError, match="an action that the rules refuse: r"):
+        with pytest.raises(PolicyError, match="an illegal action: r"):
             policy_at(policy, view_of("kuhn", "MATCHSTATE:1:3:r:|Ks"))
 
 

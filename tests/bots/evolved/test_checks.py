@@ -103,7 +103,7 @@ def test_the_best_is_not_its_own_earlier_champion(tmp_path: Path) -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(EvolutionError, match="checks every -1 generations of 5 deals are none"):
+    with pytest.raises(EvolutionError, match="checks every -1 generations of 5 deals are not valid"):
         CheckSettings(every=-1, deals=5)
     with pytest.raises(CheckpointError, match=r"player\.checks\.json: it cannot be written: No such file or directory"):
         checker(tmp_path / "none", Tables()).check(state(0, champions=0))

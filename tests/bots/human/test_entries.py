@@ -88,7 +88,7 @@ FLOP_WAYS = "f to fold, c to call 200 or r N to raise to N, from 400 (m) to 19,7
         ("limit", LIMIT_BET_TO, "-5", f"'-5' is not clear: {LIMIT_WAYS}"),
         ("limit", LIMIT_BET_TO, "raise a lot", f"'a lot' is not a size: {LIMIT_WAYS}"),
         ("limit", LIMIT_BET_TO, "30", f"30 is not possible here: {LIMIT_WAYS}"),
-        ("limit", LIMIT_BET_TO, "a", f"All-in is not possible here, the game fixes the size: {LIMIT_WAYS}"),
+        ("limit", LIMIT_BET_TO, "a", f"There is no all-in: the game fixes the size: {LIMIT_WAYS}"),
         ("limit", LIMIT_BET_TO, "x" * 90, f"'{'x' * 40}...' is not clear: {LIMIT_WAYS}"),
         ("limit", LIMIT_CHECKED_TO, "f", "There is nothing to fold to: c to check or r to bet 10."),
         ("limit", LIMIT_CAPPED, "r", "You cannot raise here: f to fold or c to call 10."),

@@ -63,7 +63,7 @@ def test_an_answer_that_is_sent_twice_counts_once() -> None:
 def test_an_answer_to_another_moment_changes_nothing(name: str) -> None:
     seat, moments = seat_in("nolimit"), Moments()
     told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
-    with pytest.raises(StaleEntry, match="meant for another moment"):
+    with pytest.raises(StaleEntry, match="for an earlier state of the match"):
         moments.answer(name, "f")
     assert (moments.name, moments.is_asked, moments.played) == ("7.0", True, None)
 
@@ -114,7 +114,7 @@ def test_many_answers_do_not_pile_up() -> None:
     for hand in range(0, 200, 2):
         told(moments, seat, f"MATCHSTATE:0:{hand}::Ks|\r\n")
         moments.answer(f"{hand}.0", "c")
-    with pytest.raises(StaleEntry, match="another moment"):
+    with pytest.raises(StaleEntry, match="an earlier state"):
         moments.answer("0.0", "c")
     with pytest.raises(StaleEntry, match="counts once"):
         moments.answer("190.0", "c")

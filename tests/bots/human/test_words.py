@@ -40,7 +40,7 @@ def test_a_fold_returns_what_nobody_called() -> None:
         "Cid folds",
         "You raise to 900",
         "Bob folds",
-        "You get 600 back, which nobody called",
+        "You get 600 back, uncalled",
         "You win 650",
     ]
 

@@ -56,7 +56,7 @@ def test_bots_that_cannot_be_measured(kuhn: SequenceForm) -> None:
     game = find_game("kuhn")[1]
     with pytest.raises(SolvingError, match=r"Silent has no policy in MATCHSTATE:0:0::Qs\| \(Bot.policy\)"):
         plan_of_bot(kuhn, game, 0, Silent())
-    with pytest.raises(SolvingError, match=r"Odd: in MATCHSTATE:0:0:cr:..\| the policy names an action .* refuse: r"):
+    with pytest.raises(SolvingError, match=r"Odd: in MATCHSTATE:0:0:cr:..\| the policy contains an illegal action: r"):
         plan_of_bot(kuhn, game, 0, Odd({CALL: 0.5, RAISE: 0.5}))
     with pytest.raises(SolvingError, match=r"Odd: in MATCHSTATE:0:0::..\| the probabilities .* sum to 0.5, not to 1$"):
         plan_of_bot(kuhn, game, 0, Odd({CALL: 0.5}))

@@ -124,14 +124,14 @@ def test_the_line_says_how_a_run_stands() -> None:
 def test_a_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("evolve", "player", str(tmp_path / "runs"))
     assert ran.code == 2
-    assert "trainer-1.chromosome: it is not there; a player needs 9 trainers" in ran.err
+    assert "trainer-1.chromosome: the file does not exist; a player needs 9 trainers" in ran.err
 
 
 def test_a_damaged_checkpoint(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "trainer-1.checkpoint").write_bytes(b"PK\x03\x04 half")
     ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
-    assert "trainer-1.checkpoint: it does not begin with a line that says it is a checkpoint" in ran.err
+    assert "trainer-1.checkpoint: it does not begin with a line that identifies it as a checkpoint" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:
     ran = arena_here("export", "run/match.a.log", "-o", "dated")
     assert ran.code == 0
     assert ran.err == (
-        "run/match.a.log: nothing says when its hands were played (there is no .tlog beside it): they are dated a "
+        "run/match.a.log: the times of its hands are unknown (it has no .tlog): they are dated a "
         "second apart from the beginning of 2000 on; --begin says when the match began.\n"
     )
     ran = arena_here("export", "run/match.a.log", "-o", "begun", "--begin", "2026-01-03 20:15", "-f", "ohh")
@@ -212,7 +212,7 @@ def test_stakes_that_importers_do_not_know_are_told_with_the_option_that_helps(
     limit = finished_runs("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "--quiet")
     ran = arena_here("export", str(limit), "--stakes", "3.50/7", "-o", "x")
     assert ran.code == 0
-    told = "FPDB knows no limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n"
+    told = "FPDB does not recognise a limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n"
     assert ran.err.startswith(told)
     assert ran.err.count("FPDB") == 1
 
@@ -256,7 +256,7 @@ def test_a_run_has_the_hero_stakes_and_currency_asked_for(arena_here: Arena, tmp
     assert arena_here("export", "run", *words, "-o", "again").code == 0
     assert set(_texts(tmp_path / "again").values()) == set(_texts(tmp_path / "run" / "pokerstars").values())
     assert arena_here(*play, "--observed", "--currency", "none", "--stakes", "7/14", "--out", "seen").err == (
-        "FPDB knows no limit table of 7/14 and drops its hands: --stakes 8/16 would help.\n"
+        "FPDB does not recognise a limit table of 7/14 and drops its hands: --stakes 8/16 would help.\n"
     )
     assert "Dealt to" not in next((tmp_path / "seen" / "pokerstars").iterdir()).read_text("utf-8")
 

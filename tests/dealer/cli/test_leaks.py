@@ -87,7 +87,7 @@ def test_a_report_says_why_it_has_no_leaks(
     page = tmp_path / "report.html"
     single = finished_runs(*("--no-duplicate" if word == "--duplicate" else word for word in PLAY))
     assert arena_here("report", str(single), "--out", str(page)).code == 0
-    assert "not told: no deal of random was played in every seating" in page.read_text("utf-8")
+    assert "not available: no deal of random was played in every seating" in page.read_text("utf-8")
 
 
 def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_
         (
             ("play", "kuhn3", "random", "calling", "raising", "-n", "20", "--seed", "3", "--in-process", "--quiet"),
             (),
-            "leaks are told in hold'em, and where an equilibrium is known, kuhn, kuhn-depth, leduc: this game is none "
-            "of these",
+            "leaks are reported in hold'em, and in games with an equilibrium, kuhn, kuhn-depth, leduc: not in this "
+            "game",
         ),
     ],
 )

@@ -198,7 +198,7 @@ def test_a_run_that_is_running_is_not_resumed(tmp_path: Path, arena: Arena) -> N
     ran = arena("resume", "busy")
     assert _kill_at(process, lambda: True)
     assert ran.code == 2
-    assert ran.sentence == "the run in busy is still going on in another process"
+    assert ran.sentence == "the run in busy is still running in another process"
 
 
 # ---- faults that were mended

@@ -138,7 +138,9 @@ def test_connections_that_were_turned_away_are_said_once_each() -> None:
         for strays, latest in ((0, ()), (1, (scan,)), (1, (scan,)), (5, (scan, scan))):
             line.show(replace(START, strays=strays, latest_strays=latest))
     assert isinstance(terminal.err.file, io.StringIO)
-    sentence = "a connection from 10.0.0.9 to Ann's port was closed: it closed the connection without a word\n"
+    sentence = (
+        "a connection from 10.0.0.9 to Ann's port was closed: it closed the connection without sending anything\n"
+    )
     assert terminal.err.file.getvalue() == 3 * sentence + "2 more connections were closed\n"
 
 

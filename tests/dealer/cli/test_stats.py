@@ -244,9 +244,9 @@ def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None
         (["--variance", "--policy", "A", "--policy", "A=calling"], "--policy A is given twice"),
         (["--variance", "--policy", "A=file:none"], "A: none: No such file or directory"),
         (["--variance", "--policy", "A=mfs"],
-         "A: mfs has no policy here: the chance to win is counted for hold'em only: limit or no-limit, two hole cards "
-         "from a deck of 52, a board of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; "
-         "this game is not one of them"),
+         "A: mfs has no policy in this game: the chance to win is counted for hold'em only: limit or no-limit, two "
+         "hole cards from a deck of 52, a board of three, one and one, such as in the games nolimit, limit, nolimit3 "
+         "and limit10; this game is not one of them"),
     ],
 )  # fmt: skip
 def test_estimates_that_cannot_be(arena_here: Arena, small: Path, arguments: list[str], sentence: str) -> None:

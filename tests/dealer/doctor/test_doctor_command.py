@@ -283,7 +283,7 @@ def test_strangers_are_turned_away_while_a_client_is_awaited(background: list[Ba
     background.append(one)
     assert one.waiting_line().startswith("waiting for the bot at ")
     for words, problem in (
-        (b"", "closed the connection without a word"),
+        (b"", "closed the connection without sending anything"),
         (b"GET / HTTP/1.1\r\n", "did not begin with"),
     ):
         with socket.create_connection(("127.0.0.1", port)) as stranger:

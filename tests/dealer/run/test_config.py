@@ -177,7 +177,7 @@ def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
             {"in_process": True},
             "bots: calling is not started as a process",
         ),
-        ({"bot": "tcp", "directory": "."}, {}, "bots: tcp is started by somebody else"),
+        ({"bot": "tcp", "directory": "."}, {}, "bots: tcp is started elsewhere"),
         ({"bot": "tcp", "arguments": ["x"]}, {}, "bots: tcp is not started by a command, so it takes no arguments"),
         ({"bot": "calling", "arguments": ["a\0b"]}, {}, "bots.0.arguments: 'a\\x00b' cannot be an argument"),
         ({"bot": "calling", "address": "::1"}, {}, "bots: calling is started here, so it has no address of its own"),

@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 def test_a_run_is_locked_until_it_is_released(tmp_path: Path) -> None:
     lock = RunLock(tmp_path)
-    with pytest.raises(FolderBusyError, match="still going on in another process"):
+    with pytest.raises(FolderBusyError, match="still running in another process"):
         RunLock(tmp_path)
     lock.close()
     RunLock(tmp_path).close()

@@ -97,7 +97,7 @@ def test_a_lead_as_wide_as_its_interval_is_not_clear() -> None:
 
 def test_too_few_hands_to_say_anything() -> None:
     assert _sentence(_pair(10, 500.0, None), 20) == (
-        "Ann is ahead of Bob by 500 mbb/g after 20 hands of some.game, too few to say anything about strength "
+        "Ann is ahead of Bob by 500 mbb/g after 20 hands of some.game, too few for a conclusion about strength "
         "(at least 100 are needed for an interval)."
     )
 

@@ -32,7 +32,7 @@ def _said(won: dict[tuple[int, int], float], deals: int) -> str:
         (
             {(0, 1): 50, (0, 2): 50, (1, 2): 20},
             3,
-            "A is first in kuhn by total bankroll and by instant run-off. That says nothing about strength: at least "
+            "A is first in kuhn by total bankroll and by instant run-off. This is no evidence of strength: at least "
             "100 deals per contest are needed.",
         ),
     ],

@@ -62,7 +62,7 @@ def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
     (training,) = result.training
     assert (training.player, training.hands, training.own_file, training.problem) == ("learner", 2 * HANDS, None, None)
     assert training.memory == str(whole / "learner.memory")
-    assert "in training: a player that learns is another in every hand, so this measures nobody." in result.sentence
+    assert "in training: a learning player changes from hand to hand, so this measures no player." in result.sentence
     assert f"What learner learnt from 16 hands is in {whole / 'learner.memory'}." in result.sentence
     judgement = judge(result, "learner", 0)
     assert judgement.verdict is GateVerdict.UNDECIDED

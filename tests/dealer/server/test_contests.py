@@ -374,7 +374,7 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         (offer("..."), "cannot be a bot's name"),
         (offer("eve", "\x1b[2J"), "letters that can be printed"),
         (offer("eve", games=("chess",)), "there is no game 'chess' here"),
-        (offer("taken"), "taken is a bot of somebody else"),
+        (offer("taken"), "taken is a bot of another user"),
     ],
 )
 def test_bots_that_are_not_taken(given: Join, told: str) -> None:

@@ -156,7 +156,7 @@ def test_seats_are_their_clients() -> None:
         other = await joined(house, "s2", "other")
         for line in (f"AGAIN seat={offer.seat}\n", f"GIVEUP seat={offer.seat}\n", f"AGAIN seat={offer.seat}\n"):
             other.say(line)
-        await other.hear_remark(f"OVER seat={offer.seat} reason=nobody awaits the bot there")
+        await other.hear_remark(f"OVER seat={offer.seat} reason=no match awaits the bot at this seat")
         await other.settle()
         assert b"secret=" not in other.heard
         seat = await claim(house, offer.secret)
@@ -232,10 +232,10 @@ def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
         ("JOIN bot=\x1b[2J session=s", r"REFUSED verb=JOIN reason=JOIN: bot=\?\[2J: it has a character.*"),
         ("JOIN bot=mine session=s game=chess", "REFUSED verb=JOIN reason=there is no game 'chess' here"),
         ("JOIN bot=mine session=s at-once=0", "REFUSED verb=JOIN reason=JOIN: at-once=0: it must be at least 1"),
-        ("GAME game=../../etc/passwd", "REFUSED verb=GAME reason=there is no such game here.*"),
+        ("GAME game=../../etc/passwd", "REFUSED verb=GAME reason=this server has no such game.*"),
         ("ASK tag=nothing", "REFUSED verb=ASK tag=nothing reason=none of your requests has this tag"),
         ("CHALLENGE tag=a/b game=kuhn player=A player=A seating=none", "REFUSED verb=CHALLENGE tag=a/b reason=.*"),
-        ("AGAIN seat=1", "OVER seat=1 reason=nobody awaits the bot there"),
+        ("AGAIN seat=1", "OVER seat=1 reason=no match awaits the bot at this seat"),
     ],
 )
 def test_what_cannot_be_done_is_told(line: str, answer: str) -> None:
@@ -255,7 +255,7 @@ def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
         ann.say(CHALLENGE)
         await offered(ann)
         ann.say("ASK tag=t\nRESULT t\nLOG t\nLOG t 1\n")
-        kept_back = "logs that tell cards to come can be had when nothing of their request is left to play"
+        kept_back = "logs that reveal later cards are available when nothing of their request is left to play"
         await ann.until(lambda: ann.heard.count(kept_back.encode()) == 2)
         keys = house.rows("SELECT hex(jobs.deal_key), hex(runs.deal_key) FROM jobs JOIN runs")[0]
         assert [len(key) for key in keys] == [64, 64]

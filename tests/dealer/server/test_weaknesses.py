@@ -105,7 +105,7 @@ def test_time_and_number_of_connections_are_bounded() -> None:
         silent = await house.connect()
         await silent.hear_end()
         idle = await house.log_in()
-        await idle.hear_remark("you have said nothing for a long time")
+        await idle.hear_remark("this connection has been idle for too long")
         await idle.hear_end()
         many = [await house.connect() for _ in range(4)]
         await many[3].hear_remark("too many connections; try again later")
@@ -493,7 +493,7 @@ def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None
         bob = await house.log_in("bob", "hunter2")
         await bob.ask("QSTAT\n", f"ann mine {KUHN} * 2 Q\n")
         ann = await house.log_in()
-        await ann.hear_remark("the server was started again: 1 of your requests go on with your agents")
+        await ann.hear_remark("the server was restarted: 1 of your requests resume with your agents")
         for number in range(2):
             await ann.until(lambda number=number: len(ann.ports()) == number + 1)  # type: ignore[misc]
             await play_agent(ann.ports()[-1])

@@ -311,7 +311,7 @@ def test_a_process_without_files_to_spare_does_not_spin(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("problem", "line", "told"),
     [
-        (StrayProblem.LEFT, b"", "it closed the connection without a word"),
+        (StrayProblem.LEFT, b"", "it closed the connection without sending anything"),
         (StrayProblem.NO_VERSION, b"GET /\r\n", "it did not begin with a version line: 'GET /'"),
         (StrayProblem.NO_VERSION, b"\x16\x03", r"it did not begin with a version line: '\x16\x03'"),
     ],

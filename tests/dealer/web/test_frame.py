@@ -75,7 +75,7 @@ def test_every_answer_says_what_browsers_must_not_do(path: str) -> None:
 def test_a_file_of_ours_that_cannot_be_read_is_no_client_that_has_gone(caplog: pytest.LogCaptureFixture) -> None:
     answer = client().get("/unread")
     assert answer.status_code == 500
-    assert "Something is wrong here" in answer.text
+    assert "An internal error of the server" in answer.text
     assert "secret" not in answer.text
     assert [record.getMessage() for record in caplog.records if record.exc_info] == ["GET /unread"]
 
@@ -126,7 +126,7 @@ def test_errors_are_one_sentence_in_a_page_or_as_json() -> None:
         "error": "Wait a little.",
         "ratelimit": {"key": "some.limit", "seconds": 7},
     }
-    assert client().get("/api/nothing").json()["detail"] == "There is nothing here."
+    assert client().get("/api/nothing").json()["detail"] == "Page not found."
     assert client().post("/tell").status_code == 405
     assert set(client().post("/tell").headers["Allow"].split(", ")) == {"GET", "HEAD"}
 
@@ -136,7 +136,7 @@ def test_an_error_of_ours_is_logged_and_tells_nothing(caplog: pytest.LogCaptureF
         answer = client().get(path)
         assert answer.status_code == 500
         assert "Zero" not in answer.text
-        assert "the server's log says what" in answer.text.replace("&#39;", "'")
+        assert "its log has the details" in answer.text.replace("&#39;", "'")
     assert [record.getMessage() for record in caplog.records if record.exc_info] == ["GET /fail", "GET /api/fail"]
 
 

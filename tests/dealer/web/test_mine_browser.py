@@ -39,8 +39,8 @@ def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_pat
                 assert judged(page) == []
                 page.get_by_label("Player 1").select_option("calling")
                 page.get_by_label("Player 2").select_option("random")
-                page.get_by_label("What you call it").fill(EVIL)
-                page.get_by_role("button", name="Ask for it").click()
+                page.get_by_label("Name").fill(EVIL)
+                page.get_by_role("button", name="Submit").click()
                 page.wait_for_url("**/mine")
                 assert "evil" not in page.title()
                 assert page.get_by_text("{{ 7*7 }}").count()

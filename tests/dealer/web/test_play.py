@@ -117,7 +117,7 @@ def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> None:
         assert "That was taken already, and counts once: you raise to 2." in seen(stale)
         assert "Next hand" in seen(await one.browser.get(table))
         other = await one.browser.post(table, data=data | {"moment": "7.7"})
-        assert (other.status_code, "nothing was done" in seen(other)) == (409, True)
+        assert (other.status_code, "was ignored" in seen(other)) == (409, True)
 
     play(tmp_path, talk)
 
@@ -327,7 +327,7 @@ def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
             assert found is not None
             if found.state != "running":
                 break
-        assert (found.state, found.reason) == ("cancelled", "nobody has come back to it.")
+        assert (found.state, found.reason) == ("cancelled", "no player has returned to it.")
         assert (await one.browser.get(table)).status_code == 404
 
     play(tmp_path, talk, table_asleep_minutes=0.05 / 60, table_closed_days=0.1 / 86_400)

@@ -109,7 +109,7 @@ def test_a_table_is_ended_for_good_once_that_is_confirmed(browser: Any, server: 
         sit_down(page, server, "holdem.limit.2p.reverse_blinds")
         table = page.url
         page.get_by_text("End this table for good").click()
-        page.get_by_role("link", name="Go on playing").click()
+        page.get_by_role("link", name="Continue playing").click()
         assert page.url == table
         page.get_by_text("End this table for good").click()
         page.get_by_role("button", name="End the table").click()

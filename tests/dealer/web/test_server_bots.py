@@ -269,7 +269,7 @@ def test_a_folder_that_cannot_be_closed(
             visit(settings, talk, folder / "data")
     else:
         visit(settings, talk, folder / "data")
-        assert "who can read seeds and cards there" in caplog.text
+        assert "who can therefore read seeds and cards" in caplog.text
 
 
 def test_a_folder_that_cannot_be_made(folder: Path) -> None:

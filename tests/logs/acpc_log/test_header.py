@@ -83,7 +83,7 @@ def test_a_definition_beside_the_log_is_its_own(tmp_path: Path, beside: str, nam
 
 
 def test_a_log_without_a_header_may_have_its_definition_beside_it(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="says which game this is"):
+    with pytest.raises(LogError, match="with the game"):
         find_log_game(None, str(tmp_path / "x.log"))
     (tmp_path / "x.game").write_text(format_game_definition(KUHN))
     assert find_log_game(None, str(tmp_path / "x.log")) == KUHN
@@ -98,7 +98,7 @@ def test_a_definition_that_cannot_be_played_is_told(tmp_path: Path) -> None:
 def test_a_game_may_be_given_only_where_the_log_does_not_say_it() -> None:
     header = LogHeader("m", "leduc.limit.2p", 1, 1)
     assert find_log_game(header, None, LEDUC) == LEDUC
-    with pytest.raises(LogError, match="<lines>: the log says itself which game it holds, and that is not the game"):
+    with pytest.raises(LogError, match="<lines>: the header of the log names another game than the one given"):
         find_log_game(header, None, KUHN)
     assert find_log_game(LogHeader("m", "mine", 1, 1), None, KUHN) == KUHN
     assert find_log_game(None, None, KUHN) == KUHN

@@ -358,7 +358,7 @@ def test_a_game_that_cannot_be_found() -> None:
 def test_a_log_without_a_header_needs_its_game_given() -> None:
     with pytest.raises(LogError) as caught:
         read(log_lines(random_hands("kuhn", 5))[4:])
-    assert str(caught.value) == ("<lines>: no line '# name/game/hands/seed ...' says which game this is")
+    assert str(caught.value) == ("<lines>: there is no line '# name/game/hands/seed ...' with the game")
 
 
 def test_a_definition_beside_the_log_comes_before_a_shipped_game(tmp_path: Path) -> None:

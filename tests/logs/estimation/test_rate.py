@@ -27,7 +27,7 @@ def test_flipping_changes_the_sign_and_the_names() -> None:
     level = Rate(0.0, None, "Ann", "Bob").flipped()
     assert math.copysign(1, level.mbb) == 1
     assert (RATE.of("Ann"), RATE.of("Bob")) == (RATE, RATE.flipped())
-    with pytest.raises(ValueError, match=r"^a rate of Ann over Bob says nothing about Cat$"):
+    with pytest.raises(ValueError, match=r"^a rate of Ann over Bob does not concern Cat$"):
         RATE.of("Cat")
 
 

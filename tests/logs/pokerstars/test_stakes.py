@@ -68,7 +68,7 @@ def test_wise_stakes_need_no_warning() -> None:
 
 
 def test_stakes_that_an_importer_does_not_know_are_told() -> None:
-    problem = "FPDB knows no limit table of {} and drops its hands"
+    problem = "FPDB does not recognise a limit table of {} and drops its hands"
     assert stakes_warning(LIMIT, ExportOptions(chip_value="0.15")) == ExportWarning(
         problem.format("$1.50/$3.00"), "2/4"
     )

@@ -37,7 +37,7 @@ def test_a_hand_street_by_street() -> None:
         ("Ann", "checks", (), 600),
         ("Bob", "bets 600", (), 1200),
         ("Ann", "folds", (), 1200),
-        ("Bob", "gets 600 back, which nobody called", (), 600),
+        ("Bob", "gets 600 back, uncalled", (), 600),
         ("Bob", "wins 600", (), 600),
     ]
 

@@ -410,7 +410,7 @@ def refused(house: House, **more: Any) -> Bringing:
 def test_a_wrong_token_and_a_wrong_name(house_folder: Path) -> None:
     async def talk(house: House) -> None:
         for change in ({"token": "wrong"}, {"user": "nobody"}):
-            with pytest.raises(JoinError, match="does not know this user and token"):
+            with pytest.raises(JoinError, match="rejects this user and token"):
                 await refused(house, **change).ending()
         for name in ("A", "LOCAL", "..", "x" * 65):
             with pytest.raises(JoinError, match="does not take the bot: "):
@@ -425,10 +425,10 @@ def test_a_wrong_token_and_a_wrong_name(house_folder: Path) -> None:
     ("answers", "problem"),
     [
         ([b""], "the server has closed the connection"),
-        ([b"SSH-2.0-x\r\n"], r"is not a server for bots: it said 'SSH-2.0-x'"),
+        ([b"SSH-2.0-x\r\n"], r"is not a server for bots: its answer was 'SSH-2.0-x'"),
         ([b"x" * 100_000], "it sends endless lines"),
         ([b"\xff\x00\n"], "is not a server for bots"),
-        ([b"BAD LOGON\n"], "does not know this user"),
+        ([b"BAD LOGON\n"], "rejects this user"),
         ([b"HTTP/1.1 400 Bad Request\r\n"], "is a port for browsers: name the server's text port"),
         ([b"LOGON OKAY - type help for commands\n", b"UNKNOWN\n"], "does not take bots that join"),
         (
@@ -512,9 +512,9 @@ def test_encrypted_from_end_to_end(house_folder: Path) -> None:
         client = bringing(house, challenges=challenge(), uses_tls=True, ca=Path("server.pem"))
         client.start()
         assert (await client.ending()).is_good
-        with pytest.raises(JoinError, match="its certificate is not believed"):
+        with pytest.raises(JoinError, match="its certificate is not trusted"):
             await refused(house, uses_tls=True, ca=Path("other.pem")).ending()
-        with pytest.raises(JoinError, match="its certificate is not believed"):
+        with pytest.raises(JoinError, match="its certificate is not trusted"):
             await refused(house, uses_tls=True).ending()
         with pytest.raises(JoinError, match=r"nowhere\.pem: No such file"):
             await refused(house, uses_tls=True, ca=Path("nowhere.pem")).ending()
