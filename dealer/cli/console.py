@@ -295,6 +295,6 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, ConfigError):
         return error.text(option_of)
     if isinstance(error, FolderTakenError):
-        hint = f" ('arena resume {error.folder}' goes on with the run in it)" if error.holds_run else ""
+        hint = f" ('arena resume {error.folder}' continues the run in it)" if error.holds_run else ""
         return f"{error}{hint}; name another folder with --out, nothing is ever overwritten"
     return str(error)

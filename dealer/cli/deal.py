@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
@@ -15,9 +16,16 @@ from protocol import find_game
 
 _DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "deals": 1000, "seating": Seating.SINGLE, "workers": 1}
 """People need time to connect, and their bots do not play every seat."""
+_SHOWN: Final = {
+    "deals": "1000; with a stop rule 1000000",
+    "start_timeout_s": "300",
+    "duplicate": "off",
+    "workers": "1",
+}
+"""The same in the help, by the names of the options."""
 
 
-@takes_options
+@partial(takes_options, defaults=_SHOWN)
 def deal(
     context: typer.Context,
     game: Annotated[
@@ -30,10 +38,7 @@ def deal(
     *,
     options: RunOptions,
 ) -> None:
-    """Deal a match to clients that connect to its ports, one per seat.
-
-    By default 1000 deals are played, in one seating, and clients have 300 seconds to connect.
-    """
+    """Deal a match to clients that connect to its ports, one per seat."""
     players = find_game(game)[1].num_players
     given = options.settings
     defaults = _DEFAULTS | ({"deals": None} if "stop" in given else {})

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, get_type_hints
@@ -169,8 +170,8 @@ def warning_text(warning: ExportWarning) -> str:
     return warning.problem + ("." if warning.better is None else f": --stakes {warning.better} would help.")
 
 
-def takes_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take the fields of its dataclasses as options."""
+def takes_options(command: Callable[..., None], defaults: Mapping[str, str] | None = None) -> Callable[..., None]:
+    """Let a command take the fields of its dataclasses as options; the help shows `defaults` in place of theirs."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters = []
@@ -179,6 +180,10 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
             continue
         types = get_type_hints(groups[name], include_extras=True)
+        for option, shown in (defaults or {}).items():
+            about = copy(types[option].__metadata__[0])
+            about.show_default = shown
+            types[option] = Annotated[types[option].__origin__, about]
         parameters += [
             inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name])
             for one in fields(groups[name])

@@ -1,4 +1,4 @@
-"""``arena resume``: go on with a run that was interrupted, killed, or ended by a fault that has been fixed."""
+"""``arena resume``: continue a run that was interrupted, killed, or ended by a fault that has been fixed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def resume(
         unfinished = unfinished_runs()
         for folder, state in unfinished:
             terminal.sentence(f"{folder}: {state}")
-        more = "'arena resume RUN' goes on with one of them." if unfinished else "There is no unfinished run in runs."
+        more = "'arena resume RUN' continues one of them." if unfinished else "There is no unfinished run in runs."
         terminal.say(more)
         return
     check_writable(junit)

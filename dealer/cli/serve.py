@@ -91,7 +91,7 @@ def start(
     """Run a persistent match server: clients queue matches between its bots and their own.
 
     It speaks the protocol of the ACPC's benchmark server, and has pages for browsers and an interface for programs.
-    Ctrl-C ends it; what was going on goes on at the next start.
+    Ctrl-C ends it; unfinished matches continue at the next start.
     """
     terminal = context.ensure_object(Terminal)
     if init and config is not None:
@@ -232,7 +232,7 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         spare_collector()
         runner.run(_until_stopped(settings, data, tell))
-    terminal.sentence("The server has ended. What was going on goes on at the next start.")
+    terminal.sentence("The server has ended. Unfinished matches continue at the next start.")
     raise typer.Exit
 
 

@@ -127,7 +127,7 @@ class Sitting:
             self._end()
             return
         self._address = asyncio.get_running_loop().create_future()
-        sitting = asyncio.create_task(self._sit())
+        sitting = asyncio.create_task(self._play())
         try:
             await asyncio.to_thread(write_saved_seat, self.run.folder, SavedSeat(self.decision_s, self.moments.played))
             self.result = await self.run.play(self._note_progress, self._note_event)
@@ -148,7 +148,7 @@ class Sitting:
         # Before the connection is closed: a player that leaves a match is at fault.
         self.run.interrupt()
 
-    async def _sit(self) -> None:
+    async def _play(self) -> None:
         """Connect the person's seat, and see what comes."""
         assert self._address is not None
         player = await self._address

@@ -390,7 +390,7 @@ def test_without_a_run_those_that_have_not_finished_are_listed(arena_here: Arena
     )
     ran = arena_here("resume")
     assert ran.out == "runs/b: it was ended before it could write a result.\nruns/c: it was interrupted.\n"
-    assert ran.err == "'arena resume RUN' goes on with one of them.\n"
+    assert ran.err == "'arena resume RUN' continues one of them.\n"
     assert arena_here("resume", "-n", "7").code == 2
 
 

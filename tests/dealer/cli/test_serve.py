@@ -92,7 +92,7 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
         )
     finally:
         said = ended(program, signal.SIGTERM)
-    assert said.endswith("The server has ended. What was going on goes on at the next start.\n")
+    assert said.endswith("The server has ended. Unfinished matches continue at the next start.\n")
     second, port = started()
     assert answers(port, login, "QUIT") == "LOGON OKAY - type help for commands\n"
     assert "Log in with" not in ended(second, signal.SIGINT)
