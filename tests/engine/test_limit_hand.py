@@ -122,7 +122,7 @@ def test_other_games_are_refused() -> None:
     game = find_game("limit")[1]
     # Two rounds of three and four raises of 10, two of four of 20, on top of the big blind.
     assert limit_rules(replace(game, stacks=(241, 241)))
-    with pytest.raises(ValueError, match="no all-in: up to 240 chips"):
+    with pytest.raises(ValueError, match="does not support all-ins: up to 240 chips"):
         limit_rules(replace(game, stacks=(240, 241)))
 
 

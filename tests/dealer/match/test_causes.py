@@ -71,12 +71,12 @@ SENTENCES: list[tuple[Cause, str, str]] = [
     ),
     (
         causes.Unreachable(BOB, is_full=True),
-        "Bob did not read what it was sent in hand 7.",
+        "Bob did not read its input in hand 7.",
         "ERROR: could not send state to seat 2\n",
     ),
     (
         causes.Unreachable(BOB, is_full=False),
-        "Bob no longer took what it was sent in hand 7.",
+        "Bob no longer took its input in hand 7.",
         "ERROR: could not send state to seat 2\n",
     ),
     (causes.BotFailed(BOB, "it is broken"), "Bob: it is broken.", "ERROR: seat 2: it is broken\n"),
