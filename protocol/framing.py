@@ -34,7 +34,6 @@ class LineReader:
         return self._eof and self.is_empty
 
     def feed(self, data: bytes) -> None:
-        """Take bytes from the peer."""
         if self._whole is not None:
             self._buffer += self._whole
             self._whole = None
@@ -46,7 +45,6 @@ class LineReader:
         self.is_empty = not self._buffer
 
     def feed_eof(self) -> None:
-        """Note that the peer will send nothing more."""
         self._eof = True
 
     def take_rest(self) -> bytes:

@@ -43,15 +43,12 @@ def scan_unsigned(text: str, start: int = 0) -> tuple[int, int] | None:
 
 
 def wrap_int32(value: int) -> int:
-    """The low 32 bits as a signed number."""
     return (value + 2**31) % 2**32 - 2**31
 
 
 def wrap_uint32(value: int) -> int:
-    """The low 32 bits as an unsigned number."""
     return value & 0xFFFFFFFF
 
 
 def wrap_uint8(value: int) -> int:
-    """The low 8 bits as an unsigned number."""
     return value & 0xFF
