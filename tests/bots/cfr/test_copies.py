@@ -77,7 +77,7 @@ def test_workers_and_interruptions_make_no_difference(tmp_path: Path, monkeypatc
     with Workers(lambda: PicklingThreads(2), lost=(), name="threads", count=2) as workers:
         assert probabilities(plan, tmp_path / "elsewhere", [2, 7], workers=workers) == here
     other = plan_training(CfrSettings(buckets="7/5/6", boards=1, copies=3))
-    with pytest.raises(CheckpointError, match="a training with copies 2: give the same"):
+    with pytest.raises(CheckpointError, match="made with copies 2, not copies 3"):
         train(other, tmp_path / "here", TrainingLimit(iterations=8))
 
 
