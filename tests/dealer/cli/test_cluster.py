@@ -97,7 +97,7 @@ def test_the_scheduler_is_lost_and_another_goes_on(tmp_path: Path, arena: Arena,
 def test_ctrl_c_says_how_to_go_on_and_ends_the_work(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
     with running(tmp_path, *CUP, "-n", "1000000", "--scheduler", cluster.address) as process:
         # The line that is printed every ten seconds tells of hands of contests that have not ended.
-        assert b"/12,000,000 hands" in process.stderr.readline()
+        assert b"/6,000,000 deals" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
