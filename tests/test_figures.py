@@ -36,7 +36,7 @@ def test_disk_space(tmp_path: Path, game: str) -> None:
 @pytest.mark.slow
 def test_what_the_first_command_prints(tmp_path: Path) -> None:
     """Cards and built-in bots follow from the seed; times and speed do not."""
-    (seed,) = re.findall(r"^Seed (\d+)\.", README, re.MULTILINE)
+    (seed,) = re.findall(r"^Seed (\d+),", README, re.MULTILINE)
     result = play("limit", ["raising", "random"], hands=3000, seed=int(seed), in_process=True)
     assert f"\n{result.sentence}\n" in README
     for player in result.players:
