@@ -239,9 +239,12 @@ def test_a_bot_of_another_user_can_read_nothing_of_the_server(
     settings = settings_in(folder, "nolimit", more='bot_user = "nobody"', python=python, other=other)
     data = folder / "data"
     data.mkdir(mode=0o755)
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     visit(settings, talk, data)
     assert {stat.S_IMODE(path.stat().st_mode) for path in (data, data / "runs")} == {0o700}
-    assert list(Path(tempfile.gettempdir()).glob("arena-game-*")) == []
+    assert list(temporary.glob("arena-game-*")) == []
 
 
 def test_a_folder_that_others_may_enter_is_closed(tmp_path: Path) -> None:
