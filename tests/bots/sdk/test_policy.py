@@ -170,7 +170,7 @@ def test_bots_play_their_policies(game: str, player: str, told: str) -> None:
 @pytest.mark.parametrize(("game", "player", "told"), CASES)
 def test_bots_play_their_policies_in_thousands_of_hands(game: str, player: str, told: str) -> None:
     rules = game_of(game)
-    hands = 20_000 // rules.num_players
+    hands = 8_000 // rules.num_players
     if player.startswith(("lp-mc", "lbr")):
         hands = 500
     elif player.startswith("cfr"):
