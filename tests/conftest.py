@@ -60,6 +60,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Optimize kernels less in the quick tests: most run for a shorter time than their compilation takes."""
+    if config.option.markexpr == "not slow":
+        os.environ.setdefault("NUMBA_OPT", "1")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--shard 2/4``: the second of four parts of the tests, which machines can run side by side."""
     parser.addoption("--shard", default="1/1", metavar="PART/PARTS", help="run one of several parts of the tests")
