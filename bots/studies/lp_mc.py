@@ -24,6 +24,7 @@ from bots.lp_mc.preflop import (
     solve,
     solve_as_published,
 )
+from bots.lp_mc.simulation import SimulationOptions
 from bots.sdk.bot import Bot, draw
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
@@ -45,6 +46,7 @@ _NOISE: Final = 0.002
 _DIGITS: Final = 5e-5
 _OTHERS: Final = "another number follows from the mistake"
 _CERTAIN: Final = 1 - 1e-9
+_DEFAULTS: Final = SimulationOptions()
 _MIXED: Final = (
     ("the small blind folds K3o", 0, "", "K3o", 0, 0.64115),
     ("KJo calls a raise", 1, "r", "KJo", 1, 0.74262),
@@ -66,11 +68,13 @@ class _ThirdsBot(Bot):
         return view.nearest_legal((FOLD, CALL, RAISE)[draw(SEED, view) % 3])
 
 
-def play_full(strategy: str, opponent: str, marks: Sequence[int]) -> list[MatchWinnings]:
+def play_full(
+    strategy: str, opponent: str, marks: Sequence[int], options: SimulationOptions = _DEFAULTS
+) -> list[MatchWinnings]:
     """What the whole bot has won in duplicates after each of some even numbers of hands, in rising order."""
     others: dict[str, Bot] = {"raising": RaisingBot(), "random": _ThirdsBot(), "calling": CallingBot()}
     game = find_game("limit")[1]
-    bots = [LpMcBot(preflop=strategy, seed=SEED), others[opponent]]
+    bots = [LpMcBot(options, preflop=strategy, seed=SEED), others[opponent]]
     won, of_deal = RunningMean(), 0.0
     found: list[MatchWinnings] = []
     for number, record in enumerate(self_play(game, bots, hands=marks[-1] // 2, seed=SEED, names=("us", "them")), 1):
