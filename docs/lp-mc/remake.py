@@ -43,6 +43,8 @@ ABLATION: Final[Mapping[str, Mapping[str, Any]]] = {
     "prior=0.1": {"prior": 0.1},
     "prior=10": {"prior": 10.0},
     "batches=100": {"batches": 100},
+    "sunk=whole,weakest=round": {"sunk": "whole", "weakest": "round"},
+    "sunk=whole,weakest=none": {"sunk": "whole", "weakest": "none"},
     "sunk=whole,batches=100": {"sunk": "whole", "batches": 100},
 }
 """The options of `lp-mc?preflop=published` that replace one assumption, or two."""
