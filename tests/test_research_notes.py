@@ -9,7 +9,7 @@ import pytest
 from tests.dealer.helpers import ROOT
 
 MOST_WORDS = 700
-NOTES = ("evolved", "kuhn", "learner", "lp-mc")
+NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "strength")
 _FIGURE = re.compile(r"[+-]?\d[\d,]*\.\d+|[+-]?\d[\d,]* ± [\d,.]+")
 
 
@@ -26,8 +26,8 @@ def test_a_note_is_short(name: str) -> None:
 
 @pytest.mark.parametrize("name", NOTES)
 def test_every_figure_of_a_note_is_in_its_tables(name: str) -> None:
-    """With its sign; a figure of the tables may have more digits in its interval."""
-    tables = _text(f"{name}-tables")
-    shown = set(_FIGURE.findall(tables)) | set(re.findall(r"[+-]?\d[\d,]*(?:\.\d+)?", tables))
+    """Those of its own page of tables, or of the page on the strength of all bots."""
+    tables = "\n".join(_text(page) for page in {f"{name}-tables", "strength-tables"})
+    shown = {*_FIGURE.findall(tables), *re.findall(r"[+-]?\d[\d,]*(?:\.\d+)?", tables)}
     wanted = set(_FIGURE.findall(re.sub(r"\]\(\S+\)", "", _text(name))))
     assert not {one for one in wanted if one not in shown and f"+{one}" not in shown}
