@@ -1,7 +1,7 @@
 """What all tests share: property tests without deadlines, bytecode that is kept, and little garbage collection.
 
-Property tests measure nothing: a slow or busy machine must not fail them. Where Python is told to write no bytecode,
-every process that a test starts would compile all of our modules again; here it finds them in pytest's cache.
+Property tests measure nothing: a slow or busy machine must not fail them. Bytecode is written even where the
+environment asks for none, because every process that a test starts would compile all modules again.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ import signal
 import sys
 import tempfile
 from itertools import groupby
-from pathlib import Path
 from zlib import crc32
 
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# isort: split
 import pytest
 from hypothesis import HealthCheck, settings
 
 from dealer.run.settings import SETTINGS_VARIABLE
 from engine.kernels import disk
 from tests.programs import fork_bots
-
-if sys.dont_write_bytecode:
-    sys.dont_write_bytecode = False
-    sys.pycache_prefix = str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode")
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in a script's background; the programs that tests start would inherit it, and could not be interrupted.
@@ -58,6 +56,12 @@ _SAMPLED = 3
 def pytest_xdist_auto_num_workers() -> int:
     """One more worker than there are cores, since many tests wait for programs that they start."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Optimize kernels less in the quick tests: most run for a shorter time than their compilation takes."""
+    if config.option.markexpr == "not slow":
+        os.environ.setdefault("NUMBA_OPT", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

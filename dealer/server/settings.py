@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar, get_type_hints
@@ -363,7 +364,7 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
         ("", ServerSettings, {name: value for name, value in data.items() if name not in unknown} | {"games": ()}),
     ):
         try:
-            found[name] = TypeAdapter(kind).validate_python(value)
+            found[name] = _adapter(kind).validate_python(value)
         except ValidationError as error:
             problems += [_problem(name, problem) for problem in error.errors(include_url=False)]
     if problems:
@@ -386,6 +387,11 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
         web=_with_certificate(settings.web, folder, "web."),
         ladder=None if settings.ladder is None else _ladder(settings.ladder, games),
     )
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def _problem(section: str, problem: Any) -> SettingProblem:

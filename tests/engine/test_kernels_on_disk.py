@@ -197,7 +197,7 @@ def test_the_name_of_a_cache_follows_sources_tables_and_settings(
     (tmp_path / "engine" / "notes.txt").write_text("no kernel is made of it")
     note()
     assert len(names) == 3
-    monkeypatch.setenv("NUMBA_OPT", "1")
+    monkeypatch.setenv("NUMBA_OPT", "2")
     note()
     monkeypatch.setenv("NUMBA_CACHE_DIR", "elsewhere")
     note()

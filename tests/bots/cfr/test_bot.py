@@ -33,7 +33,7 @@ def view_of(text: str, game: Game = LIMIT) -> View:
 def test_its_policy_is_of_legal_actions_whatever_anybody_raises() -> None:
     """Raises of any size by both, its own included: hands that it would never have come to."""
     bot, numbers = CfrBot(seed=1, rivers=1), np.random.default_rng(4)
-    for number in range(50):
+    for number in range(20):
         hand = Hand(NO_LIMIT, deal_hand(NO_LIMIT, 7, number))
         while not hand.finished:
             view = View.from_hand(hand, hand.acting_position, number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
@@ -25,8 +26,13 @@ def _numbers(kind: Any) -> set[type]:
     return {kind} & {int, float}
 
 
-def _numeric_options() -> Iterator[tuple[str, str, type, float | None, float | None]]:
+@cache
+def _numeric_options() -> tuple[tuple[str, str, type, float | None, float | None], ...]:
     """Command, option, kind, least and greatest value of every option that takes a number."""
+    return tuple(_find_numeric_options())
+
+
+def _find_numeric_options() -> Iterator[tuple[str, str, type, float | None, float | None]]:
     app = application(COMMANDS)
     groups = [("", app), *((f"{group.name} ", group.typer_instance) for group in app.registered_groups)]
     for prefix, group in groups:

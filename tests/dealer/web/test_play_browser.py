@@ -137,7 +137,7 @@ def test_who_leaves_is_led_to_the_page_that_says_so(browser: Any, server: Served
         assert not [one for one in asked[left:] if "/part" in one], "a question would wake the table"
 
 
-@pytest.mark.sampled
+@pytest.mark.slow
 @pytest.mark.parametrize("width", SIZES)
 def test_a_late_click_never_does_something_else(browser: Any, server: Served, width: int) -> None:
     with opened(browser, width=width) as page:
