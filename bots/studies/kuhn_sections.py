@@ -28,6 +28,7 @@ from bots.studies.report import (
     Claims,
     Line,
     LineChart,
+    Part,
     Report,
     Section,
     Verdict,
@@ -183,8 +184,10 @@ def model_sections(found: ExperimentResults) -> Iterator[Section]:
     for variant in Variant:
         mine = [one for one in experiments() if one.settings.game is variant and _is_of_models(one)]
         printed = [one for one in mine if one.name.count("-") == 2]
-        others = [_under_other_rules(variant, mine, found)] if len(printed) < len(mine) else []
-        parts = (_comparisons(variant, printed, found), *others, _exact(mine, found), _genes(variant, mine, found))
+        parts: list[Part] = [_comparisons(variant, printed, found)]
+        if len(printed) < len(mine):
+            parts.append(_under_other_rules(variant, mine, found))
+        parts += [_exact(mine, found), _genes(variant, mine, found)]
         charts = _charts(mine, found) if variant is Variant.CLASSIC else ()
         yield Section(_TITLES[variant], _SENTENCES[variant], (*parts, *charts))
 
