@@ -9,7 +9,7 @@ import pytest
 from tests.dealer.helpers import ROOT
 
 MOST_WORDS = 700
-NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "strength")
+NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "rembrant", "strength")
 _FIGURE = re.compile(r"[+-]?\d[\d,]*\.\d+|[+-]?\d[\d,]* ± [\d,.]+")
 
 
