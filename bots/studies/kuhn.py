@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, permutations
+from itertools import chain, product
 from statistics import fmean, variance
 from typing import Final
 
@@ -23,6 +23,7 @@ from bots.studies.kuhn_sections import (
     value_line,
 )
 from bots.studies.report import Claim, Claims, Report, Section, Verdict, printed_figures, sheet
+from logs.estimation.mean import signed
 
 
 def kuhn_report(found: ExperimentResults) -> Report:
@@ -75,57 +76,49 @@ def _summary(found: ExperimentResults, sections: tuple[Section, ...]) -> Iterato
 def _relations() -> Section:
     game = KuhnGame()
     strategies = {name: model(name, Variant.CLASSIC) for name in FOUR_MODELS}
-    rows = []
-    for one in FOUR_MODELS:
-        cells = []
-        for other in FOUR_MODELS:
-            first = expected_value(game, strategies[one], strategies[other])
-            second = -expected_value(game, strategies[other], strategies[one])
-            cells.append(f"{round((first + second) / 2, 9) + 0.0:+.4f}")
-        rows.append((one.capitalize(), *cells))
-    beaten = [
-        (one, other)
-        for one, other in permutations(FOUR_MODELS, 2)
-        if rows[FOUR_MODELS.index(one)][1 + FOUR_MODELS.index(other)].startswith("+")
-        and float(rows[FOUR_MODELS.index(one)][1 + FOUR_MODELS.index(other)]) > 0
-    ]
-    relations = ", ".join(f"{one.capitalize()} beats {other.capitalize()}" for one, other in beaten)
-    heads = ("wins from", *map(str.capitalize, FOUR_MODELS))
+    won = {
+        (one, other): (
+            expected_value(game, strategies[one], strategies[other])
+            - expected_value(game, strategies[other], strategies[one])
+        )
+        / 2
+        for one, other in product(FOUR_MODELS, repeat=2)
+    }
+    rows = [(one.capitalize(), *(signed(won[one, other], 4) for other in FOUR_MODELS)) for one in FOUR_MODELS]
+    beaten = [f"{one.capitalize()} beats {other.capitalize()}" for (one, other), chips in won.items() if chips > 1e-9]
     return Section(
         "Relations of the models",
         (
-            f"The thesis compares its models by 1,000 games in each seat. Exactly: {relations}. So few games "
+            f"The thesis compares its models by 1,000 games in each seat. Exactly: {', '.join(beaten)}. So few games "
             "cannot decide the closest of these differences.",
         ),
-        (sheet("Chips per hand, mean of both seats, exact", heads, rows),),
+        (sheet("Chips per hand, mean of both seats, exact", ("wins from", *map(str.capitalize, FOUR_MODELS)), rows),),
     )
 
 
 def _hand_calculations() -> Section:
     game = KuhnGame()
     bluffer, rational = model("bluffer", Variant.CLASSIC), model("rational", Variant.CLASSIC)
-
-    queen_bets, queen_calls, queen_folds = ((0.0, 1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), (0.0,) * 6)
-    king_bets, king_calls, king_folds = ((0.0, 0.0, 1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.0,) * 6)
+    bets, calls, folds = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), (0.0,) * 6
+    king_bets, king_calls = (0.0, 0.0, 1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    sums = (
+        ("first player, queen against Rational: bets", -0.5, _with_card(game, rational, 1, bets)),
+        ("checks and calls", -0.5, _with_card(game, rational, 1, calls)),
+        ("checks and folds", 0.0, _with_card(game, rational, 1, folds)),
+        ("first player, king against Bluffer: bets", 1.35, _with_card(game, bluffer, 2, king_bets)),
+        ("checks and folds", -0.2, _with_card(game, bluffer, 2, folds)),
+        ("checks and calls", 1.6, _with_card(game, bluffer, 2, king_calls)),
+        ("second player, king, Bluffer has checked: bets", 1.16, _king_behind_a_check(bluffer)),
+    )
     rows = [
-        _sum_of_text("first player, queen against Rational: bets", -0.5, _with_card(game, rational, 1, queen_bets)),
-        _sum_of_text("checks and calls", -0.5, _with_card(game, rational, 1, queen_calls)),
-        _sum_of_text("checks and folds", 0.0, _with_card(game, rational, 1, queen_folds)),
-        _sum_of_text("first player, king against Bluffer: bets", 1.35, _with_card(game, bluffer, 2, king_bets)),
-        _sum_of_text("checks and folds", -0.2, _with_card(game, bluffer, 2, king_folds)),
-        _sum_of_text("checks and calls", 1.6, _with_card(game, bluffer, 2, king_calls)),
-        _sum_of_text("second player, king, Bluffer has checked: bets", 1.16, _king_behind_a_check(bluffer)),
+        Claim.plain(quantity, f"{printed:g}", f"{exact:.4f}", abs(printed - exact) < 1e-9, "an arithmetic error")
+        for quantity, printed, exact in sums
     ]
     return Section(
         "Sums of the text",
         ("Figures that the thesis computes by hand, compared with the exact ones.",),
         (Claims("Average earnings, chips per hand", tuple(rows)),),
     )
-
-
-def _sum_of_text(quantity: str, printed: float, exact: float) -> Claim:
-    is_right = abs(printed - exact) < 1e-9
-    return Claim.plain(quantity, f"{printed:g}", f"{exact:.4f}", is_right, "an arithmetic error")
 
 
 def _with_card(game: KuhnGame, second: Genes, card: int, first: Genes) -> float:

@@ -62,9 +62,7 @@ TABLES: Final[Mapping[str, tuple[str, str]]] = {
 
 def report_data(folder: Path) -> dict[str, Any]:
     """The part of the report that the page shows; missing runs of the folder are done first."""
-    run_experiments(
-        folder, experiments(), SEEDS, show=lambda standing: print(standing.done, standing.runs, standing.name)
-    )
+    run_experiments(folder, experiments(), SEEDS, show=lambda part: print(f"{part:.1%}", flush=True))
     report = kuhn_report(read_results(folder, experiments(), SEEDS))
     views = {(section.title, view.title): view for section in report.sections for view in section.tables}
     return {

@@ -1,4 +1,4 @@
-"""The report on the work's claims: built from results as the experiments would leave them, and the runs behind it."""
+"""The report on the claims of the thesis, built from results as the experiments would leave them, and the runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from bots.studies.kuhn import kuhn_report
 from bots.studies.kuhn_runs import (
     FOUR_MODELS,
     Experiment,
-    ExperimentProgress,
     ExperimentResults,
     experiments,
     read_results,
@@ -179,9 +178,10 @@ SMALL = KuhnSettings(model=model("rational", Variant.CLASSIC), fitness=Fitness.E
 class TestGathering:
     def test_what_is_there_is_not_done_again(self, tmp_path: Path) -> None:
         two = [Experiment("one", SMALL, 2, 1), Experiment("other", replace(SMALL, seat=2), 2, 2)]
-        seen: list[ExperimentProgress] = []
+        seen: list[float] = []
         run_experiments(tmp_path, two, 4, show=seen.append)
-        assert [(standing.done, standing.runs) for standing in seen] == [(at, 6) for at in range(1, 7)]
+        assert seen == sorted(seen)
+        assert (len(seen), seen[-1]) == (6, 1)
         first = (tmp_path / "one.jsonl").read_text("utf-8")
         (tmp_path / "one.jsonl").write_text(first[:-30], "utf-8")
         assert [result.seed for result in read_results(tmp_path, two, 4)["one"]] == [1, 2, 3]
