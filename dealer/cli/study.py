@@ -1,4 +1,4 @@
-"""``arena study``: what the source works claim, beside ours."""
+"""``arena study``: the claims of the publications that bots come from, judged."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.studies.kuhn_runs import ExperimentProgress
 from bots.studies.learner import LearnerStudySettings
 from bots.studies.report import Report
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.options import takes_options
-from dealer.cli.progress import LiveLine, showing_progress, time_left
+from dealer.cli.progress import showing_progress
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing, workers_from
@@ -44,7 +43,9 @@ def evolved(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the finished runs.")],
     beside: Annotated[
         list[Path] | None,
-        typer.Option("--beside", metavar="FOLDER", help="Compare its player with this one's, too; may be repeated."),
+        typer.Option(
+            "--beside", metavar="FOLDER", help="Also compare the player of this folder; may be repeated."
+        ),
     ] = None,
     deals: Annotated[
         int, typer.Option("--deals", min=1, help="Deals that nothing was trained on, each played 100 times.")
@@ -54,7 +55,7 @@ def evolved(
         typer.Option(
             "--matches",
             min=0,
-            help="Deals of each match against other bots, more where it has to win at a table of ten; 0 plays none.",
+            help="Deals of each match against other bots, more where it must win at a table of ten; 0 plays none.",
         ),
     ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of these deals, and of the matches.")] = 20_121,
@@ -65,7 +66,7 @@ def evolved(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Report on an evolution: its tables and graphs beside the printed ones, on deals never seen, against other bots.
+    """Report on an evolution: its figures compared with the printed ones, on unseen deals and against other bots.
 
     The graphs are on the page that --out writes.
     """
@@ -80,7 +81,7 @@ def evolved(
         with workers_from(workers) as over, showing_progress(terminal, "playing") as show:
             found = evolved_report(runs, settings, others, workers=over, show=show)
     except KeyboardInterrupt:
-        abort("interrupted; a report is made at a stretch: the same command begins again", EXIT_INTERRUPTED)
+        abort("interrupted; a report cannot be resumed: the same command starts it over", EXIT_INTERRUPTED)
     _finish(terminal, found, out)
 
 
@@ -95,9 +96,9 @@ def learner(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Report on the learner: every experiment of its work, with intervals over seeds, and matches against all bots.
+    """Report on the learner: every experiment of the thesis, with intervals over seeds, and matches against all bots.
 
-    The graphs of learning are on the page that --out writes. An interrupted command goes on where it stopped.
+    The learning curves are on the page that --out writes. An interrupted command resumes where it stopped.
     """
     terminal = _begin(context, out, force)
     from bots.studies.learner import learner_report, play_all
@@ -119,16 +120,16 @@ def kuhn(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Hold every figure of the work on Kuhn poker by genetic algorithms against runs of ours and against exact values.
+    """Compare every figure of the thesis on Kuhn poker by genetic algorithms with our runs and with exact values.
 
-    All experiments have their turn with few seeds first; an interrupted command goes on where it stopped.
+    All experiments run with few seeds first; an interrupted command resumes where it stopped.
     """
     terminal = _begin(context, out, force)
     from bots.studies.kuhn import kuhn_report
     from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
-    with computing(folder, _KEPT, workers) as over, LiveLine(terminal) as line:
-        run_experiments(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
+    with computing(folder, _KEPT, workers) as over, showing_progress(terminal, "running") as show:
+        run_experiments(folder, experiments(), seeds, workers=over, show=show)
     _finish(terminal, kuhn_report(read_results(folder, experiments(), seeds)), out)
 
 
@@ -141,9 +142,9 @@ def lp_mc(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Judge the tables of the thesis of lp-mc: the game before the flop is solved, the whole bot is played.
+    """Judge the tables of the thesis on lp-mc: solve the game before the flop and play the whole bot.
 
-    An interrupted command goes on where it stopped.
+    An interrupted command resumes where it stopped.
     """
     terminal = _begin(context, out, force)
     if hands % 2:
@@ -157,12 +158,8 @@ def lp_mc(
 
 @app.command()
 def rembrant(context: typer.Context, out: PageFile = None, force: PageForce = False) -> None:
-    """Judge what the paper on Rembrant says of its rules; nothing is played."""
+    """Judge the statements of the paper on Rembrant about its rules; no hands are played."""
     terminal = _begin(context, out, force)
     from bots.studies.rembrant import rembrant_report
 
     _finish(terminal, rembrant_report(), out)
-
-
-def _line(standing: ExperimentProgress) -> str:
-    return f"{standing.done:,} of {standing.runs:,} runs{time_left(standing.left_s)}, last {standing.name}"
