@@ -13,13 +13,12 @@ from bots.evolution.evolution import StopRule
 from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.workers import Workers
+from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 from engine.text import count_of
 
 app = typer.Typer(

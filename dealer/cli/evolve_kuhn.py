@@ -22,11 +22,10 @@ from bots.kuhn.runs import (
     format_genes,
     read_genes,
 )
+from dealer.cli.computing import RunFolder, WorkerCount, computing
 from dealer.cli.console import Terminal, abort, write_file
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import RunFolder, WorkerCount, computing
 from engine.text import count_of
 
 _TRAINING: Final = "Evolution"

@@ -9,12 +9,11 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.learner.tuning import MeasuredConstants, TuningSettings, check, search
+from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.console import Terminal, check_new_file
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 
 _SEARCH: Final = "Search"
 _DEFAULTS: Final = TuningSettings()

@@ -6,12 +6,11 @@ import dataclasses
 import json
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.equilibrium_leaks import report_of_deviations
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
@@ -26,8 +25,10 @@ from dealer.run.leaks import (
     worst_table,
 )
 from engine.holdem import is_holdem
+from engine.text import count_of
 
 if TYPE_CHECKING:
+    from bots.equilibrium.deviations import ChosenAction, Deviations, Situation
     from bots.studies.report import Report, Section
     from logs.leaks import Cell, Leaks
 
@@ -166,3 +167,65 @@ def _cell_as_json(cell: Cell) -> dict[str, Any]:
             for did, other, deals, chips in cell.choices
         ],
     }
+
+
+_MOST_NAMED: Final = 20
+
+
+def report_of_deviations(found: Deviations) -> Report:
+    """What was given away, the most expensive decisions first."""
+    from bots.studies.report import Report, Section
+    from logs.page.table import TableView
+
+    costly = [one for one in found.situations if one.per_100_hands > 0]
+    rows = [
+        (one.name, f"{one.deals:,}", _rate(one), "; ".join(_told(played) for played in one.choices))
+        for one in costly[:_MOST_NAMED]
+    ]
+    columns = (
+        ("decision", "position, card, betting"),
+        ("deals", "in which it came up"),
+        ("chips/100", "chips given away per hundred of all hands, against an equilibrium"),
+        ("what it did", "how often; how often an equilibrium does it; the exact cost of doing it once, in chips"),
+    )
+    more = len(costly) - len(rows)
+    note = f"{more} more that cost something are in --json." if more > 0 else ""
+    facts = (
+        ("player", found.player),
+        ("hands", f"{found.hands:,}"),
+        ("deals", f"{found.deals:,}"),
+        ("decisions", f"{found.decisions:,}"),
+    )
+    sections = (Section("What costs most", (), (TableView("", columns, tuple(rows), note),)),) if rows else ()
+    return Report(f"What {found.player} gives away", _sentences(found, costly), facts, sections)
+
+
+def _sentences(found: Deviations, costly: list[Situation]) -> tuple[str, ...]:
+    if not costly:
+        said = [f"Nothing that {found.player} did in these hands costs anything against an equilibrium."]
+    else:
+        worst = costly[0]
+        said = [
+            f"{found.player} gives away most here: {worst.name}, {_rate(worst)} chips per hundred hands: "
+            f"{_told(worst.choices[0])}.",
+            f"Its decisions in these hands cost {found.per_100_hands:,.1f} ± {found.half_width:,.1f} chips per hundred "
+            "hands in all, each counted as if an equilibrium had been the opponent. That cost is exact; the intervals "
+            "are about how often it comes to a decision and what it then does, and hold together at 95 %.",
+        ]
+    if found.unmet:
+        said.append(
+            f"{count_of(found.unmet, 'decision')} came up that an equilibrium never lets come up; no cost is told of "
+            "them."
+        )
+    said.append("How much a better opponent could win from the player, arena exploit says of its policy.")
+    return tuple(said)
+
+
+def _rate(one: Situation) -> str:
+    half = "" if one.half_width is None else f" ± {one.half_width:,.1f}"
+    return f"{one.per_100_hands:,.1f}{half}"
+
+
+def _told(played: ChosenAction) -> str:
+    cost = f"costs {played.cost:,.4g}" if played.cost else "costs nothing"
+    return f"{played.did} {played.times:,} times ({100 * played.chance:.0f} % in an equilibrium, {cost})"

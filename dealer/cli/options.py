@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 
@@ -29,7 +29,6 @@ _MATCH = "Match"
 _FAULTS = "Clocks and faults"
 _HISTORIES = "Hand histories"
 _OUTPUT = "Output"
-
 Out: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -64,7 +63,6 @@ Scheduler: TypeAlias = Annotated[
         rich_help_panel=_MATCH,
     ),
 ]
-
 _NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("command", "games", "bots"), ""),
     "directory": "directory",
@@ -199,3 +197,29 @@ def takes_options(command: Callable[..., None], defaults: Mapping[str, str] | No
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def setting_options(settings: type, panel: str | None = None, **defaults: Any) -> Any:
+    """A dataclass for `dealer.cli.options.takes_options`; `defaults` are those that differ."""
+    return make_dataclass(
+        f"{settings.__name__}Options",
+        [
+            (about.name, Annotated[type(about.default), _option(about, panel)], defaults.get(about.name, about.default))
+            for about in fields(settings)
+            if "decides" in about.metadata
+        ],
+        frozen=True,
+    )
+
+
+def given(options: Any) -> dict[str, Any]:
+    """The values by the names of the settings."""
+    return {about.name: getattr(options, about.name) for about in fields(options)}
+
+
+def _option(about: Field[Any], panel: str | None) -> Any:
+    flag = f"--{about.name.replace('_', '-')}"
+    if about.default is True:
+        flag += f"/--no-{flag.removeprefix('--')}"
+    decides = about.metadata["decides"]
+    return typer.Option(flag, help=f"{decides[0].upper()}{decides[1:]}.", rich_help_panel=panel)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import signal
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.web_extra import has_web
 from logs.errors import LogsError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from logs.hand_source import HandSource
 
 _START_S = 10.0
-
 PagePort: TypeAlias = Annotated[
     int, typer.Option("--port", min=0, max=65535, help="Port of the pages.", show_default="a free one")
 ]
@@ -162,3 +161,21 @@ def pages_beside(terminal: Terminal, folder: Path, *, opens_browser: bool = True
     finally:
         loop.call_soon_threadsafe(ended.set)
         thread.join(_START_S)
+
+
+_PACKAGES: Final = ("starlette", "uvicorn")
+
+
+def has_web() -> bool:
+    """Whether pages can be shown."""
+    return all(importlib.util.find_spec(name) for name in _PACKAGES)
+
+
+def need_web(wish: str) -> None:
+    """End the command where there can be no pages.
+
+    Args:
+        wish: what was asked for, such as ``--browser``.
+    """
+    if not has_web():
+        abort(f"{wish} needs more packages: pip install starlette fastapi uvicorn")

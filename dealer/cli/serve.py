@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.web_extra import has_web
+from dealer.cli.pages import has_web
 from dealer.errors import ConfigError
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
 from dealer.server.db.store import DATABASE_NAME, Store, back_up

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
-from typing import Annotated
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dealer.cli.console import Terminal, abort
-from dealer.cli.reading import ChipValue, GameName, Sources, Strict, counted, hand_finder
+from dealer.cli.console import Terminal, abort, write_file
+from dealer.cli.progress import showing_progress
+from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, counted, hand_finder
+from dealer.errors import ResultError
+from dealer.run.folder import RESULT_NAME
+from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
+from engine import Game
+from engine.text import count_of
 from logs.tracker.definitions import STATISTICS
+
+if TYPE_CHECKING:
+    from bots.evaluation.policies import Policy
+    from logs.hand_source import HandSource
+    from logs.variance.estimates import Estimate, Estimates, GameEstimates
 
 EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
 """The definitions of the statistics, for the end of the help."""
@@ -77,7 +93,7 @@ def stats(
             )
         if ranges and not policy:
             abort("--ranges goes with --policy: it needs a player whose policy is known")
-        from dealer.cli.estimates import show_estimates
+        from dealer.cli.stats import show_estimates
 
         show_estimates(
             terminal,
@@ -113,3 +129,179 @@ def stats(
             terminal.view(view)
     more = "" if full else "; --full adds positions, streets and hands"
     terminal.say(f"arena stats --help defines the statistics{more}.")
+
+
+_HEAD = ("player", "estimator", "mbb/g", "± 95 % over", "worth raw hands", "times")
+_NOTE = (
+    "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."
+)
+
+
+def show_estimates(
+    terminal: Terminal,
+    sources: Sequence[Path],
+    *,
+    known: Sequence[str],
+    over_ranges: bool,
+    find: Callable[..., HandSource],
+    as_json: bool,
+    save: bool,
+) -> None:
+    """Read hands and print the estimates.
+
+    Args:
+        terminal: where.
+        sources: of the hands.
+        known: players whose policies are known, as ``NAME=POLICY``, or ``NAME`` for the bot that a run's result names.
+        over_ranges: whether to average over the cards that known players might have held.
+        find: makes a source of the hands.
+        as_json: whether to print JSON.
+        save: whether to write the estimates to the result of the run.
+    """
+    contest = _contest_to_save_in(sources) if save else None
+    players = _players_of(sources) if known else {}
+    policies = _policies(known, players)
+    estimates = _estimates(terminal, sources, policies, _doubts(players), over_ranges=over_ranges, find=find)
+    if contest is not None:
+        (found,) = estimates.games
+        written = contest.model_copy(update={"estimates": found})
+        write_file(sources[0] / RESULT_NAME, written.model_dump_json(indent=2) + "\n")
+    if as_json:
+        terminal.print(estimates.model_dump_json(indent=2))
+        return
+    for of_game in estimates.games:
+        _show(terminal, of_game)
+
+
+def _contest_to_save_in(sources: Sequence[Path]) -> ContestResult:
+    if len(sources) != 1 or not os.path.isdir(sources[0]):
+        abort("--save goes with the folder of one run")
+    return read_contest(sources[0])
+
+
+def _policies(known: Sequence[str], players: Mapping[str, PlayerResult]) -> dict[str, str]:
+    """The texts of policies by player."""
+    found: dict[str, str] = {}
+    for text in known:
+        name, equals, policy = text.partition("=")
+        if not equals:
+            if name not in players:
+                abort(f"--policy {text}: no result of a run says what {name} is; give --policy {name}=POLICY")
+            policy = players[name].player
+        if name in found:
+            abort(f"--policy {name} is given twice")
+        found[name] = policy
+    return found
+
+
+def _players_of(sources: Sequence[Path]) -> dict[str, PlayerResult]:
+    """By name, the players of the runs given; of one that has several results, one with faults."""
+    found: dict[str, PlayerResult] = {}
+    for source in sources:
+        with contextlib.suppress(ResultError):
+            result = read_result(source)
+            contests = [result] if isinstance(result, ContestResult) else result.contests
+            for player in [player for contest in contests for player in contest.players]:
+                if player.name not in found or player.faults:
+                    found[player.name] = player
+    return found
+
+
+def _doubts(players: Mapping[str, PlayerResult]) -> dict[str, str]:
+    return {
+        name: f"{name} had {count_of(sum(player.faults.values()), 'fault')}: what was played for it is not its policy's"
+        for name, player in players.items()
+        if player.faults
+    }
+
+
+def _estimates(
+    terminal: Terminal,
+    sources: Sequence[Path],
+    policies: Mapping[str, str],
+    doubts: Mapping[str, str],
+    *,
+    over_ranges: bool,
+    find: Callable[..., HandSource],
+) -> Estimates:
+    from bots.errors import PolicyError, SpecError
+    from logs.variance.reduction import HandCorrections, Reduction, reduce_hands
+
+    with contextlib.ExitStack() as stack:
+
+        def corrections(of: Game) -> HandCorrections:
+            from bots.evaluation.hypothetical_hands import (
+                MOST_HOLDINGS,
+                ActionTerms,
+                HypotheticalHands,
+                number_of_holdings,
+            )
+
+            known = {name: _policy(stack, name, text, of) for name, text in policies.items()}
+            imagined = [
+                HypotheticalHands(of, {name: known[name] for name in names})
+                for number in range(1, len(known) + 1)
+                for names in combinations(known, number)
+                if over_ranges and number_of_holdings(of, number) <= MOST_HOLDINGS
+            ]
+            return ActionTerms(of, known, doubts, imagined=imagined)
+
+        reduction = Reduction(corrections if policies else None)
+        try:
+            with Problems(terminal) as problems, showing_progress(terminal, "hands counted") as on_progress:
+                hands = reduce_hands(find(sources, on_problem=problems), reduction, on_progress=on_progress)
+        except (PolicyError, SpecError) as error:
+            abort(f"--policy {error}" if isinstance(error, SpecError) else str(error))
+        if not hands:
+            abort("there is no finished hand in " + ", ".join(map(str, sources)))
+        found = reduction.estimates()
+    there = reduction.players
+    for name in policies:
+        if name not in there:
+            abort(f"--policy {name}: there is no such player in these hands; theirs are {', '.join(there)}")
+    return found
+
+
+def _policy(stack: contextlib.ExitStack, name: str, text: str, game: Game) -> Policy:
+    """A policy, ended with the command."""
+    from bots.errors import PolicyError
+    from bots.evaluation.policies import AskedPolicy, parse_policy
+
+    try:
+        policy = parse_policy(text, game)
+    except PolicyError as error:
+        raise PolicyError(f"{name}: {error}") from error
+    if isinstance(policy, AskedPolicy):
+        stack.enter_context(policy)
+    return policy
+
+
+def _show(terminal: Terminal, found: GameEstimates) -> None:
+    # Between two, what one wins the other loses, by all of these estimators.
+    shown = found.players[:1] if len(found.players) == 2 else found.players
+    rows = [
+        (player.player if not at else "", *_row(estimate))
+        for player in shown
+        for at, estimate in enumerate(player.estimates)
+    ]
+    terminal.table(_HEAD, rows, title=found.game, caption=_NOTE, left=(0, 1))
+    if len(shown) < len(found.players):
+        terminal.say(f"{found.players[1].player}: the same with the other sign")
+    for player in shown:
+        for estimate in player.estimates:
+            if estimate.warning is not None:
+                terminal.say(f"{player.player}, {estimate.name}: {estimate.warning}")
+    for omission in found.omitted:
+        terminal.say(f"not shown: {omission.estimator}: {omission.reason}")
+
+
+def _row(estimate: Estimate) -> tuple[str, str, str, str, str]:
+    worth, factor = estimate.worth_raw_hands, estimate.factor
+    exact = "any number" if estimate.standard_error == 0 or estimate.deals > 1 else "too few"
+    return (
+        estimate.name,
+        estimate.text,
+        f"{estimate.deals:,} deals",
+        exact if worth is None else f"{worth:,.0f}",
+        "-" if factor is None else f"{factor:,.1f}",
+    )

@@ -10,12 +10,11 @@ import typer
 from bots.studies.kuhn_runs import ExperimentProgress
 from bots.studies.learner import LearnerStudySettings
 from bots.studies.report import Report
+from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing, workers_from
 from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, showing_progress, time_left
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing, workers_from
 from dealer.cli.streams import EXIT_INTERRUPTED
 
 app = typer.Typer(

@@ -11,9 +11,9 @@ import typer
 from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Out, setting_option
+from dealer.cli.pages import need_web
 from dealer.cli.runs import complete_run, run_path
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
-from dealer.cli.web_extra import need_web
 from dealer.library import Run, new_table, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config

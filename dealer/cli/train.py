@@ -10,10 +10,9 @@ import typer
 from bots.learner.memory import Constants
 from bots.learner.training import LearnerSettings
 from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from dealer.cli.reports import PageFile, PageForce, show_report, write_report
-from dealer.cli.settings import given, setting_options
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.train_cfr import cfr
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bots.cfr.settings import CfrSettings
+from dealer.cli.computing import Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, duration, time_left
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, resumable, workers_from
 
 if TYPE_CHECKING:
     from bots.cfr.training import CfrProgress, TrainedStrategy, TrainingPlan

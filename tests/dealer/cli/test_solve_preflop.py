@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from bots.lp_mc.preflop import Chart, is_pure
-from dealer.cli.hand_charts import chart_view, picture
+from dealer.cli.solve_preflop import chart_view, picture
 from engine import STARTING_HANDS
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env

@@ -16,7 +16,6 @@ from dealer.cli.console import abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 
 _PANEL: Final = "Where it is computed"
-
 RunFolder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Where what is finished is kept; made if it is not there.")
 ]
