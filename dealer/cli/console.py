@@ -209,6 +209,9 @@ _FORMER_NAMES: Final = {
     "--at-once": "--parallel",
     "--jobs": "--contests",
     "--cards": "--card-seed",
+    "--beside": "--compare",
+    "--only": "--situation",
+    "--unseen": "--test-opponents",
 }
 """Former names of options; a command that has only the new one takes the old one, too."""
 

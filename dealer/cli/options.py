@@ -44,6 +44,7 @@ Quiet: TypeAlias = Annotated[
 JsonOutput: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON and nothing else.", rich_help_panel=_OUTPUT)
 ]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Junit: TypeAlias = Annotated[
     Path | None,
     typer.Option("--junit", metavar="FILE", help="Write a JUnit report for a build server.", rich_help_panel=_OUTPUT),

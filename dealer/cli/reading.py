@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 import typer
 
@@ -147,5 +147,10 @@ def counted(
         processes = workers or os.cpu_count() or 1
         counts = count_hands(source, on_progress=lambda hands: show(None, f"{hands:,} hands"), processes=processes)
     if not counts.hands:
-        abort("there is no finished hand in " + ", ".join(map(str, sources)))
+        abort_without_hands(sources)
     return counts
+
+
+def abort_without_hands(sources: Sequence[Path]) -> NoReturn:
+    """End the command because there is nothing to read."""
+    abort("there is no finished hand in " + ", ".join(map(str, sources)))

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort, write_file
+from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, counted, hand_finder
+from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, abort_without_hands, counted, hand_finder
 from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
@@ -39,24 +40,20 @@ def stats(
         bool, typer.Option("--full", help="Print all tables: by position and street, starting hands, final hands.")
     ] = False,
     brief: Annotated[bool, typer.Option("--brief", hidden=True)] = False,
-    times: Annotated[bool, typer.Option("--times", help="Read the times of actions, too; takes longer.")] = False,
+    times: Annotated[bool, typer.Option("--times", help="Also read the times of actions; takes longer.")] = False,
     game: GameName = None,
     chip_value: ChipValue = None,
     strict: Strict = False,
     workers: Annotated[
         int | None,
         typer.Option(
-            "--workers",
-            min=1,
-            max=1000,
-            help="Processes that count big logs.",
-            show_default="one per processor",
+            "--workers", min=1, max=1000, help="Processes that count big logs.", show_default="one per processor"
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all statistics as JSON.")] = False,
+    as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per bot and position as CSV.")] = False,
     variance: Annotated[
-        bool, typer.Option("--variance", help="Print win rates by estimators with less luck in them, instead.")
+        bool, typer.Option("--variance", help="Print win rates by variance-reduced estimators instead.")
     ] = False,
     policy: Annotated[
         list[str] | None,
@@ -85,6 +82,7 @@ def stats(
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
     terminal = context.ensure_object(Terminal)
+    find = hand_finder(game, chip_value, strict=strict)
     if variance:
         if full or brief or times or as_csv or workers is not None:
             abort(
@@ -93,27 +91,27 @@ def stats(
             )
         if ranges and not policy:
             abort("--ranges goes with --policy: it needs a player whose policy is known")
-        from dealer.cli.stats import show_estimates
-
-        show_estimates(
-            terminal,
-            sources,
-            known=policy or [],
-            over_ranges=ranges,
-            find=hand_finder(game, chip_value, strict=strict),
-            as_json=as_json,
-            save=save,
-        )
+        contest = _contest_to_save_in(sources) if save else None
+        players = _players_of(sources) if policy else {}
+        estimates = _estimates(terminal, sources, find, players, _policies(policy or [], players), over_ranges=ranges)
+        if contest is not None:
+            written = contest.model_copy(update={"estimates": estimates.games[0]})
+            write_file(sources[0] / RESULT_NAME, written.model_dump_json(indent=2) + "\n")
+        if as_json:
+            terminal.json(estimates)
+            return
+        for of_game in estimates.games:
+            _show(terminal, of_game)
         return
     if policy or ranges or save:
         abort("--policy, --ranges and --save go with --variance")
-    counts = counted(terminal, sources, hand_finder(game, chip_value, strict=strict), times=times, workers=workers)
+    counts = counted(terminal, sources, find, times=times, workers=workers)
     from logs.tracker.statistics import statistics_of
     from logs.tracker.tables import COLUMNS, rows, statistics_tables
 
     statistics = statistics_of(counts)
     if as_json:
-        terminal.print(statistics.model_dump_json(indent=2))
+        terminal.json(statistics)
         return
     if as_csv:
         text = io.StringIO()
@@ -122,55 +120,20 @@ def stats(
         writer.writerows(rows(statistics))
         terminal.print(text.getvalue(), end="")
         return
-    overview, *others = statistics_tables(statistics)
-    terminal.view(overview)
-    if full:
-        for view in others:
-            terminal.view(view)
+    views = statistics_tables(statistics)
+    for view in views if full else views[:1]:
+        terminal.view(view)
     more = "" if full else "; --full adds positions, streets and hands"
     terminal.say(f"arena stats --help defines the statistics{more}.")
+
+
+# ---- estimators
 
 
 _HEAD = ("player", "estimator", "mbb/g", "± 95 % over", "worth raw hands", "times")
 _NOTE = (
     "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."
 )
-
-
-def show_estimates(
-    terminal: Terminal,
-    sources: Sequence[Path],
-    *,
-    known: Sequence[str],
-    over_ranges: bool,
-    find: Callable[..., HandSource],
-    as_json: bool,
-    save: bool,
-) -> None:
-    """Read hands and print the estimates.
-
-    Args:
-        terminal: where.
-        sources: of the hands.
-        known: players whose policies are known, as ``NAME=POLICY``, or ``NAME`` for the bot that a run's result names.
-        over_ranges: whether to average over the cards that known players might have held.
-        find: makes a source of the hands.
-        as_json: whether to print JSON.
-        save: whether to write the estimates to the result of the run.
-    """
-    contest = _contest_to_save_in(sources) if save else None
-    players = _players_of(sources) if known else {}
-    policies = _policies(known, players)
-    estimates = _estimates(terminal, sources, policies, _doubts(players), over_ranges=over_ranges, find=find)
-    if contest is not None:
-        (found,) = estimates.games
-        written = contest.model_copy(update={"estimates": found})
-        write_file(sources[0] / RESULT_NAME, written.model_dump_json(indent=2) + "\n")
-    if as_json:
-        terminal.print(estimates.model_dump_json(indent=2))
-        return
-    for of_game in estimates.games:
-        _show(terminal, of_game)
 
 
 def _contest_to_save_in(sources: Sequence[Path]) -> ContestResult:
@@ -186,7 +149,7 @@ def _policies(known: Sequence[str], players: Mapping[str, PlayerResult]) -> dict
         name, equals, policy = text.partition("=")
         if not equals:
             if name not in players:
-                abort(f"--policy {text}: no result of a run says what {name} is; give --policy {name}=POLICY")
+                abort(f"--policy {text}: no result of a run names the bot of {name}; give --policy {name}=POLICY")
             policy = players[name].player
         if name in found:
             abort(f"--policy {name} is given twice")
@@ -207,27 +170,31 @@ def _players_of(sources: Sequence[Path]) -> dict[str, PlayerResult]:
     return found
 
 
-def _doubts(players: Mapping[str, PlayerResult]) -> dict[str, str]:
-    return {
-        name: f"{name} had {count_of(sum(player.faults.values()), 'fault')}: what was played for it is not its policy's"
-        for name, player in players.items()
-        if player.faults
-    }
-
-
 def _estimates(
     terminal: Terminal,
     sources: Sequence[Path],
+    find: Callable[..., HandSource],
+    players: Mapping[str, PlayerResult],
     policies: Mapping[str, str],
-    doubts: Mapping[str, str],
     *,
     over_ranges: bool,
-    find: Callable[..., HandSource],
 ) -> Estimates:
     from bots.errors import PolicyError, SpecError
+    from bots.evaluation.policies import open_policy
     from logs.variance.reduction import HandCorrections, Reduction, reduce_hands
 
+    doubts = {
+        name: f"{name} had {count_of(sum(player.faults.values()), 'fault')}: actions played for it are not its policy's"
+        for name, player in players.items()
+        if player.faults
+    }
     with contextlib.ExitStack() as stack:
+
+        def policy_of(name: str, text: str, game: Game) -> Policy:
+            try:
+                return stack.enter_context(open_policy(text, game))
+            except PolicyError as error:
+                raise PolicyError(f"{name}: {error}") from error
 
         def corrections(of: Game) -> HandCorrections:
             from bots.evaluation.hypothetical_hands import (
@@ -237,14 +204,14 @@ def _estimates(
                 number_of_holdings,
             )
 
-            known = {name: _policy(stack, name, text, of) for name, text in policies.items()}
-            imagined = [
+            known = {name: policy_of(name, text, of) for name, text in policies.items()}
+            hypothetical = [
                 HypotheticalHands(of, {name: known[name] for name in names})
                 for number in range(1, len(known) + 1)
                 for names in combinations(known, number)
                 if over_ranges and number_of_holdings(of, number) <= MOST_HOLDINGS
             ]
-            return ActionTerms(of, known, doubts, imagined=imagined)
+            return ActionTerms(of, known, doubts, imagined=hypothetical)
 
         reduction = Reduction(corrections if policies else None)
         try:
@@ -253,27 +220,12 @@ def _estimates(
         except (PolicyError, SpecError) as error:
             abort(f"--policy {error}" if isinstance(error, SpecError) else str(error))
         if not hands:
-            abort("there is no finished hand in " + ", ".join(map(str, sources)))
+            abort_without_hands(sources)
         found = reduction.estimates()
-    there = reduction.players
     for name in policies:
-        if name not in there:
-            abort(f"--policy {name}: there is no such player in these hands; theirs are {', '.join(there)}")
+        if name not in reduction.players:
+            abort(f"--policy {name}: there is no such player in these hands, only {', '.join(reduction.players)}")
     return found
-
-
-def _policy(stack: contextlib.ExitStack, name: str, text: str, game: Game) -> Policy:
-    """A policy, ended with the command."""
-    from bots.errors import PolicyError
-    from bots.evaluation.policies import AskedPolicy, parse_policy
-
-    try:
-        policy = parse_policy(text, game)
-    except PolicyError as error:
-        raise PolicyError(f"{name}: {error}") from error
-    if isinstance(policy, AskedPolicy):
-        stack.enter_context(policy)
-    return policy
 
 
 def _show(terminal: Terminal, found: GameEstimates) -> None:
