@@ -54,8 +54,8 @@ def equity(
         typer.Option(
             "--trials",
             metavar="N",
-            help=f"Draw this number of showdowns instead of counting all; {DEFAULT_SHOWDOWNS:,} are drawn where counting "
-            "takes too long.",
+            help="Draw this number of showdowns instead of counting all; by default "
+            f"{DEFAULT_SHOWDOWNS:,} are drawn where counting takes too long.",
             show_default=False,
         ),
     ] = None,

@@ -66,7 +66,7 @@ def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Pa
     runs = tmp_path / "runs"
     ran = arena_here("evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), *EXACT, "4")
     assert ran.code == 0
-    assert "nobody can win more than +0.0833 chips per hand from this opponent in this seat\n" in ran.out
+    assert "the best answer wins +0.0833 chips per hand from this opponent in this seat\n" in ran.out
     assert "C " in ran.out
     found = json.loads((runs / "seed-1.json").read_text())
     assert found["generations"] == 4
@@ -135,7 +135,7 @@ class TestLong:
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
-        assert err.splitlines()[-1] == "arena: interrupted; runs holds what is finished: the same command resumes"
+        assert err.splitlines()[-1] == "arena: interrupted; runs holds the finished part: the same command resumes"
         assert (tmp_path / "runs" / "seed-1.checkpoint").stat().st_size > 1000
 
 
