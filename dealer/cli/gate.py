@@ -11,7 +11,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument
 from dealer.cli.streams import EXIT_FAILED, EXIT_UNDECIDED
 from dealer.run.gate import GateVerdict, judge, junit_report
 from dealer.run.results import read_contest
@@ -24,12 +24,7 @@ def gate(
     context: typer.Context,
     run: Annotated[
         Path,
-        typer.Argument(
-            metavar="RUN",
-            help="The folder of a run, or its result.json.",
-            parser=run_path,
-            autocompletion=complete_run,
-        ),
+        run_argument(metavar="RUN", help="The folder of a run, or its result.json."),
     ],
     min_mbb: Annotated[float, typer.Option("--min-mbb", help="What the player has to win, in mbb/g.")],
     player: Annotated[str | None, typer.Option("--player", help="The player's name.", show_default="the first")] = None,

@@ -14,7 +14,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.progress import showing_progress
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument
 from dealer.cli.streams import EXIT_FAILED
 from engine import Game
 from engine.text import count_of
@@ -36,12 +36,10 @@ def _chip_value(text: str) -> Decimal:
 
 Sources: TypeAlias = Annotated[
     list[Path],
-    typer.Argument(
+    run_argument(
         metavar="RUN|LOG...",
         help="Folders of runs ('last': the newest in runs/), ACPC logs, PHH and PokerStars files.",
         show_default=False,
-        parser=run_path,
-        autocompletion=complete_run,
     ),
 ]
 GameName: TypeAlias = Annotated[
