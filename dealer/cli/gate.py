@@ -1,4 +1,4 @@
-"""``arena gate``: whether a player wins enough, as an exit code that a build can act on."""
+"""``arena gate``: whether a player wins enough, as an exit code for builds."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def gate(
         Path,
         run_argument(metavar="RUN", help="The folder of a run, or its result.json."),
     ],
-    min_mbb: Annotated[float, typer.Option("--min-mbb", help="What the player has to win, in mbb/g.")],
+    min_mbb: Annotated[float, typer.Option("--min-mbb", help="The least win rate, in mbb/g.")],
     player: Annotated[str | None, typer.Option("--player", help="The player's name.", show_default="the first")] = None,
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:
     """Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more hands are needed.
 
-    The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by what was played.
+    The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by its hands so far.
     """
     if not math.isfinite(min_mbb):
         abort(f"--min-mbb {min_mbb}: give a finite number of mbb/g")

@@ -183,7 +183,7 @@ def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:
     assert ran.code == 0
     assert ran.err == (
         "run/match.a.log: the times of its hands are unknown (it has no .tlog): they are dated a "
-        "second apart from the beginning of 2000 on; --begin says when the match began.\n"
+        "second apart from the beginning of 2000 on; --begin sets when the match began.\n"
     )
     ran = arena_here("export", "run/match.a.log", "-o", "begun", "--begin", "2026-01-03 20:15", "-f", "ohh")
     assert (ran.code, ran.err) == (0, "")
