@@ -1,4 +1,4 @@
-"""``arena hands``: single hands for a terminal: the ones a bot lost most on, or one by its number."""
+"""``arena hands``: the hands a bot lost most on, or one by its number, as text."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def hands(
 
 
 def hand_text(record: HandRecord) -> str:
-    """A hand as lines of text, a blank one at the end."""
+    """A hand as lines of text, the last one blank."""
     hand = replayed(record, record.betting.pot / max(1, max(record.game.blinds)))
     width = max(len(seat.name) for seat in hand.seats)
     lines = [f"{hand.match_name}, hand {hand.number}"]
     for seat in hand.seats:
         cards = " ".join(seat.cards) or "?"
-        lines.append(f"  {seat.position:<4} {seat.name:<{width}}  {cards:<{5}}  {seat.value:+,.10g}")
+        lines.append(f"  {seat.position:<4} {seat.name:<{width}}  {cards:<5}  {seat.value:+,.10g}")
     for step in hand.steps:
         if not step.name:
             lines.append(f"  {step.words}{': ' if step.cards else ''}{' '.join(step.cards)} (pot {step.pot:,})")

@@ -1,26 +1,25 @@
-"""What the commands that read hands share: their arguments, and how they report problems."""
+"""The arguments of commands that read hands, and their reports of problems."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.progress import showing_progress
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument
 from dealer.cli.streams import EXIT_FAILED
-from engine import Game
 from engine.text import count_of
-from logs.errors import DamagedLogError, ExportError, LogProblem, LogsError, UnknownGameError
+from logs.errors import DamagedLogError, ExportError, LogProblem, UnknownGameError
 from logs.formats import MOST_DECIMALS, Scale
-from protocol import GameDefinitionError, find_game
+from protocol import find_game
 
 if TYPE_CHECKING:
     from logs.hand_source import HandSource
@@ -36,12 +35,10 @@ def _chip_value(text: str) -> Decimal:
 
 Sources: TypeAlias = Annotated[
     list[Path],
-    typer.Argument(
+    run_argument(
         metavar="RUN|LOG...",
         help="Folders of runs ('last': the newest in runs/), ACPC logs, PHH and PokerStars files.",
         show_default=False,
-        parser=run_path,
-        autocompletion=complete_run,
     ),
 ]
 GameName: TypeAlias = Annotated[
@@ -56,7 +53,7 @@ ChipValue: TypeAlias = Annotated[
         "--chip-value",
         metavar="AMOUNT",
         parser=_chip_value,
-        help="What a chip is worth in PHH and PokerStars files.",
+        help="Value of a chip in PHH and PokerStars files.",
         show_default="the smallest unit of a file's amounts",
     ),
 ]
@@ -73,14 +70,13 @@ _MOST_SHOWN = 10
 
 
 class Problems:
-    """Reports problems with what is read: the first few in full, then their number."""
+    """Reports problems of files: the first few in full, then their number."""
 
     def __init__(self, terminal: Terminal) -> None:
         self.count = 0
         self._terminal = terminal
 
     def __call__(self, problem: LogProblem) -> None:
-        """Report a problem."""
         self.count += 1
         if self.count <= _MOST_SHOWN:
             self._terminal.say(str(problem))
@@ -91,7 +87,7 @@ class Problems:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Report how many problems were not shown; an error that ended the reading ends the command."""
+        """Report the number of further problems; an error that ended the reading ends the command."""
         more = self.count - _MOST_SHOWN
         if more > 0:
             self._terminal.say(f"and {count_of(more, 'more problem')} like these")
@@ -101,22 +97,15 @@ class Problems:
             abort(f"{error}: name the game with --game")
         if isinstance(error, ExportError):
             abort(f"{error}: --force overwrites it, --out takes another folder")
-        if isinstance(error, OSError):
-            abort(f"{error.filename}: {error.strerror}")
-        if isinstance(error, (LogsError, GameDefinitionError, ValueError)):
+        if isinstance(error, ValueError):
             abort(str(error))
 
 
-def game_named(name: str | None) -> Game | None:
-    """The game that an option names, if any; ends the command if there is no such game."""
-    return None if name is None else find_game(name)[1]
-
-
 def hand_finder(game: str | None, chip_value: Decimal | None, *, strict: bool = False) -> Callable[..., HandSource]:
-    """`logs.hand_source.find` with what the options of a command say."""
+    """`logs.hand_source.find` with the options of a command."""
     from logs.hand_source import find
 
-    return partial(find, game=game_named(game), chip_value=chip_value, strict=strict)
+    return partial(find, game=None if game is None else find_game(game)[1], chip_value=chip_value, strict=strict)
 
 
 def counted(
@@ -128,14 +117,12 @@ def counted(
     times: bool = False,
     workers: int | None = None,
 ) -> HandCounts:
-    """All hands of runs and logs, counted; ends the command if they cannot be read or there are none.
+    """All hands of runs and logs, counted; ends the command if there are none.
 
     Args:
-        terminal: shows the progress and the problems.
-        sources: paths of runs and logs.
-        find: finds the hands, as `hand_finder` gives it.
-        transcript: what the dealer wrote to standard error, of a single log.
-        times: read the times of actions.
+        find: from `hand_finder`.
+        transcript: the dealer's standard error, of a single log.
+        times: also read the times of actions.
         workers: processes; None for one per processor.
     """
     from logs.tracker.many_files import count_hands
@@ -147,5 +134,10 @@ def counted(
         processes = workers or os.cpu_count() or 1
         counts = count_hands(source, on_progress=lambda hands: show(None, f"{hands:,} hands"), processes=processes)
     if not counts.hands:
-        abort("there is no finished hand in " + ", ".join(map(str, sources)))
+        abort_without_hands(sources)
     return counts
+
+
+def abort_without_hands(sources: Sequence[Path]) -> NoReturn:
+    """End the command because there is nothing to read."""
+    abort("there is no finished hand in " + ", ".join(map(str, sources)))

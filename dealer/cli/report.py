@@ -48,7 +48,7 @@ def report(
 
 
 def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]) -> tuple[list[TableView], str]:
-    """What the page shows of everybody's leaks, and why it shows nothing."""
+    """The tables of the leaks of all players, or the reason why there are none."""
     from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 
     with showing_progress(terminal, "comparing hands of the same cards") as show:
@@ -62,7 +62,6 @@ def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSour
 
 
 def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResult | None:
-    """The result of a run, if there is one that can be read."""
     if not (source / RESULT_NAME).is_file():
         return None
     try:

@@ -10,20 +10,14 @@ import typer
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
 from dealer.cli.reading import ChipValue, GameName, hand_finder
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument
 
 
 def watch(
     context: typer.Context,
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[RUN|DIR...]",
-            help="Folders of runs, or folders that hold runs.",
-            show_default="runs",
-            parser=run_path,
-            autocompletion=complete_run,
-        ),
+        run_argument(metavar="[RUN|DIR...]", help="Folders of runs, or folders that hold runs.", show_default="runs"),
     ] = None,
     game: GameName = None,
     chip_value: ChipValue = None,
