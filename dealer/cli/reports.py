@@ -1,4 +1,4 @@
-"""The report of a re-made work: its tables in the terminal, all of it as a page."""
+"""A study's report: its tables in the terminal, all of it as a page."""
 
 from __future__ import annotations
 

@@ -43,9 +43,7 @@ def evolved(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the finished runs.")],
     beside: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--beside", metavar="FOLDER", help="Also compare the player of this folder; may be repeated."
-        ),
+        typer.Option("--beside", metavar="FOLDER", help="Also compare the player of this folder; may be repeated."),
     ] = None,
     deals: Annotated[
         int, typer.Option("--deals", min=1, help="Deals that nothing was trained on, each played 100 times.")
