@@ -46,7 +46,7 @@ from engine.errors import quoted
 from engine.text import shown
 from logs.estimation import AnyTimeMean, Rate, score_bounds
 from logs.tracker.positions import round_names
-from logs.view import Acted, Dealt, HandEvent, PlayerView, Shown, action_words, hand_events, live_views, strength_of
+from logs.view import Acted, Dealt, HandEvent, HandView, Shown, action_words, hand_events, live_views, strength_of
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
 from protocol.actions import scan_action
 from protocol.match_state import betting_text
@@ -170,8 +170,13 @@ class Scene:
         return Choices(view.can_fold, view.to_call, 0 < view.to_call == view.stack_left, raises)
 
     @cached_property
-    def players(self) -> tuple[PlayerView, ...]:
-        return live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1].seats
+    def moment(self) -> HandView:
+        """The same moment as everybody at the table sees it; with each player's result once the hand is over."""
+        now = live_views(self.betting, self.names, self.all_hole_cards, self.board)[-1]
+        if self.values is None:
+            return now
+        seats = zip(now.seats, self.values, strict=True)
+        return replace(now, seats=tuple([replace(seat, value=value) for seat, value in seats]))
 
 
 MOVED: Final = {

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from engine import CARD_TEXTS, Card, Game, Move, Position, betting_start, betting_steps, rank_hand, uncalled
+from engine import CARD_TEXTS, Card, Game, Move, Position, betting_start, betting_steps, rank_hand, side_pots, uncalled
 from engine.betting import BettingState
 from engine.holdem import holdem_blinds, is_holdem
 from engine.text import shown
@@ -247,6 +247,7 @@ class HandView:
     Attributes:
         words: what has happened since the view before, such as ``Ann raises to 300``.
         pot: chips put in by every player so far, without those that went back.
+        pots: the main pot and the side pots where an all-in has divided it and all bets are called; empty otherwise.
         to_call: chips that a call by the player in turn would add; 0 where no player is in turn.
         seats: the players, in the order of their positions.
         comments: names and texts of the players' comments before it.
@@ -260,6 +261,7 @@ class HandView:
     pot: int
     to_call: int
     seats: tuple[PlayerView, ...]
+    pots: tuple[int, ...] = ()
     comments: tuple[tuple[str, str], ...] = ()
     time_ms: float | None = None
 
@@ -382,6 +384,14 @@ class _Table:
                 self.seats[at] = replace(self.seats[at], last=words)
         return f"{who} {words}"
 
+    def _pots(self) -> tuple[int, ...]:
+        is_called = all(
+            seat.has_folded or seat.is_all_in or spent == max(self.spent)
+            for seat, spent in zip(self.seats, self.spent, strict=True)
+        )
+        pots = side_pots(self.spent, self.state.folded) if is_called else []
+        return tuple([pot.amount for pot in pots]) if len(pots) > 1 else ()
+
     def view(
         self, words: str, comments: Sequence[tuple[str, str]], time_ms: float | None, *, begins_round: bool
     ) -> HandView:
@@ -398,6 +408,7 @@ class _Table:
             pot=sum(self.spent),
             to_call=state.to_call if is_turn else 0,
             seats=tuple(seats),
+            pots=self._pots(),
             comments=tuple(comments),
             time_ms=time_ms,
         )

@@ -1,4 +1,4 @@
-"""What `docs/evolved.md` shows is what the report on the champion's run gave, and the champion is what it says."""
+"""The tables of `docs/evolved-tables.md` are those of the report on the run of the shipped champion."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 
 from bots.evolved.chromosome import CHAMPION, read_chromosome
 from bots.studies.evolved import FIELDS, StudyMatch, play_matches, results_table
+from bots.studies.evolved_play import PLAYED
+from bots.studies.report import Verdict
 from tests.scripts import script
 
 REMAKE = script("evolved/remake.py")
@@ -30,6 +32,15 @@ def test_the_champion_is_that_of_the_report() -> None:
     assert REMAKE.SETTINGS.seed not in (record["chosen"]["seed"], record["settings"]["seed"])
     means = {row[0]: float(row[-1].replace(",", "")) for row in DATA["tables"]["Runs side by side"]["rows"]}
     assert set(means) == set(REMAKE.RUNS)
+
+
+@pytest.mark.parametrize("what", ["Won", "Times", "Dollars"])
+def test_verdicts_follow_from_the_figures(what: str) -> None:
+    """By the rule of today, which calls a figure reproduced only if the deals could have shown another one."""
+    apart = (1 + 100 * REMAKE.SETTINGS.deals / PLAYED["player"]) ** 0.5
+    for quantity, *cells, verdict, _ in DATA["tables"][f"{what}, by the hand at the end"]["rows"]:
+        printed, ours, half = (float(cell.strip("± ").replace(",", "")) for cell in cells)
+        assert Verdict.within(printed, ours, half * apart or None).value == verdict, quantity
 
 
 @pytest.mark.slow  # thousands of hands at a table of ten

@@ -1,4 +1,4 @@
-"""What `docs/kuhn.md` shows of the report is what came out of it, and its exact columns are exact."""
+"""The tables of `docs/kuhn-tables.md` are those of the report, and its exact columns are exact."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import best_answer
-from bots.studies.report import printed_figures
+from bots.studies.report import printed_figures, with_blocks
 from tests.scripts import script
 
 REMAKE = script("kuhn/remake.py")
@@ -14,7 +14,19 @@ REMAKE = script("kuhn/remake.py")
 
 def test_the_page_shows_the_report() -> None:
     text = REMAKE.PAGE.read_text("utf-8")
-    assert REMAKE.with_blocks(text, REMAKE.blocks(REMAKE.stored())) == text
+    assert with_blocks(text, REMAKE.blocks(REMAKE.stored())) == text
+
+
+def test_each_printed_figure_has_one_verdict() -> None:
+    tables = REMAKE.stored()["tables"]
+    judged = [
+        row for table in tables.values() if {"verdict", "interval"} <= {*table["columns"]} for row in table["rows"]
+    ]
+    judged += tables["sums"]["rows"]
+    printed = [row for row in judged if row[1] != "-"]
+    assert f"Of {len(printed)} printed figures" in REMAKE.stored()["sentences"][1]
+    for name in ("classic", "breadth", "depth", "both"):
+        assert len(tables[name]["rows"]) == len(printed_figures("kuhn")["best"][name])
 
 
 def test_what_was_printed_and_what_is_possible() -> None:
@@ -35,4 +47,4 @@ def test_what_was_printed_and_what_is_possible() -> None:
 @pytest.mark.slow  # numba compiles
 def test_the_page_shows_what_the_command_prints() -> None:
     text = REMAKE.PAGE.read_text("utf-8")
-    assert REMAKE.with_blocks(text, {"run": REMAKE.run_output()}) == text
+    assert with_blocks(text, {"run": REMAKE.run_output()}) == text

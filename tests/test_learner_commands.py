@@ -1,4 +1,4 @@
-"""What `docs/learner.md` shows is what its commands printed."""
+"""`docs/learner-tables.md` shows the output of its commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `docs/small-games.md` shows is what comes out, and its examples run."""
+"""The output in `docs/small-games.md` is that of its commands, and its examples run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.dealer.helpers import ROOT
 from tests.scripts import script
 
 
-def test_the_page_shows_what_comes_out() -> None:
+def test_the_page_shows_the_output() -> None:
     remake = script("small-games/remake.py")
     text = remake.PAGE.read_text("utf-8")
-    assert remake.with_blocks(text) == text
+    assert remake.remade(text) == text
 
 
 def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,7 +67,7 @@ class RembrantBot(Bot):
         paper's. What it leaves open is decided here, in `bots.rembrant.rules.Style` wherever another choice is as good:
         all sizes but two, the meaning of the slashes, how hands made on the board count, which hands pay when a check
         is not free. Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind.
-        docs/gap-fillings.md lists all of it.
+        docs/gap-fillings.md has the full list.
 
     Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
         opponent is the player who made the last bet or raise of the round (`read_opponent`). Games other

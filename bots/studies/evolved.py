@@ -128,7 +128,7 @@ def evolved_report(
         sections.append(
             Section(
                 "Other runs",
-                ("Do other settings, or longer and larger runs, help on deals that nobody has trained on?",),
+                ("The effect of other settings and of longer and larger runs on unseen deals.",),
                 (side_by_side([runs, *beside], unseen, settings.seed),),
             )
         )
@@ -145,7 +145,7 @@ def evolved_report(
     trained = signed(per_thousand(players[0].trained).value, 1)
     sentences = [
         f"From its nine trainers the player wins {trained} dollars per 1,000 hands on the deals of its training and "
-        f"{signed(won.value, 1)}{half} on deals it has never seen.",
+        f"{signed(won.value, 1)}{half} on unseen deals.",
     ]
     if matches:
         sentences.append(_fields_sentence(results))
@@ -181,8 +181,8 @@ def _winnings(players: Sequence[MeasuredPlayer]) -> Section:
     return Section(
         "Winnings",
         (
-            "An evolution keeps what won on its own deals, so its winnings there flatter it; deals that nothing was "
-            "trained on say what the player is worth.",
+            "An evolution keeps what won on its own deals, so its winnings there are too high. Unseen deals show the "
+            "strength of the player.",
         ),
         (
             winnings_chart(player.trained, "The player on the deals of its training"),
@@ -202,8 +202,8 @@ def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
     return Section(
         "Along the runs",
         (
-            "Earlier trainers are those that the nine runs had found by their middle; none of these opponents has any "
-            "influence on a run.",
+            "Earlier trainers are those that the nine runs had found by their middle. None of these opponents affects "
+            "a run.",
         ),
         (
             fitness_chart(runs.player),
@@ -242,7 +242,7 @@ def _genes_section(runs: FinishedRuns, settings: EvolvedStudySettings) -> Sectio
     return Section(
         "Genes",
         (
-            "A gene is used when a decision asks for it. What is never used has not been bred but drawn once, or come "
+            "A gene is used when a decision reads it. A gene that is never used has its random initial value, or came "
             "along with its neighbours.",
         ),
         (_use_chart(uses), _use_figures(uses[0]), *_unused_tables(uses[0])),
@@ -259,13 +259,13 @@ def _matches(results: Sequence[MatchResult]) -> Section:
 
 def _fields_sentence(results: Sequence[MatchResult]) -> str:
     of = {result.opponent.bot: result for result in results if result.opponent.game == "limit10"}
-    told = []
+    parts = []
     for name in FIELDS:
         low = of[name].rate.low
-        told.append(f"{name} ({of[name].rate.text()}{'' if low is not None and low > 0 else ', not sure'})")
+        parts.append(f"{name} ({of[name].rate.text()}{'' if low is not None and low > 0 else ', not significant'})")
     is_sure = all((of[name].rate.low or 0.0) > 0 for name in FIELDS)
-    verb = "beats" if is_sure else "does not surely beat"
-    return f"At tables of ten it {verb} nine bots of each of these kinds: {', '.join(told)}."
+    verb = "significantly beats" if is_sure else "does not significantly beat"
+    return f"At tables of ten it {verb} nine bots of each of these kinds: {', '.join(parts)}."
 
 
 _ROUNDS: Final = ("flop", "turn", "river")
@@ -305,7 +305,7 @@ def _use_chart(uses: Sequence[_GeneUse]) -> LineChart:
         x_label="hands dealt (logarithmic)",
         y_label="% of the genes",
         lines=tuple(Line.of(use.name, use.hands, [100 * share for share in use.share], has_dots=True) for use in uses),
-        note="Against the nine trainers, on deals that nothing was trained on.",
+        note="Against the nine trainers, on unseen deals.",
         is_log=True,
     )
 
@@ -344,14 +344,14 @@ def _growth(doublings: Sequence[float], percent: float) -> Verdict:
 def _all_used(use: _GeneUse) -> Claim:
     hands, percent = use.hands[-1], 100 * use.share[-1]
     if hands < GENERATED_GENES_HANDS:
-        about = f"% of the genes used in {hands:,} hands; in {GENERATED_GENES_HANDS:,} all of them are to be"
+        about = f"% of the genes used in {hands:,} hands; the thesis expects all of them in {GENERATED_GENES_HANDS:,}"
         return Claim(about, f"{percent:.1f}")
     return Claim.plain(
-        f"% of the genes used in {hands:,} hands, which are to use them all",
+        f"% of the genes used in {hands:,} hands, enough for all of them by the thesis",
         "100",
         f"{percent:.1f}",
         bool(use.used.all()),
-        "players bring situations about, not the cards alone, and rare hands hardly ever meet the rare ones",
+        "situations depend on the players as well as on the cards, and rare ones hardly ever meet rare hands",
     )
 
 
@@ -397,7 +397,7 @@ _US: Final = "evolved"
 
 
 class StudyMatch(NamedTuple):
-    """A match against some bot: one in ``limit``, nine in ``limit10``; each deal is played in every rotation."""
+    """A match against one bot in ``limit`` or nine in ``limit10``; each deal is played in every rotation."""
 
     bot: str
     game: str
@@ -496,7 +496,7 @@ def results_table(results: Sequence[MatchResult]) -> TableView:
             for result in results
         ),
         "Thousandths of a big blind per hand, each deal in every rotation over the seats; deals are the units of the "
-        "normal intervals. Everybody plays by its own rules before the flop, too, and there is no rake.",
+        "normal intervals. All bots play their own strategy before the flop, and there is no rake.",
     )
 
 

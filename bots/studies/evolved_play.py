@@ -1,6 +1,7 @@
-"""What the thesis on the evolved agent prints of its player and its nine trainers (chapters 5.4, 5.5), and our players.
+"""The printed figures of the player and its nine trainers (chapters 5.4 and 5.5), compared with those of our players.
 
-Its graphs are lost; its tables are in ``evolved_printed.json``. Two have 21 rows, not the twenty of their heading.
+The graphs of the thesis are lost; its tables are in ``evolved_printed.json``. Two have 21 rows, not the 20 of their
+heading.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from logs.estimation.mean import signed
 from logs.page.table import ABSENT, TableView
 from logs.tracker.definitions import classify
 
-_TOO_FEW: Final = "too few deals were played to tell"
+_TOO_FEW: Final = "too few deals were played"
 PLAYED: Final = {"player": 52_000, "trainer": 20_000}
 """Hands in a generation of the player and of a trainer: 520 and 200 deals, each played a hundred times."""
 GENERATED_GENES_HANDS: Final = 5_179_648
@@ -137,10 +138,10 @@ def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
         Claims(
             "Winnings after the flop",
             tuple(after),
-            "Dollars per 1,000 hands dealt, from those in which the player saw the flop: the work prints only these. "
-            "Each at the table of its training. On the deals of the training the figure is exact and says what "
-            "the evolution has found, not what the player is worth; on other deals the 95 % interval is that of all "
-            "deals, for these ten players.",
+            "Dollars per 1,000 hands dealt, from those in which the player saw the flop, the only ones that the thesis "
+            "prints, at the table of its training. On the deals of the training the figure is exact: the result of the "
+            "evolution, not the strength of the player. On other deals, the 95 % interval is over all deals, for these "
+            "ten players.",
         ),
         sheet(
             "Winnings in all hands",
@@ -153,8 +154,8 @@ def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
                 "printed, with as much lost before the flop",
             ),
             whole,
-            "Dollars per 1,000 hands dealt. What is lost before the flop is the charts' doing, the same for everybody, "
-            "and missing in the printed figures: the last column adds ours to them.",
+            "Dollars per 1,000 hands dealt. The charts cause the losses before the flop, the same for all players; the "
+            "printed figures do not include them, and the last column adds ours.",
         ),
     )
 
@@ -168,14 +169,14 @@ def verdict_on_winnings(
     chance = unseen.half_width_95 * (unseen_deals / printed_deals) ** 0.5
     verdict = Verdict.within(printed, unseen.value, (chance**2 + unseen.half_width_95**2) ** 0.5)
     if verdict is Verdict.REPRODUCED:
-        return verdict, "other deals bring as much, within what chance does"
+        return verdict, "the same on other deals, within chance"
     if verdict is Verdict.UNDECIDED:
         return verdict, _TOO_FEW
     if printed < unseen.value:
-        return Verdict.NOT_REPRODUCED, "ours wins more, on other deals too"
+        return Verdict.NOT_REPRODUCED, "ours wins more, also on other deals"
     if trained + _TWO_SETS * chance >= printed:
-        return Verdict.LUCKY, "other deals bring less"
-    return Verdict.NOT_REPRODUCED, "ours wins less, on its own deals already"
+        return Verdict.LUCKY, "less on other deals"
+    return Verdict.NOT_REPRODUCED, "ours wins less, even on its own deals"
 
 
 def winnings_chart(watched: HandResults, title: str, note: str = "") -> LineChart:
@@ -224,8 +225,8 @@ def best_hands(sides: MeasuredPlayer) -> tuple[TableView, Claims]:
         "The 20 best starting hands",
         columns,
         rows,
-        "Of the hands in which it saw the flop: times, how often it won a part of the pot, and what they brought. The "
-        "last column is the 95 % interval of the dollars on other deals.",
+        "Of the hands in which it saw the flop: times, share in which it won a part of the pot, and winnings. The last "
+        "column is the 95 % interval of the dollars on other deals.",
     )
     return view, _verdicts_on_hands(printed, ours[0][0], ours[1][0], ours[1][1])
 
@@ -249,7 +250,7 @@ def _verdicts_on_hands(
                 f"{kept[1]} of {len(names[2])}",
                 printed=f"{kept[0]} of {count}",
                 verdict=Verdict.REPRODUCED if is_most else Verdict.NOT_REPRODUCED,
-                why=f"they are to be the most powerful hands, and {'most' if is_most else 'not even most'} of them are",
+                why=f"they should be the most powerful hands, and {'most' if is_most else 'not even most'} of them are",
             ),
             Claim("of the printed best, among our 20 best on other deals", f"{len(names[0] & names[2])} of {count}"),
             Claim(
@@ -289,7 +290,7 @@ def _table(
 
 
 def finals(sides: MeasuredPlayer) -> tuple[Claims, ...]:
-    """How often it won with each hand at the end, and what these hands brought."""
+    """How often it won with each hand at the end, and the winnings of these hands."""
     printed = {row.name: row for row in printed_player(sides.name).finals}
     of = PLAYED["player" if sides.name == "player" else "trainer"]
     won, times, dollars = [], [], []
@@ -310,8 +311,8 @@ def finals(sides: MeasuredPlayer) -> tuple[Claims, ...]:
         dollars.append(_compared(f"{name}: dollars", brought, figures[2], 1, factor))
     note = (
         "On other deals; the hand at the end is that of the last round the player saw. Times and dollars are per 1,000 "
-        "hands dealt. A figure is called reproduced if it differs by no more than chance makes two sets of deals "
-        "differ, ours and one of the printed size; that the chromosomes differ comes on top of that."
+        "hands dealt. A figure is reproduced if it differs by no more than chance between two sets of deals, ours and "
+        "one of the printed size. The difference between the chromosomes comes on top of that."
     )
     return (
         Claims("Won, by the hand at the end", tuple(won), note),
@@ -329,12 +330,13 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
     text, interval = f"{ours.value:,.{digits}f}", _interval_text(ours, digits)
     if printed is None:
         return Claim(quantity, text, interval)
-    room = None if ours.half_width_95 is None else ours.half_width_95 * (1 + factor**2) ** 0.5
+    # A sample without any spread is no exact figure.
+    room = ours.half_width_95 * (1 + factor**2) ** 0.5 if ours.half_width_95 else None
     verdict, why = Verdict.within(printed, ours.value, room), ""
     if verdict is Verdict.UNDECIDED:
         why = _TOO_FEW
     elif verdict is Verdict.NOT_REPRODUCED:
-        why = f"ours is {'higher' if ours.value > printed else 'lower'} than by chance"
+        why = f"ours is {'higher' if ours.value > printed else 'lower'} than chance explains"
     return Claim(quantity, text, interval, f"{printed:,.{digits}f}", verdict, why)
 
 
@@ -380,15 +382,15 @@ def style(watched: HandResults, preflop: Preflop) -> Claims:
             ABSENT if ours.play_class is None else ours.play_class.name,
             printed="mouse",
             verdict=Verdict.REPRODUCED if is_mouse else Verdict.NOT_REPRODUCED,
-            why="a mouse is passive before the flop; by the work's own table its figures make a "
+            why="a mouse is passive before the flop; by the table of the thesis, its figures are those of a "
             f"{theirs.play_class.name} player; ours: {ours.explanation}",
         )
     )
     return Claims(
         "Style of play",
         tuple(rows),
-        "On other deals. VPIP and PFR are the charts' doing, which were rebuilt to fit these figures; only the rest "
-        "says something about the evolution. AF is bets and raises over calls after the flop.",
+        "On other deals. VPIP and PFR depend on the charts, which were rebuilt to fit these figures; only the rest "
+        "depends on the evolution. AF is bets and raises over calls after the flop.",
     )
 
 
@@ -427,7 +429,7 @@ def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
         x_label="trainers found in the run",
         y_label="generations",
         lines=tuple(lines),
-        note="The work saw cycles: a much better individual soon fills the table with its like, which then rest.",
+        note="The thesis reports cycles: a much better individual fills the table with its like, and progress stops.",
     )
 
 
@@ -455,7 +457,7 @@ def checks_charts(runs: Sequence[FinishedRun]) -> list[LineChart]:
                     x_label="generation",
                     y_label="dollars per 1,000 hands",
                     lines=tuple(lines),
-                    note="The best individual of a generation, on deals of the checks; these opponents decide nothing.",
+                    note="The best individual of a generation, on other deals; these opponents do not affect the run.",
                 )
             )
     return charts
@@ -487,7 +489,7 @@ def against_chart(
         x_label="trainers found in the run" if len(runs) > 1 else "best individuals so far, in order",
         y_label="dollars per 1,000 hands",
         lines=tuple(lines),
-        note="On deals that nothing was trained on, all lines on the same ones.",
+        note="On unseen deals, the same for all lines.",
     )
 
 
@@ -507,7 +509,7 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
         "The first and the last of each run",
         ("run", "generations", "bests", *heads),
         rows,
-        "Dollars per 1,000 hands on deals that nothing was trained on, with 95 % intervals of all deals.",
+        "Dollars per 1,000 hands on unseen deals, with 95 % intervals over all deals.",
     )
 
 
@@ -586,9 +588,8 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
         "Runs side by side",
         ("run", "settings", *against, ("mean", "over the tables")),
         rows,
-        "Dollars per 1,000 hands against nine others, with rake, on the same deals for all, which nothing was trained "
-        "on; 95 % intervals of all deals. Callers and raisers play the charts before the flop and always call or raise "
-        "after it.",
+        "Dollars per 1,000 hands against nine others, with rake, on the same unseen deals for all; 95 % intervals over "
+        "all deals. Callers and raisers play the charts before the flop and always call or raise after it.",
     )
 
 

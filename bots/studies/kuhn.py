@@ -1,9 +1,9 @@
-"""The report: every claim, table and figure of the thesis on Kuhn poker, next to ours."""
+"""The report on Kuhn poker: every claim, table and figure of the thesis compared with ours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, permutations
+from itertools import chain, product
 from statistics import fmean, variance
 from typing import Final
 
@@ -23,6 +23,7 @@ from bots.studies.kuhn_sections import (
     value_line,
 )
 from bots.studies.report import Claim, Claims, Report, Section, Verdict, printed_figures, sheet
+from logs.estimation.mean import signed
 
 
 def kuhn_report(found: ExperimentResults) -> Report:
@@ -37,12 +38,12 @@ def kuhn_report(found: ExperimentResults) -> Report:
     most = max(map(len, found.values()))
     facts = (
         ("runs", f"{runs:,}"),
-        ("seeds", f"{most} of 100 generations against a model; fewer of longer runs, as the tables say"),
+        ("seeds", f"{most} of 100 generations against a model; fewer of longer runs, see the tables"),
         ("population", "1,010"),
         ("hands behind a fitness", "1,010"),
     )
     return Report(
-        "Kuhn poker by genetic algorithms: what became of the claims", tuple(_summary(found, sections)), facts, sections
+        "Kuhn poker by genetic algorithms: the claims of the thesis", tuple(_summary(found, sections)), facts, sections
     )
 
 
@@ -54,80 +55,70 @@ def _summary(found: ExperimentResults, sections: tuple[Section, ...]) -> Iterato
         fmean([result.record_value or 0 for result in results]),
     )
     yield (
-        "A fitness of 1,010 hands is a noisy one, and the best of 100,000 noisy figures is no measurement of "
-        f"anything. Against Rational nobody can win more than {possible:.4f} chips per hand in the first seat; the "
-        f"highest fitness of a run is {record:.4f} on average, {record / possible:.1f} times as much, and the "
-        f"strategy that had it wins {value:.4f}. Nearly every «best» of the work is such a figure. What it can be "
-        "told from beforehand is the luck: the best possible, and 4.3 standard errors. A champion has to be "
-        "measured again, by hands that did not choose it, or exactly, which needs no hand "
-        "at all."
+        "A fitness is the noisy mean of 1,010 hands, and the highest of about 100,000 of them measures mostly luck. "
+        f"Against Rational, no strategy wins more than {possible:.4f} chips per hand in the first seat. The highest "
+        f"fitness of a run is {record:.4f} on average, {record / possible:.1f} times as much, and the strategy that "
+        f"had it wins {value:.4f}. Nearly every best result of the thesis is such a maximum: the highest possible "
+        "value plus 4.3 standard errors. A champion must be evaluated on hands that did not select it, or exactly."
     )
     rows = list(chain.from_iterable(part.rows for one in sections for part in one.parts if isinstance(part, Claims)))
     counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
     printed = sum(counts.values()) - counts[Verdict.NOT_PRINTED]
     yield (
-        f"Of {printed} comparisons with printed figures {counts[Verdict.REPRODUCED]} are reproduced, "
-        f"{counts[Verdict.LUCKY]} only as lucky maxima, and {counts[Verdict.NOT_REPRODUCED]} are not"
-        f"{f', and {counts[Verdict.UNDECIDED]} undecided' if counts[Verdict.UNDECIDED] else ''}. "
-        "The genetic algorithm itself works as described: populations come near the best answers within ten to some "
-        "thirty generations."
+        f"Of {printed} printed figures, {counts[Verdict.REPRODUCED]} are reproduced, {counts[Verdict.LUCKY]} only as "
+        f"lucky maxima, {counts[Verdict.NOT_REPRODUCED]} are not reproduced, and "
+        f"{counts[Verdict.UNDECIDED]} are undecided. "
+        "The genetic algorithm itself works as described: populations approach the best responses within about 10 to "
+        "30 generations."
     )
 
 
 def _relations() -> Section:
     game = KuhnGame()
     strategies = {name: model(name, Variant.CLASSIC) for name in FOUR_MODELS}
-    rows = []
-    for one in FOUR_MODELS:
-        cells = []
-        for other in FOUR_MODELS:
-            first = expected_value(game, strategies[one], strategies[other])
-            second = -expected_value(game, strategies[other], strategies[one])
-            cells.append(f"{round((first + second) / 2, 9) + 0.0:+.4f}")
-        rows.append((one.capitalize(), *cells))
-    beaten = [
-        (one, other)
-        for one, other in permutations(FOUR_MODELS, 2)
-        if rows[FOUR_MODELS.index(one)][1 + FOUR_MODELS.index(other)].startswith("+")
-        and float(rows[FOUR_MODELS.index(one)][1 + FOUR_MODELS.index(other)]) > 0
-    ]
-    said = ", ".join(f"{one.capitalize()} beats {other.capitalize()}" for one, other in beaten)
-    heads = ("wins from", *map(str.capitalize, FOUR_MODELS))
+    won = {
+        (one, other): (
+            expected_value(game, strategies[one], strategies[other])
+            - expected_value(game, strategies[other], strategies[one])
+        )
+        / 2
+        for one, other in product(FOUR_MODELS, repeat=2)
+    }
+    rows = [(one.capitalize(), *(signed(won[one, other], 4) for other in FOUR_MODELS)) for one in FOUR_MODELS]
+    beaten = [f"{one.capitalize()} beats {other.capitalize()}" for (one, other), chips in won.items() if chips > 1e-9]
     return Section(
-        "Who beats whom",
+        "Relations of the models",
         (
-            f"The work draws the relations of its models after 1,000 games in each seat. Exactly: {said}. The "
-            "closest of these differences cannot be decided by so few games.",
+            f"The thesis compares its models by 1,000 games in each seat. Exactly: {', '.join(beaten)}. So few games "
+            "cannot decide the closest of these differences.",
         ),
-        (sheet("Chips per hand, mean of both seats, exact", heads, rows),),
+        (sheet("Chips per hand, mean of both seats, exact", ("wins from", *map(str.capitalize, FOUR_MODELS)), rows),),
     )
 
 
 def _hand_calculations() -> Section:
     game = KuhnGame()
     bluffer, rational = model("bluffer", Variant.CLASSIC), model("rational", Variant.CLASSIC)
-
-    queen_bets, queen_calls, queen_folds = ((0.0, 1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), (0.0,) * 6)
-    king_bets, king_calls, king_folds = ((0.0, 0.0, 1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.0,) * 6)
+    bets, calls, folds = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), (0.0,) * 6
+    king_bets, king_calls = (0.0, 0.0, 1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    sums = (
+        ("first player, queen against Rational: bets", -0.5, _with_card(game, rational, 1, bets)),
+        ("checks and calls", -0.5, _with_card(game, rational, 1, calls)),
+        ("checks and folds", 0.0, _with_card(game, rational, 1, folds)),
+        ("first player, king against Bluffer: bets", 1.35, _with_card(game, bluffer, 2, king_bets)),
+        ("checks and folds", -0.2, _with_card(game, bluffer, 2, folds)),
+        ("checks and calls", 1.6, _with_card(game, bluffer, 2, king_calls)),
+        ("second player, king, Bluffer has checked: bets", 1.16, _king_behind_a_check(bluffer)),
+    )
     rows = [
-        _sum_of_text("first player, queen against Rational: bets", -0.5, _with_card(game, rational, 1, queen_bets)),
-        _sum_of_text("checks and calls", -0.5, _with_card(game, rational, 1, queen_calls)),
-        _sum_of_text("checks and folds", 0.0, _with_card(game, rational, 1, queen_folds)),
-        _sum_of_text("first player, king against Bluffer: bets", 1.35, _with_card(game, bluffer, 2, king_bets)),
-        _sum_of_text("checks and folds", -0.2, _with_card(game, bluffer, 2, king_folds)),
-        _sum_of_text("checks and calls", 1.6, _with_card(game, bluffer, 2, king_calls)),
-        _sum_of_text("second player, king, Bluffer has checked: bets", 1.16, _king_behind_a_check(bluffer)),
+        Claim.plain(quantity, f"{printed:g}", f"{exact:.4f}", abs(printed - exact) < 1e-9, "an arithmetic error")
+        for quantity, printed, exact in sums
     ]
     return Section(
         "Sums of the text",
-        ("What the work computes by hand, beside the exact figures.",),
+        ("Figures that the thesis computes by hand, compared with the exact ones.",),
         (Claims("Average earnings, chips per hand", tuple(rows)),),
     )
-
-
-def _sum_of_text(quantity: str, printed: float, exact: float) -> Claim:
-    is_right = abs(printed - exact) < 1e-9
-    return Claim.plain(quantity, f"{printed:g}", f"{exact:.4f}", is_right, "a slip of the pen or of the sum")
 
 
 def _with_card(game: KuhnGame, second: Genes, card: int, first: Genes) -> float:
@@ -197,12 +188,12 @@ def _selections(found: ExperimentResults) -> Section:
             )
     heads = ("against", "selection", "10", "50", "100", "200", "500", "seeds")
     view = sheet("Mean fitness by generation", heads, table, RUN_SPREAD, is_grouped=True)
-    note = "The interval holds all runs, from the lowest to the highest."
+    note = "The interval covers all runs, from the lowest to the highest."
     return Section(
         "Selection",
         (
-            "A tournament of two and the rank wheel have the same pressure; the roulette wheel, with 2 added to every "
-            "fitness, hardly tells a good strategy from a bad one.",
+            "A tournament of two and the rank wheel have the same selection pressure. The roulette wheel, with 2 "
+            "added to every fitness, hardly separates good strategies from bad ones.",
         ),
         (Claims("Selection, chips per hand", tuple(rows), note), view, *charts),
     )
@@ -229,11 +220,11 @@ def _starts_and_crossovers(found: ExperimentResults) -> Section:
         lines = tuple(mean_line(way, [result.mean for result in results]) for way, results in runs.items())
         charts.append(generations_chart(f"Mean fitness against {name.capitalize()}, by start and crossover", lines))
     heads = ("against", "", "generation 100", "generation 20", "difference at 100", "seeds")
-    note = f"{RUN_SPREAD} A difference within 2 standard errors of nothing decides nothing."
+    note = f"{RUN_SPREAD} A difference of less than 2 standard errors is undecided."
     view = sheet("Mean fitness, chips per hand", heads, rows, note)
     sentences = (
-        "The work finds a uniform start and uniform crossover slightly better, from one run of each. The "
-        "differences of means over several runs stand in the table, with their standard errors.",
+        "The thesis finds a uniform start and uniform crossover slightly better, from one run of each. The table has "
+        "the differences of means over several runs, with their standard errors.",
     )
     return Section("Start and crossover", sentences, (view, *charts))
 
@@ -252,20 +243,30 @@ def _listing(found: ExperimentResults) -> Section:
     second, wrong = found["classic-rational-2"], found["classic-rational-2-as-listed"]
     mixed, halved = found["mixed-classic"], found["mixed-classic-as-listed"]
     rows = (
-        ("the second player is paid what the model wins", _at_end(second), _at_end(wrong), "it breeds losers"),
+        (
+            "the second player is paid what the model wins",
+            _at_end(second),
+            _at_end(wrong),
+            "the worst strategies are selected",
+        ),
         (
             "the rank wheel never draws the fittest",
             of_runs(_means_at(rank, FIXED)),
             of_runs(_means_at(listed, FIXED)),
-            "the next ones do as well",
+            "the next fittest do as well",
         ),
         (
             "the mixed approach halves all sums after every hand",
             of_runs([_sure(result) for result in mixed]),
             of_runs([_sure(result) for result in halved]),
-            "only the last hands count: nothing is learnt",
+            "only the last hands count, so nothing is learnt",
         ),
-        ("the roulette wheel adds nothing to fitness", "", "it ends the run", "the sum of all is negative at first"),
+        (
+            "the roulette wheel adds nothing to fitness",
+            "",
+            "it ends the run",
+            "the sum of all fitness values is negative at first",
+        ),
         (
             "a tournament begins with a best of -1",
             "",
@@ -273,17 +274,16 @@ def _listing(found: ExperimentResults) -> Section:
             "the first of the population wins among those at -1 or below",
         ),
     )
-    heads = ("mistake", "corrected", "as listed", "what it does")
+    heads = ("mistake", "corrected", "as listed", "effect")
     note = (
-        f"Mean fitness after {FIXED} generations against Rational in chips per hand; of the mixed approach, what the "
-        f"average player of the later half is sure of. {RUN_SPREAD} The seat that is paid wrongly shows what it was "
-        "paid."
+        f"Mean fitness after {FIXED} generations against Rational in chips per hand; of the mixed approach, the value "
+        f"that the average player of the later half guarantees. {RUN_SPREAD} The seat with wrong payoffs shows these "
+        "payoffs."
     )
-    view = sheet("The mistakes of the listing", heads, rows, note)
+    view = sheet("Mistakes in the listing", heads, rows, note)
     sentences = (
-        "The printed program cannot have made the printed results: with a second player paid by the model's "
-        "winnings there would be no good second players, and its mixed approach would learn nothing. The results "
-        "are those of the text. --as-published switches all mistakes on.",
+        "The printed program cannot have produced the printed results: it would select bad second players, and its "
+        "mixed approach would learn nothing. The results agree with the text. --as-published enables all mistakes.",
     )
     return Section("The listing", sentences, (view,))
 
@@ -330,19 +330,19 @@ def _exact(found: ExperimentResults) -> Section:
         )
     heads = ("", "mean", "best", "its value", "seeds")
     rival_heads = ("co-evolution", "fittest first player", "average first player", "average second player", "seeds")
-    note = f"Nobody wins more than {possible:.4f} from Rational. {RUN_SPREAD}"
+    note = f"No strategy wins more than {possible:.4f} from Rational. {RUN_SPREAD}"
     tables = (
         sheet("Fitness sampled and exact", heads, rows, note),
         sheet(
-            "Exploitable by, chips per hand",
+            "Exploitability, chips per hand",
             rival_heads,
             rivals,
-            f"What the best answer wins more than in an equilibrium. {RUN_SPREAD}",
+            f"Gain of the best response over the value of the game. {RUN_SPREAD}",
         ),
     )
     sentences = (
-        "With exact fitness the best of all generations is worth what it claims. Sampling costs the population "
-        "little, as selection averages over its members; what it spoils is the figure that was reported. The work "
-        "describes halls of fame and never used them.",
+        "With exact fitness, the best of all generations wins its reported value. Sampling costs the population "
+        "little, because selection averages over its members, but it inflates the reported figure. The thesis "
+        "describes halls of fame and never uses them.",
     )
     return Section("Exact fitness, and halls of fame", sentences, tables)

@@ -14,7 +14,6 @@ larger games.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -121,18 +120,6 @@ ExperimentResults = Mapping[str, Sequence[KuhnResult]]
 """The results of each experiment by its name, in the order of their seeds."""
 _PASSES: Final = (2, 5, 10, 25, 50)
 """Seeds after which every experiment has had its turn: what is cut short is a whole report with fewer seeds."""
-_AT_ONCE: Final = 4
-"""Runs that are given to each worker at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentProgress:
-    """`name` is the experiment of the last finished run; `left_s` is None before anything was finished."""
-
-    name: str
-    done: int
-    runs: int
-    left_s: float | None
 
 
 def run_experiments(
@@ -141,43 +128,20 @@ def run_experiments(
     seeds: int,
     *,
     workers: Workers | None = None,
-    show: Callable[[ExperimentProgress], None] = lambda _: None,
+    show: Callable[[float], None] = lambda part: None,
 ) -> None:
     """Do all runs that the folder does not hold yet; `seeds` counts them before `Experiment.seeds`."""
+    over: Any = map if workers is None else workers.each
     with ExitStack() as stack:
         journals = {one.name: stack.enter_context(_journal(folder, one)) for one in experiments}
-        _run_missing(journals, experiments, seeds, workers, show)
-
-
-def _run_missing(
-    journals: Mapping[str, Journal],
-    experiments: Sequence[Experiment],
-    seeds: int,
-    workers: Workers | None,
-    show: Callable[[ExperimentProgress], None],
-) -> None:
-    there = {name: {result.seed for result in _results(journal)} for name, journal in journals.items()}
-    tasks = [task for task in _tasks(experiments, seeds) if task[1] not in there[task[0].name]]
-    runs = sum(experiment.seeds(seeds) for experiment in experiments)
-    began_s, work = time.monotonic(), sum(_cost(experiment) for experiment, _ in tasks)
-    count = _AT_ONCE * workers.count if workers is not None else 1
-    over: Callable[..., Sequence[KuhnResult]] = (
-        workers.map if workers is not None else lambda *arguments: list(map(*arguments))
-    )
-    did = 0.0
-    for start in range(0, len(tasks), count):
-        batch = tasks[start : start + count]
-        results = over(
-            run_seed,
-            [experiment.settings_of(seed) for experiment, seed in batch],
-            [experiment.generations for experiment, _ in batch],
-        )
-        for (experiment, _), result in zip(batch, results, strict=True):
-            journals[experiment.name].add(result.as_data())
-            did += _cost(experiment)
-        left_s = (time.monotonic() - began_s) * (work / did - 1)
-        done = runs - len(tasks) + start + len(batch)
-        show(ExperimentProgress(batch[-1][0].name, done, runs, left_s))
+        done = {name: {result.seed for result in _results(journal)} for name, journal in journals.items()}
+        tasks = [(one, seed) for one, seed in _tasks(experiments, seeds) if seed not in done[one.name]]
+        left = work = sum(_cost(one) for one, _ in tasks)
+        settings, generations = [one.settings_of(seed) for one, seed in tasks], [one.generations for one, _ in tasks]
+        for (one, _), result in zip(tasks, over(run_seed, settings, generations), strict=True):
+            journals[one.name].add(result.as_data())
+            left -= _cost(one)
+            show(1 - left / work)
 
 
 def read_results(folder: Path, experiments: Sequence[Experiment], seeds: int) -> ExperimentResults:

@@ -1,4 +1,4 @@
-"""Figures over seeds in words, and the sections on the models and on co-evolution."""
+"""Text for figures over seeds, and the sections on the models and on co-evolution."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from bots.studies.report import (
     Claims,
     Line,
     LineChart,
+    Part,
     Report,
     Section,
     Verdict,
@@ -101,10 +102,10 @@ def range_verdict(printed: float, values: Sequence[float], possible: float = mat
     room = None if standard_deviation is None else _further_run(len(values)) * standard_deviation + _PRINT
     verdict = Verdict.within(printed, fmean(values), room)
     if verdict is Verdict.REPRODUCED and printed > possible + _PRINT:
-        return Verdict.LUCKY, f"nobody wins more than {possible:.4f}"
+        return Verdict.LUCKY, f"no strategy wins more than {possible:.4f}"
     if verdict is Verdict.REPRODUCED:
         return verdict, ""
-    return verdict, f"{len(values)} runs lie from {min(values):.2f} to {max(values):.2f}"
+    return verdict, f"{len(values)} runs range from {min(values):.2f} to {max(values):.2f}"
 
 
 def mean_line(name: str, curves: Sequence[Sequence[float]]) -> Line:
@@ -132,7 +133,9 @@ def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Rep
     else:
         lines.append(mean_line("mean of the rivals", [result.rivals_mean for result in results]))
     note = (
-        "" if len(results) == 1 else f"Means over {len(results)} seeds; bands are a standard deviation wide each way."
+        ""
+        if len(results) == 1
+        else f"Means over {len(results)} seeds; bands are one standard deviation wide on each side."
     )
     chart = generations_chart("Fitness", lines, note)
     facts = tuple((name, str(value)) for name, value in settings.as_data().items() if name not in ("seed", "model"))
@@ -141,6 +144,7 @@ def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Rep
 
 LUCK: Final = 4.3
 """Standard errors by which the highest of about 101,000 means lies above what is possible."""
+_OF_SEEDS: Final = "Ours is the mean over the seeds; the interval covers all of them, from the lowest to the highest."
 _TITLES: Final = {
     Variant.CLASSIC: "Kuhn poker against the models",
     Variant.BREADTH: "Three sizes of bets against the models",
@@ -149,21 +153,21 @@ _TITLES: Final = {
 }
 _SENTENCES: Final = {
     Variant.CLASSIC: (
-        "The work evolves 1,010 strategies for 100 generations against each of its models, and gives the highest "
-        "fitness of any strategy in any generation as what the strategy wins. A fitness is the mean of 1,010 hands. "
-        "The highest of about 101,000 such means lies 4.3 standard errors above what can be won at all: the column "
-        "«law» is that, and the printed figures are it.",
+        "The thesis evolves 1,010 strategies for 100 generations against each of its models, and reports the highest "
+        "fitness of any strategy in any generation as its winnings. A fitness is the mean of 1,010 hands. The highest "
+        "of about 101,000 such means is 4.3 standard errors above the highest possible value. The column «law» has "
+        "this expected maximum, and the printed figures agree with it.",
     ),
     Variant.BREADTH: (
-        "By the printed rules nobody can win 1.24 from Rational. If the second player answered a bet of 10 by its "
-        "genes for a bet of 2, the printed figures for Rational and Bluffer and the printed genes come out: a "
-        "mistake in a part of the program that is not printed.",
+        "By the printed rules, no strategy wins 1.24 from Rational. If the second player answers a bet of 10 by its "
+        "genes for a bet of 2, the printed figures for Rational and Bluffer and the printed genes result. The "
+        "mistake must be in a part of the program that is not printed.",
     ),
-    Variant.DEPTH: ("The same law holds with one raise.",),
+    Variant.DEPTH: ("With one raise, the printed figures are again such maxima.",),
     Variant.BOTH: (
-        "The printed answers to the Bluffer cannot have been evolved against the printed Bluffer, which always bets "
-        "first: no row of bets could converge in the second seat. Against a cautious model with other answers to a "
-        "bet of 10 the printed genes come out, and figures near the printed ones: that model is a conjecture.",
+        "The printed answers to the Bluffer cannot have been evolved against the printed Bluffer: it always bets "
+        "first, so the bets of the second seat could not converge. A cautious model with other answers to a bet of 10 "
+        "gives the printed genes and figures near the printed ones. That model is a conjecture.",
     ),
 }
 
@@ -179,7 +183,11 @@ def expected_maximum(experiment: Experiment) -> float:
 def model_sections(found: ExperimentResults) -> Iterator[Section]:
     for variant in Variant:
         mine = [one for one in experiments() if one.settings.game is variant and _is_of_models(one)]
-        parts = (_comparisons(variant, mine, found), _exact(mine, found), _genes(variant, mine, found))
+        printed = [one for one in mine if one.name.count("-") == 2]
+        parts: list[Part] = [_comparisons(variant, printed, found)]
+        if len(printed) < len(mine):
+            parts.append(_under_other_rules(variant, mine, found))
+        parts += [_exact(mine, found), _genes(variant, mine, found)]
         charts = _charts(mine, found) if variant is Variant.CLASSIC else ()
         yield Section(_TITLES[variant], _SENTENCES[variant], (*parts, *charts))
 
@@ -213,10 +221,24 @@ def _comparisons(variant: Variant, mine: Sequence[Experiment], found: Experiment
         records = [result.record for result in found[experiment.name]]
         verdict, why = range_verdict(printed, records, possible)
         if verdict is Verdict.NOT_REPRODUCED and printed > possible:
-            why = f"nobody wins more than {possible:.4f}; {why}"
+            why = f"no strategy wins more than {possible:.4f}; {why}"
         rows.append(over_runs(_name(experiment), records, 3, printed=f"{printed:.2f}", verdict=verdict, why=why))
-    note = "Ours is the mean over the seeds; the interval holds all of them, from the lowest to the highest."
-    return Claims("The highest fitness of all generations, chips per hand", tuple(rows), note)
+    return Claims("The highest fitness of all generations, chips per hand", tuple(rows), _OF_SEEDS)
+
+
+def _under_other_rules(variant: Variant, mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
+    """The printed figures that other rules or another model explain; each is judged once, by the printed rules."""
+    rows = []
+    for experiment in mine:
+        if experiment.name.count("-") == 2:
+            continue
+        printed = _PRINTED["best"][variant.value][_key(experiment)]
+        settings, records = experiment.settings, [result.record for result in found[experiment.name]]
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        ours = over_runs("", records, 3)
+        rows.append((_name(experiment), f"{printed:.2f}", ours.ours, ours.interval, f"{possible:.4f}"))
+    heads = ("", "printed", "ours", "interval", ("possible", "exact value of the best response"))
+    return sheet("The highest fitness under other rules, chips per hand", heads, rows, _OF_SEEDS)
 
 
 def _exact(mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
@@ -238,15 +260,15 @@ def _exact(mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
         )
     columns = (
         ("", ""),
-        ("possible", "what the best answer wins, exactly"),
+        ("possible", "exact value of the best response"),
         ("mean", "fitness of the population in generation 100"),
         ("best", "the highest fitness of all generations"),
-        ("law", "possible, and 4.3 standard errors of 1,010 hands"),
-        ("its value", "what the strategy with the highest fitness wins, exactly"),
-        ("95 % at", "the generation in which 95 % of the gain of the mean is reached"),
+        ("law", "possible, plus 4.3 standard errors of 1,010 hands"),
+        ("its value", "exact value of the strategy with the highest fitness"),
+        ("95 % at", "the generation that reaches 95 % of the gain of the mean"),
         ("seeds", ""),
     )
-    return sheet("What can be won, and what the best strategy is worth", columns, rows, RUN_SPREAD)
+    return sheet("The highest possible value, and that of the best strategy", columns, rows, RUN_SPREAD)
 
 
 def _value(result: KuhnResult) -> float:
@@ -269,7 +291,7 @@ def _genes(variant: Variant, mine: Sequence[Experiment], found: ExperimentResult
         answer = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
         free = [name for name, sign in zip(game.gene_names, answer, strict=True) if sign in "~."]
         is_idle = all(other.rsplit(" ", 1)[0] in free for other in others)
-        idle = "; nothing depends on them" if is_idle else ""
+        idle = "; they have no effect" if is_idle else ""
         rows.append(
             (
                 _name(experiment),
@@ -277,16 +299,16 @@ def _genes(variant: Variant, mine: Sequence[Experiment], found: ExperimentResult
                 symbols(genes),
                 " ".join(answer[at : at + 3] for at in range(0, len(answer), 3)),
                 (Verdict.NOT_REPRODUCED if others else Verdict.REPRODUCED).value,
-                "here " + ", ".join(others) + idle if others else "",
+                "ours: " + ", ".join(others) + idle if others else "",
             )
         )
     note = (
-        "By row of the chromosome, J Q K: 0 and 1 beyond 0.05 and 0.95, v below 0.25, ^ above 0.75, ~ between; ours "
-        "are the means of the last population and over the seeds. In the exact best answer ~ is indifferent and . "
-        "is never asked. Reproduced: every gene printed as 0 or 1 lies within 0.2 of it."
+        "By row of the chromosome, J Q K: 0 and 1 beyond 0.05 and 0.95, v below 0.25, ^ above 0.75, ~ between. Ours "
+        "are the means of the last population, averaged over the seeds. In the exact best response, ~ is indifferent "
+        "and . is never reached. Reproduced: every gene printed as 0 or 1 is within 0.2 of it."
     )
-    heads = ("", "printed", "ours", "best answer", "verdict", "because")
-    return sheet("What the genes converge to", heads, rows, note)
+    heads = ("", "printed", "ours", "best response", "verdict", "because")
+    return sheet("Convergence of the genes", heads, rows, note)
 
 
 def _charts(mine: Sequence[Experiment], found: ExperimentResults) -> tuple[LineChart, ...]:
@@ -301,7 +323,7 @@ def _charts(mine: Sequence[Experiment], found: ExperimentResults) -> tuple[LineC
             mean_line("mean", [result.mean for result in results]),
             value_line("possible", possible, experiment.generations),
         )
-        note = "Means over the seeds; bands are a standard deviation wide each way."
+        note = "Means over the seeds; bands are one standard deviation wide on each side."
         charts.append(generations_chart(f"Fitness against {_name(experiment)}", lines, note))
     return tuple(charts)
 
@@ -313,7 +335,7 @@ _NEAR: Final = 0.005
 _STABLE: Final = 800
 """The generation after which the thesis calls its average stable."""
 _EQUILIBRIUM: Final = 0.01
-"""Chips per hand: who can be exploited by more on average plays no equilibrium."""
+"""Chips per hand: a population with a larger mean exploitability is not in equilibrium."""
 _TEST_HANDS: Final = 1000
 """Hands of each of the thesis's tests of its evolved strategies."""
 _MOST_LUCK: Final = 5.0
@@ -324,7 +346,7 @@ _CLASSIC: Final = KuhnGame(Variant.CLASSIC)
 
 
 def mixed_value(game: KuhnGame, second: Sequence[float]) -> float:
-    """The most a first player is sure of on average where half of its hands are against known genes."""
+    """The highest value that a first player can guarantee where half of its hands are against known genes."""
     form = sequence_form_of(game)
     payoffs = form.payoffs().summed()
     plan = np.zeros(payoffs.shape[1])
@@ -332,7 +354,7 @@ def mixed_value(game: KuhnGame, second: Sequence[float]) -> float:
     known = np.zeros(payoffs.shape[0])
     np.add.at(known, payoffs.rows, payoffs.values * plan[payoffs.columns])
     rows = np.flatnonzero(known)
-    # The empty sequence, number 0, is always played: what does not depend on the second player stands there.
+    # The empty sequence, number 0, is always played: it holds what does not depend on the second player.
     both = Entries(
         np.concatenate([payoffs.rows, rows]),
         np.concatenate([payoffs.columns, np.zeros(len(rows), payoffs.columns.dtype)]),
@@ -364,7 +386,7 @@ def _later(result: KuhnResult) -> float:
 def _judged(printed: float, values: Sequence[float]) -> tuple[Verdict, str]:
     if abs(printed - fmean(values)) <= _LEVEL:
         return Verdict.REPRODUCED, ""
-    return Verdict.NOT_REPRODUCED, f"{len(values)} runs lie from {min(values):.4f} to {max(values):.4f}"
+    return Verdict.NOT_REPRODUCED, f"{len(values)} runs range from {min(values):.4f} to {max(values):.4f}"
 
 
 def _as_equilibrium(exploitable_by: Sequence[float]) -> Verdict:
@@ -397,37 +419,37 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
             interval=f"{min(known)} to {max(known)}" if known else "",
             printed=f"about {_STABLE}",
             verdict=Verdict.NOT_REPRODUCED if 2 * len(early) > len(results) else Verdict.REPRODUCED,
-            why=f"{len(early)} of {len(results)} runs stay so near the game's value before half of that; "
-            "single generations go up and down all the time",
+            why=f"{len(early)} of {len(results)} runs do so in less than half of that; "
+            "single generations fluctuate throughout",
         ),
         over_runs(
-            "populations reach a Nash equilibrium: the fittest first player can be exploited by",
+            "populations reach a Nash equilibrium: exploitability of the fittest first player",
             fittest,
             3,
             printed=f"0 (its own fittest: {printed[0]:.3f})",
             verdict=_as_equilibrium(fittest),
-            why="only averages over time come near an equilibrium; populations go round it",
+            why="only averages over time approach an equilibrium; populations circle it",
         ),
         over_runs(
-            "and the fittest second player by",
+            "exploitability of the fittest second player",
             rivals,
             3,
             printed=f"0 (its own fittest: {printed[1]:.3f})",
             verdict=_as_equilibrium(rivals),
-            why="as the first",
+            why="as for the first player",
         ),
-        over_runs("the average first player of the later half can be exploited by", average),
-        over_runs("and the average second player by", rivals_average),
+        over_runs("exploitability of the average first player of the later half", average),
+        over_runs("exploitability of the average second player of the later half", rivals_average),
     )
     sentences = (
-        "Both populations are judged by one hand of everybody against everybody. The average of the first player is "
-        "the value of the game, as the work says. That is no sign of an equilibrium: what one side loses the other "
-        "wins, and a population that runs in circles around an equilibrium has the same average.",
-        "The work says that co-evolved strategies do not bluff. Its own do: the second player of its table bets a "
+        "The fitness in both populations comes from one hand of each strategy against every rival. The average of the "
+        "first player is the value of the game, as the thesis reports. This does not prove an equilibrium: a "
+        "population that circles an equilibrium has the same average.",
+        "The thesis states that co-evolved strategies do not bluff. Its own do: the second player of its table bets a "
         f"jack in {_COEVOLVED_GENES[1][0]:.0%} of all cases, the first in {_COEVOLVED_GENES[0][0]:.0%}; in equilibrium "
-        "the second does so in a third.",
+        "the second player does so in a third.",
     )
-    note = f"The interval holds all runs, from the lowest to the highest ({len(results)} runs)."
+    note = f"The interval covers all runs, from the lowest to the highest ({len(results)} runs)."
     chart = _chart("Average fitness in co-evolution", results[0], value)
     return Section(
         "Co-evolution", sentences, (Claims("Co-evolution of both players", rows, note), _averages(results), chart)
@@ -454,7 +476,7 @@ def _chart(title: str, result: KuhnResult, value: float) -> LineChart:
         Line.of("second player", xs, result.rivals_mean),
         value_line("value of the game", value, xs[-1]),
     )
-    note = f"One run, seed {result.seed}: means of several would hide how it goes up and down."
+    note = f"One run, seed {result.seed}: a mean of several would hide the fluctuations."
     return generations_chart(title, lines, note)
 
 
@@ -475,7 +497,7 @@ def _tests_of_the_fittest() -> Section:
             off, verdict = abs(printed - value) / error, Verdict.within(printed, value, 2 * error)
             why = {
                 Verdict.NOT_REPRODUCED: f"{off:.1f} standard errors away",
-                Verdict.UNDECIDED: "1,000 hands do not tell it from 0, or from twice as much",
+                Verdict.UNDECIDED: "1,000 hands cannot distinguish it from 0, or from twice as much",
             }
             rows.append(
                 Claim(
@@ -489,19 +511,19 @@ def _tests_of_the_fittest() -> Section:
             )
             rows.append(
                 Claim(
-                    f"… and up to (exact value, and {LUCK} standard errors)",
+                    f"… and up to (exact value plus {LUCK} standard errors)",
                     f"{value + LUCK * error:.3f}",
                     printed=f"{up_to:g}",
                     verdict=Verdict.LUCKY if up_to <= value + _MOST_LUCK * error else Verdict.NOT_REPRODUCED,
-                    why=f"{(up_to - value) / error:.1f} standard errors of 1,000 hands above what it wins",
+                    why=f"{(up_to - value) / error:.1f} standard errors of 1,000 hands above its value",
                 )
             )
-    note = "Ours are exact; the interval is what 95 % of averages of 1,000 hands lie in."
+    note = "Ours are exact; the interval contains 95 % of the averages of 1,000 hands."
     return Section(
-        "The strategies that the work prints",
+        "Printed strategies",
         (
-            "What the printed strategies win from the models, exactly. «Up to» is the highest of many averages of "
-            "1,000 hands each: luck again.",
+            "The exact values of the printed strategies against the models. «Up to» is the highest of many averages of "
+            "1,000 hands each, and so again a lucky maximum.",
         ),
         (Claims("Printed strategies against the models, chips per hand", tuple(rows), note),),
     )
@@ -522,25 +544,27 @@ def _mixed(results: Sequence[KuhnResult]) -> Section:
             later,
             printed=f"{_PRINTED['mixed']:.3f}",
             verdict=verdict,
-            why=why or f"the most it can be sure of is {best:.4f}",
+            why=why or f"the highest value it can guarantee is {best:.4f}",
         ),
         over_runs(
-            "a considerable improvement on co-evolution: the average player of the later half is sure of",
+            "a considerable improvement on co-evolution: the value that the average player of the later half "
+            "guarantees",
             average,
             printed=f"better than {value:.4f}",
             verdict=Verdict.REPRODUCED if fmean(average) > value else Verdict.NOT_REPRODUCED,
-            why=f"nobody can be sure of more than {value:.4f}; half of the average is against Rational, who loses more",
+            why=f"no strategy guarantees more than {value:.4f}; half of the average is against Rational, who "
+            "loses more",
         ),
         Claim("the printed strategy wins from Rational", f"{known:.4f}"),
-        Claim("and is sure of, against anybody", f"{worst:.4f}"),
+        Claim("and guarantees, against any opponent", f"{worst:.4f}"),
     )
     sentences = (
         "The first player's fitness is the mean of its hands against the other population and of 1,010 hands "
-        "against Rational. The average rises because Rational is a weaker opponent than an evolving one, not "
-        "because the strategy is a stronger one.",
+        "against Rational. The average rises because Rational is a weaker opponent than an evolving one, not because "
+        "the strategy is stronger.",
     )
     chart = _chart("Average fitness in the mixed approach", results[0], value)
-    note = f"The interval holds all runs, from the lowest to the highest ({len(results)} runs)."
+    note = f"The interval covers all runs, from the lowest to the highest ({len(results)} runs)."
     return Section(
         "The mixed approach", sentences, (Claims("The mixed approach", rows, note), _averages(results), chart)
     )
@@ -575,18 +599,18 @@ def _larger(found: ExperimentResults) -> Section:
         charts.append(_chart(f"Average fitness in co-evolution, {variant.value}", results[0], value))
     columns = (
         ("game", ""),
-        ("value", "what the first player wins in equilibrium, exactly"),
+        ("value", "exact value of the game for the first player"),
         ("mean", f"the first player's average fitness from generation {_SETTLED} on"),
         ("second ahead", "generations in which the second player's average is above the first's"),
-        ("fittest exploitable by", "the fittest first player of the last generation"),
-        ("average exploitable by", "the average first player of the later half"),
+        ("exploitability, fittest", "of the fittest first player of the last generation"),
+        ("exploitability, average", "of the average first player of the later half"),
         ("seeds", ""),
     )
     heads = (("", ""), ("printed", ""), ("ours", "on average over the later half"))
     sentences = (
-        "The work finds no equilibrium in the larger games, and the second player ahead in general. The second "
-        "player is ahead in all of them: their exact values are negative. That populations never come to rest is as "
-        "true of the classic game.",
+        "The thesis finds no equilibrium in the larger games, and the second player ahead in general. The second "
+        "player is ahead in all of them: their exact values are negative. Populations never settle in the classic "
+        "game either.",
     )
     tables = (
         sheet("Co-evolution in the larger games, chips per hand", columns, rows, RUN_SPREAD),

@@ -323,12 +323,12 @@ def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) ->
     won = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).low > 0]
     lost = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).high < 0]
     return Report(
-        "The learner, beside its work",
+        "The learner",
         (
-            "The part of the work that is legible describes the player and its opponents and prints no result: there "
-            "is no figure to reach, and what is measured here stands by itself.",
-            f"The learner wins from {len(won)} of {len(played.outcomes)} fields that it learnt on"
-            + (f", and loses to {_list(lost)}." if lost else "; it loses to none."),
+            "The available text of the thesis describes the player and its opponents and prints no results, so there "
+            "are no printed figures to compare with.",
+            f"The learner wins from {len(won)} of {len(played.outcomes)} fields that it trained against"
+            + (f", and loses to {_list(lost)}." if lost else ", and loses to none."),
             _rivals_in_words(played.rivals),
         ),
         (
@@ -340,16 +340,16 @@ def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) ->
             ("first seed", str(settings.seed)),
         ),
         (
-            Section("What the text says", (), (_claims(),)),
+            Section("Statements of the text", (), (_claims(),)),
             *[_experiments(settings, played, games) for games in (_TWO_PLAYERS, _FULL_TABLES)],
-            Section("Against everything built in", (_counter_words(played, settings),), (_crosstable(played.rivals),)),
+            Section("Against the built-in bots", (_counter_words(played, settings),), (_crosstable(played.rivals),)),
         ),
     )
 
 
 def _claims() -> Claims:
     return Claims(
-        "Statements of the text",
+        "Statements",
         (
             _stated("the level of a POT of 29, of 7 levels of 13.3", level(29, 13.3, 7) + 1, 3),
             _stated("the level of a POT of 1,000, beyond all of these", level(1000, 13.3, 7) + 1, 7),
@@ -365,7 +365,7 @@ def _claims() -> Claims:
 
 
 def _stated(quantity: str, ours: int, printed: int) -> Claim:
-    return Claim.plain(quantity, str(printed), str(ours), ours == printed, "another number follows from its rule")
+    return Claim.plain(quantity, str(printed), str(ours), ours == printed, "its rule gives another number")
 
 
 def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, games: Sequence[str]) -> Section:
@@ -381,14 +381,14 @@ def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, game
         rows.append(row)
     heads = [(name, about) for game in games for name, about in ((game, "mbb/g, frozen"), ("cells", "met, on average"))]
     table = sheet(
-        "Winnings from the field it learnt on, mbb/g",
-        ("learnt on", *heads),
+        "Winnings from the training field, mbb/g",
+        ("trained against", *heads),
         rows,
         _OVER_SEEDS.format(seeds=settings.seeds),
     )
     charts = [
         LineChart(
-            title=f"How it learns: {game}",
+            title=f"Learning curve: {game}",
             x_label="hands learnt",
             y_label="mbb/g, frozen, on unseen deals",
             lines=tuple(_line(by_key[game, name]) for name in names if name in _SOME),
@@ -416,8 +416,8 @@ def _crosstable(rivals: Sequence[BuiltInMatch]) -> TableView:
         ("against", *games),
         ((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),
         "Each ± is half the normal 95 % interval over deals, a deal with all its rotations counting once: it covers "
-        "the cards of the match, not the luck of the training, which was one. Too few deals have no interval. "
-        "lbr knows what the learner plays: so much it loses, at the least, to somebody who does.",
+        "the cards of the match, not the luck of the one training. Too few deals have no interval. lbr is given the "
+        "learner's policy, so its result is a lower bound on the exploitability.",
     )
 
 
@@ -426,16 +426,16 @@ def _rivals_in_words(rivals: Sequence[BuiltInMatch]) -> str:
     beating = [one for one in rivals if one.won.mean < -one.won.half_width < 0]
     names = ", ".join(f"{one.name} in {one.game}" for one in beating)
     return (
-        f"Trained once on the mixed field of each game, it beats {', '.join(beaten) or 'nobody'} in at least one game; "
-        f"{f'it loses to {names}' if beating else 'none of the built-in bots beats it'}."
+        f"Trained once on the mixed field of each game, it beats {', '.join(beaten) or 'no built-in bot'} in at least "
+        f"one game; {f'it loses to {names}' if beating else 'no built-in bot beats it'}."
     )
 
 
 def _counter_words(played: PlayedExperiments, settings: LearnerStudySettings) -> str:
     parts = [f"{SeedMean.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
     return (
-        f"Another learner that learns for {settings.hands:,} hands with it in all other seats, and is frozen then, "
-        f"wins {_joined(parts)} (means over {settings.seeds} seeds, 95 %): so far it can be exploited, at the least."
+        f"Another learner, trained for {settings.hands:,} hands with it in all other seats and then frozen, wins "
+        f"{_joined(parts)} (means over {settings.seeds} seeds, 95 %), a lower bound on its exploitability."
     )
 
 
@@ -475,8 +475,8 @@ class SeedMean(NamedTuple):
 _ROWS = 10
 _CURVES: Sequence[tuple[str, Callable[[Block], Winnings]]] = (
     ("while learning", lambda block: block.learning),
-    ("frozen, the field it learns on", lambda block: block.field),
-    ("frozen, the other field", lambda block: block.unseen),
+    ("frozen, training field", lambda block: block.field),
+    ("frozen, other field", lambda block: block.unseen),
 )
 
 
@@ -505,12 +505,12 @@ def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[
     return Report(
         "The learner's training",
         (
-            f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins {last.field.words} "
-            f"mbb/g from the field it learnt on, and {last.unseen.words} from the one it never met.",
+            f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins {last.field.words} mbb/g "
+            f"from its training field, and {last.unseen.words} from another field.",
         ),
         (
             ("game", settings.game),
-            ("learnt on", " ".join(settings.opponents)),
+            ("trained against", " ".join(settings.opponents)),
             ("tested on", " ".join(settings.unseen)),
             ("explore", f"{settings.explore:g}"),
             ("trials", f"{settings.trials:,}"),
@@ -533,12 +533,12 @@ def tuning_report(
     best = max(measured, key=lambda one: one.mbb)
     gain = SeedMean.of((checks["evolution"] - checks["default"]).tolist())
     table = sheet(
-        "What the search found, mbb/g",
+        "Result of the search, mbb/g",
         (
             "constants",
             ("learners", "measured by the search"),
             ("best measured", "on the deals of the search"),
-            ("anew", "the same constants on other deals, with other draws"),
+            ("on other deals", "the same constants, with other draws"),
             ("above the default", "seed by seed"),
         ),
         (
@@ -551,8 +551,8 @@ def tuning_report(
                 gain.words,
             ),
         ),
-        f"Anew: the mean over {len(checks['default'])} seeds, each of them another training and test; each ± is "
-        "half the 95 % interval of Student's t over the seeds, so it covers the luck of cards and training.",
+        f"On other deals: the mean over {len(checks['default'])} seeds, each with its own training and test; each ± "
+        "is half the 95 % interval of Student's t over the seeds, so it covers the luck of cards and training.",
     )
     sets = (Constants(), best.constants)
     constants = sheet(
@@ -568,9 +568,10 @@ def tuning_report(
         x_label="learners measured",
         y_label="mbb/g",
         lines=(Line.of("evolution", range(1, len(measured) + 1), accumulate((one.mbb for one in measured), max)),),
-        note="On the deals of the search: a maximum over noisy measurements, which lies above what is true.",
+        note="On the deals of the search: the maximum of noisy measurements is above the true value.",
     )
-    verdict = "does not show" if gain.low <= 0 <= gain.high else "is real" if gain.low > 0 else "is a loss"
+    is_open = gain.low <= 0 <= gain.high
+    verdict = "is not significant" if is_open else "is significant" if gain.low > 0 else "is a loss"
     return Report(
         "The constants of the learner",
         (f"On other deals the gain of evolution over the default constants {verdict}: {gain.words} mbb/g.",),

@@ -1,4 +1,4 @@
-"""The thesis of `lp-mc`: its printed tables, a new solution of the game before the flop, matches of the whole bot.
+"""The thesis on `lp-mc`: its printed tables, a new solution of the game before the flop, matches of the whole bot.
 
 Its tables 1 and 3 (the small blind, and the big blind after a raise) and 4 (against three simple players) follow from
 the printed mistake and exact chances alone. Table 2, the answer to a limp, is nearly free in that solution: ours is the
@@ -24,6 +24,7 @@ from bots.lp_mc.preflop import (
     solve,
     solve_as_published,
 )
+from bots.lp_mc.simulation import SimulationOptions
 from bots.sdk.bot import Bot, draw
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
@@ -43,12 +44,21 @@ _PRINTED_HANDS: Final = 4_000
 _NOISE: Final = 0.002
 """Half the 95 % interval of 5,000,000 hands before the flop against the raising player, in small bets per hand."""
 _DIGITS: Final = 5e-5
-_OTHERS: Final = "another number follows from the mistake"
+_OTHERS: Final = "the mistake gives another number"
 _CERTAIN: Final = 1 - 1e-9
+_DEFAULTS: Final = SimulationOptions()
 _MIXED: Final = (
     ("the small blind folds K3o", 0, "", "K3o", 0, 0.64115),
     ("KJo calls a raise", 1, "r", "KJo", 1, 0.74262),
 )
+
+
+_TOO_FEW: Final = "too few hands were played"
+_REASONS: Final = {
+    "raising": "the option sunk=whole, another reading of the text, gives the printed figure",
+    "random": "the random player of the thesis also folds where a check is free, which the arena does not allow",
+    "calling": "outside the noise of both matches",
+}
 
 
 class MatchWinnings(NamedTuple):
@@ -66,11 +76,13 @@ class _ThirdsBot(Bot):
         return view.nearest_legal((FOLD, CALL, RAISE)[draw(SEED, view) % 3])
 
 
-def play_full(strategy: str, opponent: str, marks: Sequence[int]) -> list[MatchWinnings]:
+def play_full(
+    strategy: str, opponent: str, marks: Sequence[int], options: SimulationOptions = _DEFAULTS
+) -> list[MatchWinnings]:
     """What the whole bot has won in duplicates after each of some even numbers of hands, in rising order."""
     others: dict[str, Bot] = {"raising": RaisingBot(), "random": _ThirdsBot(), "calling": CallingBot()}
     game = find_game("limit")[1]
-    bots = [LpMcBot(preflop=strategy, seed=SEED), others[opponent]]
+    bots = [LpMcBot(options, preflop=strategy, seed=SEED), others[opponent]]
     won, of_deal = RunningMean(), 0.0
     found: list[MatchWinnings] = []
     for number, record in enumerate(self_play(game, bots, hands=marks[-1] // 2, seed=SEED, names=("us", "them")), 1):
@@ -111,8 +123,8 @@ def lp_mc_report(
     return Report(
         "Texas hold'em limit pokerbot: its tables",
         (
-            "With one mistake in the payoffs, exact chances and nothing else changed, the printed solution follows. It "
-            "is no equilibrium; a correct one wins from all three simple players.",
+            "One mistake in the payoffs, with exact chances, reproduces the printed solution. It is not an "
+            "equilibrium; the correct solution wins from all three simple players.",
         ),
         (("hands of a match", f"{hands:,}"), ("seed", str(SEED))),
         sections,
@@ -124,20 +136,20 @@ def _preflop(form: SequenceForm) -> Section:
     correct = solve(form).plans
     return Section(
         "Before the flop",
-        ("Exact figures, in small bets per hand over both seats where nothing else is said.",),
+        ("Exact figures, in small bets per hand over both seats unless stated otherwise.",),
         (
             Claims("Tables 1 and 3, hands", tuple(_counts(form, plans))),
             Claims(
                 "Table 4, small bets per hand",
                 tuple(_balance(form, plans, opponent) for opponent in BALANCES),
-                "The interval holds all optimal plans of the big blind, which is nearly free after a limp, and the "
-                "95 % noise of 5,000,000 hands.",
+                "The interval covers all optimal plans of the big blind, which is nearly unconstrained after a "
+                "limp, and the 95 % noise of 5,000,000 hands.",
             ),
             Claims(
-                "What the work concludes",
+                "Conclusions of the thesis",
                 (
                     _refuted(
-                        "chips per hand that best answers win from an optimal strategy",
+                        "chips per hand that best responses win from an optimal strategy",
                         "0",
                         exploitability(form, plans),
                     ),
@@ -192,32 +204,31 @@ def _balance(form: SequenceForm, plans: Plans, opponent: str) -> Claim:
 def _refuted(quantity: str, printed: str, ours: float) -> Claim:
     verdict, why = Verdict.REPRODUCED, ""
     if ours > 0:
-        verdict, why = Verdict.REFUTED, "payoffs that belong into one cell were overwritten, not summed: no rounding"
+        verdict, why = Verdict.REFUTED, "the cause is not rounding: payoffs of one cell were overwritten, not summed"
     return Claim(quantity, f"{ours:+.4f}", printed=printed, verdict=verdict, why=why)
 
 
 def _whole_bot(played: dict[str, MatchWinnings]) -> Section:
     claims = []
-    reasons = {
-        Verdict.UNDECIDED: "too few hands were played to tell",
-        Verdict.NOT_REPRODUCED: "the text leaves the first model of the opponent, the count of folds and "
-        "the nearness of two values open",
-    }
     for opponent, printed in PRINTED_FULL.items():
         won = played[opponent]
         room = won.half_width * (1 + won.hands / _PRINTED_HANDS) ** 0.5 if won.half_width else None
         verdict = Verdict.within(printed, won.mean, room)
-        interval, why = f"± {won.half_width:.3f}" if won.half_width else "", reasons.get(verdict, "")
+        interval, why = f"± {won.half_width:.3f}" if won.half_width else "", ""
+        if verdict is Verdict.UNDECIDED:
+            why = _TOO_FEW
+        elif verdict is Verdict.NOT_REPRODUCED:
+            why = _REASONS[opponent]
         claims.append(
             Claim(f"against the {opponent} player", f"{won.mean:+.3f}", interval, f"{printed:+.4f}", verdict, why)
         )
     least = min(won.mean - won.half_width for won in played.values())
     is_winner = least > 0 and all(won.half_width for won in played.values())
-    verdict, why = (Verdict.REPRODUCED, "") if is_winner else (Verdict.UNDECIDED, reasons[Verdict.UNDECIDED])
+    verdict, why = (Verdict.REPRODUCED, "") if is_winner else (Verdict.UNDECIDED, _TOO_FEW)
     about = "lowest end of an interval: the simulation wins from all three"
     claims.append(Claim(about, f"{least:+.3f}", printed="above 0", verdict=verdict, why=why))
     note = (
-        f"The work played {_PRINTED_HANDS:,} hands of each; a figure is reproduced where chance in both matches "
-        "explains the difference. Its random player folds for free, which the arena does not allow."
+        f"The thesis played {_PRINTED_HANDS:,} hands of each; a figure is reproduced where chance in both matches "
+        "explains the difference."
     )
     return Section("The whole bot", (), (Claims("Table 5, small bets per hand", tuple(claims), note),))

@@ -1,4 +1,4 @@
-"""The paper on Rembrant: what it says of its own rules, held against its tables, and its places at the ACPC 2011."""
+"""The paper on Rembrant: its statements about its rules compared with its tables, and its places at the ACPC 2011."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from bots.studies.report import Claim, Claims, Report, Section, Verdict
 from engine.cards import STARTING_HANDS
 
 _STRAIGHTS: Final = tuple(kind for kind in HandKind if kind.name.startswith("STRAIGHT"))
-_OTHERS: Final = "the tables read here are others"
+_OTHERS: Final = "our tables are different"
 _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
 
 
 def rembrant_report() -> Report:
-    """Judge what the paper says of its rules; nothing is played."""
+    """Judge the statements of the paper about its rules; no hands are played."""
     tables = sorted([*PREFLOP_TABLES, *POSTFLOP_TABLES])
     groups = {GROUPS[hand] for hand in STARTING_HANDS}
     paying = sum(
@@ -44,7 +44,7 @@ def rembrant_report() -> Report:
             f"{paying} of {situations}",
             printed="0",
             verdict=Verdict.REFUTED if paying else Verdict.REPRODUCED,
-            why="the paper's own tables contradict its sentence; the bot goes by them with a straight or better"
+            why="the tables of the paper contradict its text; the bot follows them with a straight or better"
             if paying
             else "",
         ),
@@ -54,14 +54,14 @@ def rembrant_report() -> Report:
                 "not played",
                 printed=str(place),
                 verdict=Verdict.UNDECIDED,
-                why="the programs of that competition are not here",
+                why="the other programs of that competition are not available",
             )
             for way, place in (("total bankroll", 6), ("instant run-off", 4))
         ),
     )
     return Report(
-        "Poker program Rembrant: what it says of itself",
-        ("The paper prints rules and two places in a competition; the rules can be held against each other.",),
+        "Poker program Rembrant: its claims",
+        ("The paper prints rules and two places in a competition. Only the rules can be checked.",),
         (),
-        (Section("Claims", (), (Claims("What the paper says", claims),)),),
+        (Section("Claims", (), (Claims("Statements of the paper", claims),)),),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -43,6 +43,22 @@ def sheet(
     """A table; a head that needs one comes with the sentence that explains it."""
     columns = tuple((head, "") if isinstance(head, str) else head for head in heads)
     return TableView(title, columns, tuple(map(tuple, rows)), note, is_grouped=is_grouped)
+
+
+def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
+    """The text of a page with these blocks between their markers, ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
+    for name, block in blocks.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}{block}{end}{rest.split(end)[1]}"
+    return page
+
+
+def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[str]], *, align: str = "---") -> str:
+    """A table of a page; all columns but the first are aligned as given."""
+    heads = tuple(columns)
+    lines = (heads, ("---", *[align] * (len(heads) - 1)), *rows)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 class Verdict(enum.Enum):

@@ -112,7 +112,7 @@ def export(
         converted = convert(
             reading.finder(strict=reading.strict)(sources, transcript=transcript, on_problem=problems),
             options.conversion(),
-            on_warning=lambda warning: terminal.say(warning_text(warning)),
+            on_warning=lambda warning: terminal.note(warning_text(warning)),
             on_written=lambda path, hands: terminal.print(f"{path}: {count_of(hands, 'hand')}"),
         )
     if not converted:

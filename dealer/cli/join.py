@@ -17,14 +17,14 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import Terminal, abort, on_stop
+from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.options import Quiet, Verbose, takes_options
 from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.match.faults import FaultPolicy
 from dealer.run.folder import empty_folder, new_folder
 from dealer.run.settings import Seating
-from dealer.server.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
+from dealer.server.joining.client import OUTPUT_FOLDER, Joining
 from dealer.server.joining.connection import (
     ALL_GAMES,
     BotFailed,
@@ -192,7 +192,8 @@ def join(
     )
     try:
         with LiveLine(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
-            ending = runner.run(_join(settings, partial(_show_news, terminal, settings, show, quiet)))
+            on_news = partial(_show_news, terminal, settings, show, quiet)
+            ending = runner.run(until_stopped(Joining(settings, on_news).run()))
     finally:
         if not (folder / OUTPUT_FOLDER).exists():
             # Nothing was played.
@@ -204,16 +205,6 @@ def join(
         terminal.sentence(f"{player.name} has left {settings.address}.")
         raise typer.Exit(EXIT_INTERRUPTED)
     raise typer.Exit(0 if ending.is_good else EXIT_FAILED)
-
-
-async def _join(settings: JoinSettings, on_news: Callable[[News], None]) -> JoinEnding | None:
-    """Join until the end; None after Ctrl-C."""
-    task = asyncio.ensure_future(Joining(settings, on_news).run())
-    on_stop(task.cancel)
-    try:
-        return await task
-    except asyncio.CancelledError:
-        return None
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -299,21 +290,21 @@ def _show_news(
             rate = f" · {news.rate}" if news.rate else ""
             show(f"{news.match} · {news.hands:,}/{news.planned:,} hands{rate}")
         case BotFailed():
-            terminal.say(f"{news.match}: the bot has left: {news.reason}. Its output is in {news.output}")
+            terminal.note(f"{news.match}: the bot has left: {news.reason}. Its output is in {news.output}")
             for line in news.last_lines:
                 terminal.trace(f"    {line}")
         case ChallengeRefused():
-            terminal.say(f"The challenge {news.tag} is not played: {news.reason}")
+            terminal.note(f"The challenge {news.tag} is not played: {news.reason}")
         case ConnectionLost():
-            terminal.say(f"{news.problem}; the next try is in {news.retry_s:g} s.")
+            terminal.note(f"{news.problem}; the next try is in {news.retry_s:g} s.")
         case JoinedServer(is_again=True) if not is_quiet:
-            terminal.say(f"{news.bot} is at {settings.address} again.")
+            terminal.note(f"{news.bot} is at {settings.address} again.")
         case JoinedServer() if not is_quiet:
             games = ", ".join(news.games) or "all its games"
             kind = "" if settings.uses_tls else " The connection is not encrypted."
-            terminal.say(f"{news.bot} has joined {settings.address} and plays {games}.{kind} Ctrl-C leaves.")
+            terminal.note(f"{news.bot} has joined {settings.address} and plays {games}.{kind} Ctrl-C leaves.")
         case SeatOffer() if not is_quiet:
-            terminal.say(f"{news.match}: a seat is offered in {news.game}.")
+            terminal.note(f"{news.match}: a seat is offered in {news.game}.")
 
 
 def _result(run: RunOver) -> str:

@@ -98,7 +98,7 @@ class Problems:
     def __call__(self, problem: LogProblem) -> None:
         self.count += 1
         if self.count <= _MOST_SHOWN:
-            self._terminal.say(str(problem))
+            self._terminal.note(str(problem))
 
     def __enter__(self) -> Problems:
         return self
@@ -109,7 +109,7 @@ class Problems:
         """Report the number of further problems; an error that ended the reading ends the command."""
         more = self.count - _MOST_SHOWN
         if more > 0:
-            self._terminal.say(f"and {count_of(more, 'more problem')} like these")
+            self._terminal.note(f"and {count_of(more, 'more problem')} like these")
         if isinstance(error, DamagedLogError):
             abort(str(error), EXIT_FAILED)
         if isinstance(error, UnknownGameError):

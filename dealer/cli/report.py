@@ -68,5 +68,5 @@ def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResul
     try:
         return read_result(source)
     except ResultError as error:
-        terminal.say(f"{error}: the page uses only the logs")
+        terminal.note(f"{error}: the page uses only the logs")
         return None

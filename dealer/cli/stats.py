@@ -124,7 +124,7 @@ def stats(
     for view in views if full else views[:1]:
         terminal.view(view)
     more = "" if full else "; --full adds positions, streets and hands"
-    terminal.say(f"arena stats --help defines the statistics{more}.")
+    terminal.note(f"arena stats --help defines the statistics{more}.")
 
 
 # ---- estimators
@@ -238,13 +238,13 @@ def _show(terminal: Terminal, found: GameEstimates) -> None:
     ]
     terminal.table(_HEAD, rows, title=found.game, caption=_NOTE, left=(0, 1))
     if len(shown) < len(found.players):
-        terminal.say(f"{found.players[1].player}: the same with the other sign")
+        terminal.note(f"{found.players[1].player}: the same with the other sign")
     for player in shown:
         for estimate in player.estimates:
             if estimate.warning is not None:
-                terminal.say(f"{player.player}, {estimate.name}: {estimate.warning}")
+                terminal.note(f"{player.player}, {estimate.name}: {estimate.warning}")
     for omission in found.omitted:
-        terminal.say(f"not shown: {omission.estimator}: {omission.reason}")
+        terminal.note(f"not shown: {omission.estimator}: {omission.reason}")
 
 
 def _row(estimate: Estimate) -> tuple[str, str, str, str, str]:

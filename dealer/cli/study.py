@@ -1,4 +1,4 @@
-"""``arena study``: the figures of the publications that bots come from, next to ours."""
+"""``arena study``: the claims of the publications that bots come from, judged."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.studies.kuhn_runs import ExperimentProgress
 from bots.studies.learner import LearnerStudySettings
 from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing, workers_from
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import given, setting_options, takes_options
-from dealer.cli.progress import LiveLine, showing_progress, time_left
+from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import PageFile, PageForce, check_page, show_report
 from dealer.cli.streams import EXIT_INTERRUPTED
 
@@ -84,7 +83,7 @@ def learner(
 ) -> None:
     """Report on the learner: every experiment of its thesis, with intervals over seeds, and matches against all bots.
 
-    The graphs of learning are on the page that --out writes. The same command resumes after an interruption.
+    The learning curves are on the page that --out writes. The same command resumes after an interruption.
     """
     check_page(out, force)
     terminal = context.ensure_object(Terminal)
@@ -116,8 +115,8 @@ def kuhn(
     from bots.studies.kuhn import kuhn_report
     from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
-    with computing(folder, _KEPT, workers) as over, LiveLine(terminal) as line:
-        run_experiments(folder, experiments(), seeds, workers=over, show=lambda now: line(_line(now)))
+    with computing(folder, _KEPT, workers) as over, showing_progress(terminal, "running") as show:
+        run_experiments(folder, experiments(), seeds, workers=over, show=show)
     show_report(terminal, kuhn_report(read_results(folder, experiments(), seeds)), out)
 
 
@@ -130,7 +129,7 @@ def lp_mc(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Check the tables of the thesis of lp-mc: the game before the flop is solved, the whole bot is played.
+    """Judge the tables of the thesis on lp-mc: solve the game before the flop and play the whole bot.
 
     The same command resumes after an interruption.
     """
@@ -147,13 +146,9 @@ def lp_mc(
 
 @app.command()
 def rembrant(context: typer.Context, out: PageFile = None, force: PageForce = False) -> None:
-    """Check the claims of the paper on Rembrant about its rules; nothing is played."""
+    """Judge the statements of the paper on Rembrant about its rules; no hands are played."""
     check_page(out, force)
     terminal = context.ensure_object(Terminal)
     from bots.studies.rembrant import rembrant_report
 
     show_report(terminal, rembrant_report(), out)
-
-
-def _line(progress: ExperimentProgress) -> str:
-    return f"{progress.done:,} of {progress.runs:,} runs{time_left(progress.left_s)}, last {progress.name}"

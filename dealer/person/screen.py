@@ -85,7 +85,7 @@ def table_lines(scene: Scene, ink: Ink) -> list[Text]:
 
 
 def _player_rows(scene: Scene, ink: Ink) -> list[Text]:
-    players = scene.players
+    players = scene.moment.seats
     most_name = max(len(shown(player.name)) for player in players)
     bets = [f"{player.street_total:,}" if player.street_total else "" for player in players]
     stacks = ["" if player.stack_left is None else f"{player.stack_left:,}" for player in players]

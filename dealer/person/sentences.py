@@ -72,11 +72,13 @@ class Offer:
         entry: what stands for it, as `bots.human.read_entry` takes it.
         key: the key for it; empty without one.
         label: such as ``Call 20``.
+        size: the player's total for the round after it, for a size that may be changed before it is sent.
     """
 
     entry: str
     key: str
     label: str
+    size: int | None = None
 
 
 def offers(scene: Scene) -> tuple[Offer, ...]:
@@ -99,15 +101,15 @@ def size_offers(scene: Scene) -> tuple[Offer, ...]:
     raises = None if scene.choices is None else scene.choices.raises
     if raises is None or raises.street_min == raises.street_max:
         return ()
-    totals = {raises.street_min: Offer("m", "", f"smallest ({raises.street_min:,})")}
+    totals = {raises.street_min: Offer("m", "", f"smallest ({raises.street_min:,})", raises.street_min)}
     for entry, name in POT_PARTS:
         try:
             action = read_entry(entry, scene)
         except UnclearEntry:
             continue
         total = scene.view.to_street_total(action.hand_total)
-        totals.setdefault(total, Offer(entry, "", f"{name} ({total:,})"))
-    totals[raises.street_max] = Offer("a", "", f"all-in ({raises.street_max:,})")
+        totals.setdefault(total, Offer(entry, "", f"{name} ({total:,})", total))
+    totals[raises.street_max] = Offer("a", "", f"all-in ({raises.street_max:,})", raises.street_max)
     return tuple(totals[total] for total in sorted(totals))
 
 

@@ -41,7 +41,6 @@ from dealer.web.leaks import leak_links
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun
 from dealer.web.site import Site, templates
 from dealer.web.views import (
-    card_faces,
     contest_of,
     contest_path,
     contest_row,
@@ -60,8 +59,7 @@ from logs.errors import LogsError, NoSuchHandError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
 from logs.record import HandRecord
-from logs.tracker.tables import chips_text
-from logs.view import HandView, chips_in_words, views_of
+from logs.view import HandView, views_of
 
 _PAGE: Final = 100
 _MOST_DIGITS: Final = 12
@@ -75,9 +73,6 @@ class Pages:
         self._site = site
         self._library = library
         self._counting = counting
-        templates().filters["card"] = lambda card: card_faces((card,))[0]
-        templates().filters["chips"] = chips_text
-        templates().filters["whole"] = chips_in_words
         templates().filters["shown"] = shown
         templates().filters["svg"] = Markup
         templates().globals["hand_path"] = hand_path
@@ -229,6 +224,7 @@ class Pages:
                 "number": number,
                 "names": [shown(name) for name in record.names],
                 "scenes": scenes,
+                "hero": _hero(scenes[0], match),
                 "step": min(asked, len(scenes) - 1),
                 "before": before,
                 "after": after,
@@ -391,6 +387,8 @@ def _event_routes(library: Library, counting: Counting) -> list[BaseRoute]:
             said = [scene.words for scene in scenes]
             return state, template.render(
                 scene=scenes[-1],
+                hero=_hero(scenes[-1], match),
+                holes=match.hands.game.num_hole_cards,
                 said=said,
                 number=number,
                 is_public=not found.sees_cards,
@@ -440,6 +438,12 @@ def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> 
     if not found.sees_cards:
         record = replace(record, deal=Deal(((),) * len(record.names), ()), comments=())
     return f"{number}-{count}", number, views_of(record)
+
+
+def _hero(scene: HandView, match: WatchedMatch) -> int:
+    """The position that is drawn at the bottom: that of the player that the match names first, in every hand."""
+    first = shown(match.hands.names[0]) if match.hands.names else ""
+    return next((seat.position for seat in scene.seats if seat.name == first), 0)
 
 
 def _clocks(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> list[tuple[str, str]]:

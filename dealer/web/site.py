@@ -18,7 +18,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -34,6 +34,8 @@ from dealer.server.settings import WebSettings
 from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.tables import TableManager
 from dealer.web.visitor import Sessions, visitor_of
+from logs.felt.faces import FELT_FILTERS
+from logs.page.templates import template_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +103,15 @@ def templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        loader=PackageLoader("dealer.web"),
+        loader=ChoiceLoader([PackageLoader("dealer.web"), FunctionLoader(template_text)]),
     )
+    environment.filters |= FELT_FILTERS
     environment.filters["segment"] = lambda text: quote(str(text), safe="")
     return environment
 
 
 _API = "/api/"
+_STATIC: list[str | tuple[str, str]] = [("dealer.web", "static"), ("logs.felt", "static")]
 _SENTENCES = {
     404: "Page not found.",
     405: "This address does not take that method.",
@@ -127,7 +131,10 @@ def make_app(
     """
 
     app = Starlette(
-        routes=[*routes, Mount("/static", StaticFiles(packages=[("dealer.web", "static")]), name="static")],
+        routes=[
+            *routes,
+            Mount("/static", StaticFiles(packages=_STATIC), name="static"),
+        ],
         exception_handlers=error_handlers(site),
     )
     on_error = partial(error_answer, site)

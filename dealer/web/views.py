@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
-from bots.human import MOVED, Scene, in_words
+from bots.human import Scene, in_words
 from dealer.errors import WebError
 from dealer.person.sentences import (
     game_sentence,
@@ -29,15 +29,15 @@ from dealer.run.sentences import listed
 from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor
-from engine import CARD_TEXTS, Card, Move
-from engine.cards import suit_of
+from engine import CARD_TEXTS, Move
 from engine.text import count_of, shown
 from logs import HandRecord
 from logs.contest_scores import NotableDeal, NotableHand, ScorePoint
 from logs.estimation import Rate
+from logs.felt.faces import SYMBOLS
 from logs.page.drawing import plain_number, thinned
 from logs.tracker.tables import chips_text
-from logs.view import Acted, Dealt, PlayerView, replayed
+from logs.view import Acted, Dealt, replayed
 
 
 def _path(text: str) -> str:
@@ -355,41 +355,6 @@ def _contest_of(run: WatchedRun, game: str, *players: str) -> str:
     return contest_path(run.key, found[0]) if len(found) == 1 and len(set(players)) > 1 else ""
 
 
-_SYMBOLS: Final = "♣♦♥♠"
-_SUITS: Final = ("clubs", "diamonds", "hearts", "spades")
-_RANKS: Final = dict(
-    zip(
-        "23456789TJQKA",
-        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"],
-        strict=True,
-    )
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CardFace:
-    """A card as a page shows it.
-
-    Attributes:
-        text: rank and suit as a symbol.
-        words: the same for who cannot see it.
-        suit: its name.
-    """
-
-    text: str
-    words: str
-    suit: str
-
-
-def card_faces(cards: tuple[Card, ...]) -> tuple[CardFace, ...]:
-    """Cards as a page shows them."""
-    faces = []
-    for card in cards:
-        rank, suit = CARD_TEXTS[card][0], suit_of(card)
-        faces.append(CardFace(rank + _SYMBOLS[suit], f"{_RANKS[rank]} of {_SUITS[suit]}", _SUITS[suit]))
-    return tuple(faces)
-
-
 def table_values(sitting: Sitting) -> dict[str, Any]:
     """What the template of a table shows of a sitting now."""
     scene = sitting.scene
@@ -431,12 +396,10 @@ def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
     sizes = size_offers(scene) if sitting.moments.is_asked else ()
     return {
         "number": scene.hand_number,
-        "round": scene.round_name,
-        "pot": scene.pot,
+        "scene": scene.moment,
+        "hero": scene.position,
+        "holes": scene.game.num_hole_cards,
         "strength": scene.strength,
-        "board": card_faces(scene.board),
-        "cards": card_faces(scene.hole_cards),
-        "players": [_player_values(player, scene) for player in scene.players],
         "history": [
             (isinstance(one, Dealt), isinstance(one, Acted) and one.move is Move.FOLD, _symbols(in_words(one, scene)))
             for one in scene.history
@@ -444,10 +407,10 @@ def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
         "finished": scene.finished,
         "is_last": scene.hand_number + 1 >= sitting.hands,
         "result": result_sentence(scene) if scene.finished else "",
-        "value": None if scene.values is None else scene.values[scene.position],
         "offers": offers(scene) if sitting.moments.is_asked else (),
         "sizes": sizes,
         "raises": choices.raises if choices is not None and sizes else None,
+        "blind": scene.game.big_blind,
         "step": max(1, scene.game.big_blind // 2),
         "reasons": reasons(scene) if sitting.moments.is_asked else (),
         "score": signed_chips(score.yours),
@@ -461,37 +424,11 @@ def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
     }
 
 
-def _player_values(player: PlayerView, scene: Scene) -> dict[str, Any]:
-    if player.is_acting:
-        said = "to act"
-    elif player.has_folded:
-        said = "folded"
-    elif player.is_all_in:
-        said = "all-in"
-    else:
-        said = "" if player.move is None else MOVED[player.move]
-    return {
-        "name": shown(player.name),
-        "place": player.place,
-        "is_you": player.position == scene.position,
-        "is_button": player.is_button,
-        "is_acting": player.is_acting,
-        "has_folded": player.has_folded,
-        "bet": player.street_total,
-        "stack": player.stack_left,
-        "said": said,
-        "cards": card_faces(player.cards),
-        "won": None if scene.values is None else signed_chips(scene.values[player.position]),
-    }
-
-
 def _again(record: HandRecord) -> dict[str, Any]:
     """A hand that is over, with everybody's cards and what was said."""
     hand = replayed(record, record.betting.pot / record.game.big_blind)
     return {
-        "seats": [
-            (shown(name), card_faces(hole)) for name, hole in zip(record.names, record.deal.hole_cards, strict=True)
-        ],
+        "seats": [(shown(name), hole) for name, hole in zip(record.names, record.deal.hole_cards, strict=True)],
         "steps": [
             (step.name, _symbols(f"{step.words}{': ' * bool(step.cards)}{' '.join(step.cards)}"), step.comments)
             for step in hand.steps
@@ -506,6 +443,6 @@ def _symbols(text: str) -> str:
     words = []
     for word in text.split(" "):
         bare = word.rstrip(",")
-        is_card = len(bare) == 2 and bare[0] in _RANKS and bare[1] in "cdhs"
-        words.append(bare[0] + _SYMBOLS["cdhs".index(bare[1])] + word[2:] if is_card else word)
+        is_card = bare in CARD_TEXTS
+        words.append(bare[0] + SYMBOLS["cdhs".index(bare[1])] + word[2:] if is_card else word)
     return " ".join(words)

@@ -1,9 +1,9 @@
-"""Learn answers to the shipped strategies on more and more boards, and write what they win into `docs/cfr.md`.
+"""Learn answers to the shipped strategies on several numbers of boards, for `docs/cfr-tables.md`.
 
     python docs/cfr/answer.py FOLDER [THREADS]
 
-What has been measured is kept in FOLDER and not measured again; the results go to `answer.csv` beside this script. The
-tests hold the page against it.
+FOLDER keeps finished measurements; the results go to `answer.csv` next to this script. The
+tests compare the page with it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def with_table(text: str, rows: Iterable[Row]) -> str:
 
 
 def main(folder: Path, threads: int = 1) -> None:
-    """Measure what has not been measured, and write everything anew."""
+    """Measure what is missing and write the files and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for game in SHIPPED_FOR:

@@ -1,10 +1,10 @@
-"""Count what strategies in training win from a player who always raises, and write it into `docs/cfr.md`.
+"""Compute the winnings of strategies in training from a player who always raises, for `docs/cfr-tables.md`.
 
     python docs/cfr/raising.py FOLDER [THREADS]
 
 trains with 50 buckets a round for several numbers of iterations (what `docs/cfr/remake.py` has trained in FOLDER is
 taken from there) and walks drawn boards with all pairs of holdings, so that only the boards are left to luck. The
-results go to `raising.csv` beside this script. The tests hold the page against it.
+results go to `raising.csv` next to this script. The tests compare the page with it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def with_table(text: str, rows: Iterable[Row]) -> str:
 
 
 def main(folder: Path, threads: int = 1) -> None:
-    """Measure what has not been measured, and write everything anew."""
+    """Measure what is missing and write the files and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for name in (*map(str, ITERATIONS), "shipped"):

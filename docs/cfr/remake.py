@@ -1,12 +1,12 @@
-"""Play `cfr` against the other bots again and write what came out into `docs/cfr.md`.
+"""Play `cfr` against the other bots and write the results into `docs/cfr-tables.md`.
 
     python docs/cfr/remake.py FOLDER [WORKERS]
 
-plays limit and no-limit hold'em, duplicates, against every built-in bot that can sit at those tables; then it trains a
-strategy of its own from nothing, for as long as the page tells, and plays some of the bots with it. What has been
-played is kept in FOLDER, one file for each opponent and strategy, and not played again; the results go to
-`matches.csv`, `nolimit.csv` and `own.csv` beside this script, and from there into the tables of the page. The tables of
-the trainings are those of the shipped strategies' records. The tests hold the page against all of them.
+plays limit and no-limit hold'em, in duplicates, against every built-in bot that plays these games; then it trains a
+strategy of its own for the iterations of the page and plays some of the bots with it. FOLDER keeps one file for each
+opponent and strategy, which is not played again; the results go to `matches.csv`, `nolimit.csv` and `own.csv` next to
+this script, and from there into the tables of the page. The tables of the trainings are those in the records of the
+shipped strategies. The tests compare the page with all of them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from rows import PAGE, between
 
 from bots.cfr.bot import SHIPPED
 from bots.cfr.files import read_strategy
@@ -33,7 +34,6 @@ from logs.estimation import RunningMean
 from logs.page.drawing import MARK, TONES, drawn, plain_number
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "matches.csv"
 NO_LIMIT_CSV: Final = HERE / "nolimit.csv"
 OWN_CSV: Final = HERE / "own.csv"
@@ -41,7 +41,7 @@ MILESTONE_CSV: Final = HERE / "milestone.csv"
 OWN_TRAINING: Final = HERE / "own-training.csv"
 NO_LIMIT_CHART: Final = "training-nolimit"
 GROUNDS: Final = {"light": "#1f2328", "dark": "#e6edf3"}
-"""The colour of a chart's words and axes, by the ground they stand on."""
+"""The colour of a chart's text and axes by the background."""
 DEALS: Final = {
     "calling": 2_000,
     "raising": 20_000,
@@ -77,18 +77,8 @@ MILESTONE_ITERATIONS: Final = 1_024
 """What the same did in its first minute or so: a test trains as far again."""
 MILESTONE_DEALS: Final = 4_000
 SEED: Final = 2011
-_BEGIN: Final = "<!-- matches -->\n"
-_END: Final = "<!-- end of matches -->"
-_NO_LIMIT_BEGIN: Final = "<!-- matches nolimit -->\n"
-_NO_LIMIT_END: Final = "<!-- end of matches nolimit -->"
-_OWN_BEGIN: Final = "<!-- own -->\n"
-_OWN_END: Final = "<!-- end of own -->"
 _BIG_BLIND: Final = 10
 _NO_LIMIT_BIG_BLIND: Final = 100
-_TRAINING_BEGIN: Final = "<!-- training -->\n"
-_TRAINING_END: Final = "<!-- end of training -->"
-_NO_LIMIT_TRAINING_BEGIN: Final = "<!-- training nolimit -->\n"
-_NO_LIMIT_TRAINING_END: Final = "<!-- end of training nolimit -->"
 
 
 class Row(NamedTuple):
@@ -160,34 +150,34 @@ def rows_of_csv(path: Path = CSV) -> list[Row]:
         ]
 
 
-def with_table(text: str, rows: Iterable[Row], begin: str = _BEGIN, end: str = _END) -> str:
+def with_table(text: str, rows: Iterable[Row], name: str = "matches") -> str:
     """The page with the table of these rows, what wins least first."""
     lines = ["| against | deals, in both seatings | mbb/g |", "| --- | ---: | ---: |"]
     lines += [
         f"| `{row.opponent}` | {row.deals:,} | {row.mean:+,.0f} ± {row.half_width:,.0f} |"
         for row in sorted(rows, key=lambda row: row.mean)
     ]
-    return _between(text, begin, end, lines)
+    return between(text, name, lines)
 
 
 def with_no_limit_table(text: str, rows: Iterable[Row]) -> str:
     """The page with the table of no-limit."""
-    return with_table(text, rows, _NO_LIMIT_BEGIN, _NO_LIMIT_END)
+    return with_table(text, rows, "matches nolimit")
 
 
 def with_own_table(text: str, rows: Iterable[Row]) -> str:
     """The page with the table of the strategy from nothing."""
-    return with_table(text, rows, _OWN_BEGIN, _OWN_END)
+    return with_table(text, rows, "own")
 
 
 def with_training(text: str) -> str:
     """The page with what was measured while the shipped strategies were trained."""
     limit, no_limit = SHIPPED["limit"], SHIPPED["nolimit"]
-    text = _with_history(text, limit, _BIG_BLIND, _TRAINING_BEGIN, _TRAINING_END)
-    return _with_history(text, no_limit, _NO_LIMIT_BIG_BLIND, _NO_LIMIT_TRAINING_BEGIN, _NO_LIMIT_TRAINING_END)
+    text = _with_history(text, limit, _BIG_BLIND, "training")
+    return _with_history(text, no_limit, _NO_LIMIT_BIG_BLIND, "training nolimit")
 
 
-def _with_history(text: str, strategy: str, big_blind: int, begin: str, end: str) -> str:
+def _with_history(text: str, strategy: str, big_blind: int, name: str) -> str:
     record = read_strategy(strategy).record
     lines = ["| iterations | boards | time | an answer wins, mbb/g |", "| ---: | ---: | ---: | ---: |"]
     unit = 1000 / big_blind
@@ -195,7 +185,7 @@ def _with_history(text: str, strategy: str, big_blind: int, begin: str, end: str
         won, error = row["exploitability"] * unit, 1.96 * row["error"] * unit
         boards = row["iteration"] * record["settings"]["boards"]
         lines.append(f"| {row['iteration']:,} | {boards:,} | {duration(row['seconds'])} | {won:+,.0f} ± {error:,.0f} |")
-    return _between(text, begin, end, lines)
+    return between(text, name, lines)
 
 
 def training_rows(path: Path) -> list[tuple[int, float, float]]:
@@ -245,13 +235,8 @@ def charts(rows: Iterable[tuple[int, float, float]], name: str = "training") -> 
     return {HERE / f"{name}-{ground}.svg": picture.replace("currentColor", ink) for ground, ink in GROUNDS.items()}
 
 
-def _between(text: str, begin: str, end: str, lines: Iterable[str]) -> str:
-    head, rest = text.split(begin)
-    return head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
-
-
 def main(folder: Path, count: int = 1) -> None:
-    """Play, and write everything anew."""
+    """Play what is missing and write the files, the charts and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     own = str(own_strategy(folder, count))
     of_first_minute = milestone(folder, count)

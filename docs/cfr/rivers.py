@@ -1,4 +1,4 @@
-"""Measure what solving rivers costs and what it is worth, and write it into `docs/cfr.md`.
+"""Measure the cost and the value of solving rivers, for `docs/cfr-tables.md`.
 
     python docs/cfr/rivers.py FOLDER [WORKERS]
 
@@ -6,7 +6,7 @@ solves rivers that came up between two players of the shipped strategy, by sever
 what a turn would take; then it plays `cfr` against itself without solving, lets local best response answer both, and
 in limit also `cfr` with other guesses of what its opponent brings. What has been measured is kept in FOLDER and not
 measured again; the results go to `rivers.csv`, `turns.csv`, `rivers-worth.csv` and `rivers-ranges.csv` beside this
-script. The tests hold the page against all of them.
+script. The tests compare the page with all of them.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def _named(player: str) -> str:
 
 
 def main(folder: Path, workers: int = 1) -> None:
-    """Measure what has not been measured, and write everything anew."""
+    """Measure what is missing and write the files and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     for game in SHIPPED_FOR:
         if not (folder / f"{game}-turns.csv").exists():

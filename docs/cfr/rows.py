@@ -1,4 +1,4 @@
-"""Results as files and as tables of `docs/cfr.md`: what the scripts beside this one share."""
+"""Results as files and as tables of `docs/cfr-tables.md`, shared by the scripts of this folder."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
-PAGE: Final = Path(__file__).resolve().parent.parent / "cfr.md"
+from bots.studies.report import with_blocks
+
+PAGE: Final = Path(__file__).resolve().parent.parent / "cfr-tables.md"
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
 def read_rows(path: Path, kind: type[_Row]) -> list[_Row]:
-    """Results of a file: named tuples of texts and numbers."""
+    """The results of a file as named tuples of texts and numbers."""
     makers = get_type_hints(kind)
     with path.open(encoding="utf-8", newline="") as file:
         return [kind(**{name: makers[name](cell) for name, cell in row.items()}) for row in csv.DictReader(file)]
 
 
 def write_rows(path: Path, kind: type[_Row], rows: Iterable[_Row]) -> None:
-    """Write results."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(kind.__annotations__)
@@ -28,7 +29,5 @@ def write_rows(path: Path, kind: type[_Row], rows: Iterable[_Row]) -> None:
 
 
 def between(text: str, name: str, lines: Iterable[str]) -> str:
-    """A page with other lines between its remarks ``name`` and ``end of name``."""
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    head, rest = text.split(begin)
-    return head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
+    """A page with other lines between its markers ``name`` and ``end of name``."""
+    return with_blocks(text, {name: "".join(f"{line}\n" for line in lines)})

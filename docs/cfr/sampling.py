@@ -1,17 +1,16 @@
-"""Compare two ways to learn from drawn boards, and write what came out into `docs/cfr.md`.
+"""Compare two ways to learn from drawn boards, and write the results into `docs/cfr-tables.md`.
 
     python docs/cfr/sampling.py FOLDER
 
 trains limit hold'em with 50 buckets a round on one core, once as `arena train cfr` does (public chance sampling: a walk
 has all holdings of a board) and once by external sampling (`external.py`: a walk has one pair of holdings), and
-measures both after the same processor times with the same boards. What has been measured is kept in FOLDER; a training
-that was interrupted begins anew. The results go to `sampling.csv` beside this script, and from there into the page's
-table. The tests hold the page against the file.
+measures both after the same processor times with the same boards. FOLDER keeps finished measurements; an interrupted
+training starts over. The results go to `sampling.csv` next to this script, and from there into the page. The tests
+compare the page with the file.
 """
 
 from __future__ import annotations
 
-import csv
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +19,7 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from rows import PAGE, between, read_rows, write_rows
 
 from bots.cfr.abstraction import card_abstraction
 from bots.cfr.deals import DrawnBoards, TreeArrays
@@ -29,7 +29,6 @@ from bots.cfr.tree import betting_tree
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "sampling.csv"
 MARKS: Final = (4.0, 16.0)
 """Seconds of one core after which is measured."""
@@ -39,22 +38,19 @@ PAIRS: Final = 64
 """Pairs of holdings that external sampling draws on each board."""
 CHECK_BOARDS: Final = 128
 SEED: Final = 1
-BEGIN: Final = "<!-- sampling -->\n"
-END: Final = "<!-- end of sampling -->"
 NAMES: Final = {"public": "all holdings of a board", "external": "one pair of holdings"}
-_FIELDS: Final = ("design", "seconds", "walks", "nodes", "holdings", "mbb_per_game", "half_width_95")
 
 
 class Row(NamedTuple):
-    """What a design has come to.
+    """The state of a design after some processor time.
 
     Attributes:
         design: a key of `NAMES`.
         seconds: of one core, iterating.
         walks: over the tree.
         nodes: visited.
-        holdings: that a visited node is worked out for.
-        mbb_per_game: what an answer wins, at least.
+        holdings: per visited node.
+        mbb_per_game: winnings of an answer, a lower bound.
         half_width_95: of its interval.
     """
 
@@ -71,7 +67,7 @@ class Design(Protocol):
     """A way to learn."""
 
     def step(self) -> None:
-        """Go on for some milliseconds."""
+        """Train for some milliseconds."""
 
     def counts(self) -> tuple[int, int, int]:
         """Walks, nodes visited, and holdings at each."""
@@ -142,28 +138,6 @@ def trained(design: str, marks: Iterable[float], tree: TreeArrays, boards: Drawn
         yield Row(design, round(seconds, 1), *learning.counts(), round(won, 1), round(half_width, 1))
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Write results."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_FIELDS)
-        writer.writerows(rows)
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Read results."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(
-                row["design"],
-                float(row["seconds"]),
-                *(int(row[name]) for name in ("walks", "nodes", "holdings")),
-                *(float(row[name]) for name in ("mbb_per_game", "half_width_95")),
-            )
-            for row in csv.DictReader(file)
-        ]
-
-
 def with_table(text: str, rows: Iterable[Row]) -> str:
     """The page with the table of these rows."""
     lines = [
@@ -175,12 +149,11 @@ def with_table(text: str, rows: Iterable[Row]) -> str:
         f"{row.nodes * row.holdings / row.seconds / 1e6:,.0f} M | {row.mbb_per_game:+,.0f} ± {row.half_width_95:,.0f} |"
         for row in rows
     ]
-    head, rest = text.split(BEGIN)
-    return head + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1]
+    return between(text, "sampling", lines)
 
 
 def main(folder: Path) -> None:
-    """Measure what has not been measured, and write everything anew."""
+    """Measure what is missing and write the file and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
     abstraction = None
@@ -194,9 +167,9 @@ def main(folder: Path) -> None:
             for row in trained(design, MARKS, tree, boards):
                 print(*row, flush=True)
                 found.append(row)
-            write_rows(kept, found)
-        rows += read_rows(kept)
-    write_rows(CSV, rows)
+            write_rows(kept, Row, found)
+        rows += read_rows(kept, Row)
+    write_rows(CSV, Row, rows)
     PAGE.write_text(with_table(PAGE.read_text("utf-8"), rows), "utf-8")
 
 

@@ -1,12 +1,12 @@
-"""Breed the champion again, measure it, and write what came out into `docs/evolved.md`.
+"""Breed the champion, measure it, and write the results into `docs/evolved-tables.md`.
 
     python docs/evolved/remake.py FOLDER
 
-breeds the runs below in FOLDER, or goes on with them; chooses the player that wins most over many tables, on deals that
-decide nothing else; writes it to `bots/evolved/champion.chromosome`; and makes the report on its run, beside the other
-runs. The report's tables go to `report.json` beside this script, and from there into the page; FOLDER has the whole
-report as `report.html`. The tests hold the page against that file. The sentences around the tables are not written by a
-program: read them again when the figures have changed.
+breeds the runs below in FOLDER, or resumes them; chooses the player that wins most over many tables, on deals that
+decide nothing else; writes it to `bots/evolved/champion.chromosome`; and makes the report on its run, compared with the
+other runs. The tables of the report go to `report.json` next to this script, and from there into the page; FOLDER has
+the whole report as `report.html`. The tests compare the page with that file. Review the sentences of both pages when
+the figures have changed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from bots.evolved.runs import FinishedRuns, read_runs
 from bots.evolved.training import make_deals
 from bots.studies.evolved import EvolvedStudySettings, evolved_report
 from bots.studies.evolved_play import players_at_tables
-from bots.studies.report import Report, format_report
+from bots.studies.report import Report, format_report, markdown_table, with_blocks
 from bots.workers import local_workers
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "evolved.md"
+PAGE: Final = HERE.parent / "evolved-tables.md"
 REPORT: Final = HERE / "report.json"
 
 SELECTION_DEALS: Final = 1000
 SELECTION_SEED: Final = 90_001
 SETTINGS: Final = EvolvedStudySettings(deals=1000, matches=200, gene_deals=51_797)
-"""The genes on as many hands as the work says use them all."""
+"""The genes on as many hands as, by the thesis, use them all."""
 
 
 class Bred(NamedTuple):
@@ -68,7 +68,7 @@ RUNS: Final = {
     "more-deals": Bred("--deals 450 --population 40 --generations 120 --seed 1100", borrowed={"reward": _ALL}),
     "longer": Bred("--deals 150 --population 40 --generations 360 --seed 1100", borrowed={"reward": _ALL}),
 }
-"""`published` has the settings of the work; the others are smaller, and cheap, but for `larger`."""
+"""`published` has the settings of the thesis; all others but `larger` are small."""
 
 
 def breed(folder: Path) -> list[FinishedRuns]:
@@ -92,7 +92,7 @@ def _arena(command: str, folder: Path, options: str) -> None:
 
 
 def commands(name: str) -> list[str]:
-    """What breeds a run, in the order of typing; borrowed trainers are copied into its folder."""
+    """The commands that breed a run, in their order; borrowed trainers are copied into its folder."""
     bred = RUNS[name]
     made = [f"arena evolve trainers {name} {bred.trainers}"] if bred.trainers else []
     for source in bred.borrowed:
@@ -138,23 +138,13 @@ def as_data(report: Report) -> dict[str, Any]:
 
 def with_tables(text: str, data: Mapping[str, Any]) -> str:
     """The text of the page with these tables and sentences."""
-    parts = {title: _markdown(table) for title, table in data["tables"].items()}
+    parts = {title: markdown_table(table["columns"], table["rows"]) for title, table in data["tables"].items()}
     parts["sentences"] = "".join(f"> {sentence}\n" for sentence in data["sentences"])
-    for title, part in parts.items():
-        start, end = f"<!-- {title} -->\n", f"<!-- end of {title} -->"
-        if start in text:
-            head, rest = text.split(start)
-            text = head + start + part + end + rest.split(end)[1]
-    return text
-
-
-def _markdown(table: Mapping[str, Any]) -> str:
-    head = f"| {' | '.join(table['columns'])} |\n|{' --- |' * len(table['columns'])}\n"
-    return head + "".join(f"| {' | '.join(row)} |\n" for row in table["rows"])
+    return with_blocks(text, {title: part for title, part in parts.items() if f"<!-- {title} -->\n" in text})
 
 
 def main(folder: Path) -> None:
-    """Breed what has not been bred, and write everything anew."""
+    """Breed what is missing and write the champion, the report and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     all_runs = breed(folder)
     chosen = choose(all_runs)

@@ -1,10 +1,10 @@
-"""Train and report again, and write what came out into `docs/learner.md`.
+"""Repeat the commands of `docs/learner-tables.md` and write their output into the page.
 
     python docs/learner/commands.py FOLDER [training] [report]
 
-runs the commands of the page, all or those named, in this process; what they make, pages with charts among it, goes to
-FOLDER, and what they print to files beside this script and from there into the page. The tests hold the page against
-those files. The sentences around them are not written by a program: read them again when the figures have changed.
+runs all commands of the page, or those named, in this process. Their files go to FOLDER, and their output to files next
+to this script and from there into the page. The tests compare the page with those files. Review the sentences of both
+pages when the figures have changed.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "learner.md"
+PAGE: Final = HERE.parent / "learner-tables.md"
 
 COMMANDS: Final[Mapping[str, str]] = {
     "training": "arena train learner -n 8000 --memory training.memory --out training.html",
     "report": "arena study learner report --out report.html",
 }
-"""The commands of the page, by the names of the files with what they print."""
+"""The commands of the page, by the names of the files with their output."""
 
 _FENCE: Final = "```text\n"
 
 
 def stored(name: str) -> str | None:
-    """What a command printed; None where it has not been run."""
+    """The output of a command; None where it has not been run."""
     path = HERE / f"{name}.txt"
     return path.read_text("utf-8") if path.exists() else None
 
 
 def with_outputs(page: str) -> str:
-    """The page with what the commands printed, below each of them."""
+    """The page with the output of each command below it."""
     for name, command in COMMANDS.items():
         if (output := stored(name)) is None:
             continue
@@ -46,7 +46,7 @@ def with_outputs(page: str) -> str:
 
 
 def run(command: str) -> str:
-    """What a command prints; files it makes lie in the current folder."""
+    """The output of a command, which writes its files into the current folder."""
     from typer.testing import CliRunner
 
     from dealer.cli import commands_for
@@ -60,7 +60,6 @@ def run(command: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """See above."""
     folder, *names = arguments
     Path(folder).mkdir(parents=True, exist_ok=True)
     os.chdir(folder)

@@ -1,11 +1,11 @@
-"""Play the memories that come with the arena against its bots, and write what they win into `docs/learner.md`.
+"""Play the shipped memories against the built-in bots, and write the results into `docs/learner-tables.md`.
 
     python docs/learner/remake.py FOLDER [GAME...]
 
-plays them frozen, each deal in all rotations of the seats, beside a learner that has learnt nothing, on the same deals;
-then it has learners train against them. What has been played is kept in FOLDER and not played again, unless a memory
-has changed. The results go to `GAME.csv` and `counters.csv` beside this script, and from there into the tables of the
-page. The tests hold the page against these files, and the files against the memories.
+plays them frozen, each deal in all rotations of the seats, and an empty learner on the same deals; then it trains
+learners against them. Matches in FOLDER are not played again unless a memory has changed. The results go to `GAME.csv`
+and `counters.csv` next to this script, and from there into the tables of the page. The tests compare the page with
+these files, and the files with the memories.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.studies.learner import SeedMean
+from bots.studies.report import with_blocks
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.mean import signed
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "learner.md"
+PAGE: Final = HERE.parent / "learner-tables.md"
 COUNTERS: Final = HERE / "counters.csv"
 SEED: Final = 2008
 COUNTER_GAMES: Final = ("limit", "nolimit", "limit10", "nolimit10")
@@ -198,16 +199,16 @@ def table(name: str) -> str:
     beating = [row.opponent for row in rows if row.trained_mbb < -row.trained_half_width]
     known = {*beaten, *beating}
     kinds = (
-        ("It surely wins from", beaten),
-        ("it surely loses to", beating),
-        ("open is", [row.opponent for row in rows if row.opponent not in known]),
+        ("Significant wins against", beaten),
+        ("significant losses to", beating),
+        ("undecided against", [row.opponent for row in rows if row.opponent not in known]),
     )
-    words = "; ".join(f"{verb} {', '.join(map(_named, names)) or 'nothing'}" for verb, names in kinds)
+    words = "; ".join(f"{verb} {', '.join(map(_named, names)) or 'none'}" for verb, names in kinds)
     if worse := [row.opponent for row in rows if row.gain_mbb < -row.gain_half_width]:
-        words += f". Calling alone wins more from {', '.join(map(_named, worse))}"
+        words += f". Calling alone wins more against {', '.join(map(_named, worse))}"
     return "\n".join(
         [
-            f"| `{name}`, against | deals | trained | with nothing learnt | more than with nothing |",
+            f"| `{name}`, against | deals | trained | empty | difference |",
             "| --- | ---: | ---: | ---: | ---: |",
             *lines,
             "",
@@ -227,18 +228,13 @@ def counter_table() -> str:
         won.setdefault(row.game, []).append(row.mbb)
     lines = [f"| `{name}` | {len(values)} | {SeedMean.of(values).words} |" for name, values in won.items()]
     return "\n".join(
-        ["| trained against it in | learners | won, frozen, mbb/g |", "| --- | ---: | ---: |", *lines],
+        ["| game | learners | won, frozen, mbb/g |", "| --- | ---: | ---: |", *lines],
     )
 
 
 def with_tables(page: str) -> str:
     """The page with all tables."""
-    tables = {name: table(name) for name in SHIPPED} | {"counters": counter_table()}
-    for name, text in tables.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        head, rest = page.split(begin)
-        page = f"{head}{begin}{text}\n{end}{rest.split(end)[1]}"
-    return page
+    return with_blocks(page, {name: f"{table(name)}\n" for name in SHIPPED} | {"counters": f"{counter_table()}\n"})
 
 
 def _read(path: Path) -> list[dict[str, str]]:

@@ -1,11 +1,12 @@
-"""Play the experiments of `docs/lp-mc.md` again and write what came out into the page.
+"""Repeat the experiments of `docs/lp-mc-tables.md` and write their results into the page.
 
     python docs/lp-mc/remake.py FOLDER
 
-plays the strategies before the flop and the whole bot against the three simple players of the work, both as published
-and in equilibrium. What has been played is kept in FOLDER, one file for each match, and not played again; the results
-go to `balances.csv` beside this script, and from there into the tables of the page. The tests hold the page against
-that file. The sentences around the tables are not written by a program: read them again when the figures have changed.
+plays the strategies before the flop and the whole bot against the three simple players of the thesis, both as published
+and in equilibrium, and the whole bot with each of its assumptions changed. FOLDER keeps one file for each match, which
+is not played again; the results go to `balances.csv` and `ablation.csv` next to this script, and from there into the
+tables of the page. The tests compare the page with these files. Review the sentences of both pages when the figures
+have changed.
 """
 
 from __future__ import annotations
@@ -17,20 +18,37 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from bots.lp_mc.preflop import BALANCES
+from bots.lp_mc.simulation import SimulationOptions
 from bots.lp_mc.strategy import preflop_strategy
 from bots.studies import lp_mc as study
+from bots.studies.report import with_blocks
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "lp-mc.md"
+PAGE: Final = HERE.parent / "lp-mc-tables.md"
 CSV: Final = HERE / "balances.csv"
+ABLATION_CSV: Final = HERE / "ablation.csv"
 
 OPPONENTS: Final = ("RaiseBot", "RandomBot", "CallBot")
 PREFLOP_HANDS: Final = 5_000_000
 FULL_HANDS: Final = (4_000, 100_000)
+ABLATION: Final[Mapping[str, Mapping[str, Any]]] = {
+    "": {},
+    "sunk=whole": {"sunk": "whole"},
+    "weakest=round": {"weakest": "round"},
+    "weakest=none": {"weakest": "none"},
+    "prior=0.1": {"prior": 0.1},
+    "prior=10": {"prior": 10.0},
+    "batches=100": {"batches": 100},
+    "sunk=whole,weakest=round": {"sunk": "whole", "weakest": "round"},
+    "sunk=whole,weakest=none": {"sunk": "whole", "weakest": "none"},
+    "sunk=whole,batches=100": {"sunk": "whole", "batches": 100},
+}
+"""The options of `lp-mc?preflop=published` that replace one assumption, or two."""
+ABLATION_HANDS: Final = 20_000
 _THIRDS: Final = (1 / 3, 1 / 3, 1 / 3)
 _SIMPLE: Final = {"RaiseBot": (0.0, 0.0, 1.0), "RandomBot": _THIRDS, "CallBot": (0.0, 1.0, 0.0)}
 
@@ -38,13 +56,12 @@ _NAMES: Final = {"RaiseBot": "raising", "RandomBot": "random", "CallBot": "calli
 
 
 class Row(NamedTuple):
-    """What one strategy won from one player, in small bets per hand.
+    """Winnings of one strategy from one player, in small bets per hand.
 
     Attributes:
         game: ``preflop``, where hands end before the flop, or ``full``.
-        strategy: one of `bots.studies.lp_mc.STRATEGIES`.
+        strategy: one of `bots.studies.lp_mc.STRATEGIES`, or the options of an ablation.
         opponent: one of `OPPONENTS`.
-        hands: how many.
         mean: over both seats.
         half_width: of the 95 % interval.
     """
@@ -57,7 +74,6 @@ class Row(NamedTuple):
     half_width: float
 
     def text(self) -> str:
-        """As the page shows it."""
         digits = 4 if self.game == "preflop" else 3
         return f"{self.mean:+.{digits}f} ± {self.half_width:.{digits}f}"
 
@@ -65,6 +81,13 @@ class Row(NamedTuple):
 def play_full(strategy: str, opponent: str) -> list[Row]:
     """Play the whole bot; rows for the first hands and for all."""
     return [Row("full", strategy, opponent, *won) for won in study.play_full(strategy, _NAMES[opponent], FULL_HANDS)]
+
+
+def play_ablation(options: str, opponent: str, hands: int = ABLATION_HANDS) -> list[Row]:
+    """Play the whole bot as published with some options."""
+    settings = SimulationOptions(**ABLATION[options])
+    (won,) = study.play_full("published", _NAMES[opponent], [hands], settings)
+    return [Row("ablation", options, opponent, *won)]
 
 
 def play_preflop(strategy: str, opponent: str) -> list[Row]:
@@ -76,18 +99,21 @@ def play_preflop(strategy: str, opponent: str) -> list[Row]:
     return [Row("preflop", strategy, opponent, found.hands, found.mean, found.half_width)]
 
 
+_PLAYS: Final = {"preflop": play_preflop, "full": play_full, "ablation": play_ablation}
+
+
 def _matches() -> Iterator[tuple[str, str, str]]:
-    for game in ("preflop", "full"):
-        for strategy in study.STRATEGIES:
+    for game in _PLAYS:
+        for strategy in ABLATION if game == "ablation" else study.STRATEGIES:
             for opponent in OPPONENTS:
                 yield game, strategy, opponent
 
 
 def play(folder: Path, game: str, strategy: str, opponent: str) -> list[Row]:
-    """What a match gave; it is played if the folder has not got it."""
-    path = folder / f"{game}-{strategy}-{opponent}.json"
+    """The results of a match, which is played unless the folder has them."""
+    path = folder / f"{game}-{strategy or 'default'}-{opponent}.json"
     if not path.exists():
-        rows = (play_preflop if game == "preflop" else play_full)(strategy, opponent)
+        rows = _PLAYS[game](strategy, opponent)
         new = path.with_suffix(".new")
         new.write_text(json.dumps(rows), "utf-8")
         new.replace(path)
@@ -96,19 +122,12 @@ def play(folder: Path, game: str, strategy: str, opponent: str) -> list[Row]:
 
 
 def stored() -> list[Row]:
-    """The results beside this script."""
-    with CSV.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(
-                row["game"],
-                row["strategy"],
-                row["opponent"],
-                int(row["hands"]),
-                float(row["small_bets_per_hand"]),
-                float(row["half_width_95"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    """The results in the files next to this script."""
+    rows = []
+    for path in (CSV, ABLATION_CSV):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows += [Row(*one[:3], int(one[3]), float(one[4]), float(one[5])) for one in list(csv.reader(file))[1:]]
+    return rows
 
 
 def tables(rows: Sequence[Row]) -> Mapping[str, str]:
@@ -123,27 +142,32 @@ def tables(rows: Sequence[Row]) -> Mapping[str, str]:
         ):
             cells = [found[game, strategy, opponent, hands] for strategy in study.STRATEGIES]
             made[name] += f"| {opponent} | {printed} | {' | '.join(cells)} |\n"
+    made["ablation"] = f"| options | {' | '.join(OPPONENTS)} |\n| --- | ---: | ---: | ---: |\n"
+    made["ablation"] += f"| printed | {' | '.join(f'{study.PRINTED_FULL[_NAMES[one]]:+.4f}' for one in OPPONENTS)} |\n"
+    for options in ABLATION:
+        cells = [found["ablation", options, opponent, ABLATION_HANDS] for opponent in OPPONENTS]
+        made["ablation"] += f"| {f'`{options}`' if options else 'default'} | {' | '.join(cells)} |\n"
     return made
 
 
 def with_tables(text: str, rows: Sequence[Row]) -> str:
     """The text of the page with the tables of these results."""
-    for name, table in tables(rows).items():
-        head, rest = text.split(f"<!-- {name} -->\n")
-        text = f"{head}<!-- {name} -->\n{table}<!-- end of {name} -->" + rest.split(f"<!-- end of {name} -->")[1]
-    return text
+    return with_blocks(text, tables(rows))
 
 
 def main(folder: Path) -> None:
-    """Play what has not been played, and write everything anew."""
+    """Play what is missing and write the files and the page."""
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         played = [pool.submit(play, folder, *match) for match in _matches()]
         rows = [row for one in played for row in one.result()]
-    with CSV.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["game", "strategy", "opponent", "hands", "small_bets_per_hand", "half_width_95"])
-        writer.writerows([*row[:4], f"{row.mean:.6f}", f"{row.half_width:.6f}"] for row in rows)
+    for path, is_ablation in ((CSV, False), (ABLATION_CSV, True)):
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["game", "strategy", "opponent", "hands", "small_bets_per_hand", "half_width_95"])
+            for row in rows:
+                if (row.game == "ablation") is is_ablation:
+                    writer.writerow([*row[:4], f"{row.mean:.6f}", f"{row.half_width:.6f}"])
     PAGE.write_text(with_tables(PAGE.read_text("utf-8"), stored()), "utf-8")
 
 

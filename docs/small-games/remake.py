@@ -1,9 +1,8 @@
-"""Run what `docs/small-games.md` shows again and write what came out into the page.
+"""Repeat the commands of `docs/small-games.md` and write their output into the page.
 
     python docs/small-games/remake.py
 
-It takes seconds. The tests hold the page against it. The sentences around are not written by a program: read them again
-when the figures have changed.
+It takes seconds. The tests compare the page with it. Review the sentences of the page when the figures have changed.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import Final
 
 from bots.kuhn.games import MODEL_NAMES, Genes, KuhnGame, Variant, kuhn_equilibrium, models
 from bots.kuhn.runs import best_answer, expected_value
+from bots.studies.report import with_blocks
 from dealer.cli.app import application
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "small-games.md"
@@ -26,7 +26,7 @@ WIDTH: Final = 110
 
 
 def printed(*words: str, until: str = "") -> str:
-    """What `arena` prints, up to a line that begins with a text; sentences are broken between words."""
+    """The output of `arena`, up to a line that begins with a text; sentences are broken between words."""
     stream = io.StringIO()
     with redirect_stdout(stream):
         application(["solve"])(["solve", *words], prog_name="arena", standalone_mode=False)
@@ -41,12 +41,12 @@ def printed(*words: str, until: str = "") -> str:
 
 
 def _mean(game: KuhnGame, one: tuple[Genes, Genes], other: tuple[Genes, Genes]) -> float:
-    """What one player wins from another on average over both seats."""
+    """The winnings of one player from another on average over both seats."""
     return (expected_value(game, one[0], other[1]) - expected_value(game, other[0], one[1])) / 2
 
 
 def matrix() -> str:
-    """What each model, and the equilibrium, wins from each model in the classic game."""
+    """The winnings of each model and of the equilibrium from each model in the classic game."""
     game, players = KuhnGame(), models(Variant.CLASSIC)
     rows: dict[str, tuple[Genes, Genes]] = {name: (players[name],) * 2 for name in MODEL_NAMES}
     rows["equilibrium"] = kuhn_equilibrium(1 / 3)
@@ -61,7 +61,7 @@ def matrix() -> str:
 
 
 def best_answers() -> str:
-    """What the best answer to each model wins in each of the games, in the first and in the second seat."""
+    """The value of the best response to each model in each game, in the first and in the second seat."""
     names = [variant.value for variant in Variant]
     lines = [f"| against | {' | '.join(names)} |", "| --- |" + " ---: |" * len(names)]
     for name in MODEL_NAMES:
@@ -83,13 +83,10 @@ BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
 """The blocks of the page by the names of their markers."""
 
 
-def with_blocks(text: str) -> str:
-    """The text of the page with everything made anew."""
-    for name, make in BLOCKS.items():
-        head, rest = text.split(f"<!-- {name} -->\n")
-        text = f"{head}<!-- {name} -->\n{make()}<!-- end of {name} -->" + rest.split(f"<!-- end of {name} -->")[1]
-    return text
+def remade(text: str) -> str:
+    """The text of the page with the present output."""
+    return with_blocks(text, {name: make() for name, make in BLOCKS.items()})
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_blocks(PAGE.read_text("utf-8")), "utf-8")
+    PAGE.write_text(remade(PAGE.read_text("utf-8")), "utf-8")

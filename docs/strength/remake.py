@@ -1,11 +1,11 @@
-"""Measure the built-in bots again and write what came out wherever it is quoted.
+"""Measure the built-in bots and write the results wherever they are quoted.
 
     python docs/strength/remake.py FOLDER
 
-plays the tournaments of `limit.toml` and `nolimit.toml` into FOLDER (or goes on with them, or takes them as they are if
-they are complete), keeps their crosstables as CSV in this folder, and writes the tables of `docs/strength.md` and the
-figures in `docs/bots.md` and in the docstrings of the bots anew. The tests hold all of these against the CSV files. The
-sentences around the figures are not written by a program: read them again when the figures have changed.
+plays the tournaments of `limit.toml` and `nolimit.toml` into FOLDER (or resumes them, or takes them if they are
+complete), keeps their crosstables as CSV in this folder, and writes the tables of `docs/strength-tables.md` and the
+figures in `docs/bots.md` and in the docstrings of the bots. The tests compare all of these with the CSV files. Review
+the sentences around the figures when they have changed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from bots.studies.report import with_blocks
 from dealer.run.crosstable import TableFormat, standings_text
 from dealer.run.results import GameStandings, TournamentResult, read_result
 from logs.estimation import Rate
@@ -46,7 +47,7 @@ _FIGURE = re.compile(r"[+-]\d{1,3}(,\d{3})* ± \d{1,3}(,\d{3})*")
 
 
 def means() -> dict[tuple[str, str], Rate]:
-    """What every bot won from the field in each game, from the CSV files."""
+    """The winnings of every bot from the field in each game, from the CSV files."""
     found = {}
     for game in GAMES:
         with (HERE / f"{game}.csv").open(encoding="utf-8", newline="") as file:
@@ -58,7 +59,7 @@ def means() -> dict[tuple[str, str], Rate]:
 
 
 def with_figures(path: str, text: str) -> str:
-    """The text of a file with the means of now."""
+    """The text of a file with the present means."""
     rates = means()
     for anchor, quoted in QUOTED[path]:
         at = text.index(anchor)
@@ -73,11 +74,9 @@ def with_figures(path: str, text: str) -> str:
 
 
 def with_tables(text: str, game: str, standings: GameStandings) -> str:
-    """The text of `strength.md` with the tables of a game."""
+    """The text of `strength-tables.md` with the tables of a game."""
     tables = standings_text(standings, TableFormat.MARKDOWN).replace("|  |", "| mbb/g of row |", 1)
-    start, end = f"<!-- {game} -->\n", f"<!-- end of {game} -->"
-    head, rest = text.split(start)
-    return head + start + tables + end + rest.split(end)[1]
+    return with_blocks(text, {game: tables})
 
 
 def _played(folder: Path, game: str) -> GameStandings:
@@ -93,9 +92,9 @@ def _played(folder: Path, game: str) -> GameStandings:
 
 
 def main(folder: Path) -> None:
-    """Play, and write everything anew."""
+    """Play what is missing and write the files and the pages."""
     folder.mkdir(parents=True, exist_ok=True)
-    page = HERE.parent / "strength.md"
+    page = HERE.parent / "strength-tables.md"
     for game in GAMES:
         standings = _played(folder, game)
         (HERE / f"{game}.csv").write_text(standings_text(standings, TableFormat.CSV), "utf-8")

@@ -35,7 +35,7 @@ def _environment(filters: frozenset[tuple[str, Callable[..., Any]]]) -> Environm
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        loader=FunctionLoader(_text),
+        loader=FunctionLoader(template_text),
     )
     environment.filters["kept"] = lambda text: text.replace(" %", "\xa0%").replace("± ", "±\xa0")
     environment.filters["svg"] = Markup
@@ -43,6 +43,7 @@ def _environment(filters: frozenset[tuple[str, Callable[..., Any]]]) -> Environm
     return environment
 
 
-def _text(name: str) -> str:
+def template_text(name: str) -> str | None:
+    """The text of a template, by its package and file; None where there is no such name."""
     package, _, file = name.partition("/")
-    return files(package).joinpath(file).read_text("utf-8")
+    return files(package).joinpath(file).read_text("utf-8") if file else None

@@ -8,14 +8,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from engine.text import shown
+from logs.felt.faces import FELT_FILTERS, static_text
 from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
 from logs.page.table import TableView
 from logs.page.templates import page_template
 from logs.tracker.definitions import STATISTICS
 from logs.tracker.hand_counts import BigPot
 from logs.tracker.statistics import CurvePoint, Statistics
-from logs.tracker.tables import chips_text, statistics_tables
-from logs.view import ReplayedHand, replayed
+from logs.tracker.tables import statistics_tables
+from logs.view import HandView, views_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -72,9 +73,6 @@ def winnings_plot(points: Sequence[CurvePoint], name: str, *, width: float = 4.4
     return drawn(paint, f"winnings of {name} over hands", width=width, height=height)
 
 
-_SUITS = {"c": ("♣", "clubs"), "d": ("♦", "diamonds"), "h": ("♥", "hearts"), "s": ("♠", "spades")}
-
-
 @dataclass(frozen=True, slots=True)
 class Plot:
     """A curve.
@@ -86,6 +84,22 @@ class Plot:
 
     title: str
     svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedHand:
+    """A hand to be replayed.
+
+    Attributes:
+        pot_in_blinds: how big the pot was, in big blinds.
+        hole_cards: how many each player has.
+    """
+
+    match_name: str
+    number: int
+    pot_in_blinds: float
+    hole_cards: int
+    scenes: tuple[HandView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +122,7 @@ class ReportData:
     facts: tuple[tuple[str, str], ...]
     plots: tuple[Plot, ...]
     tables: tuple[TableView, ...]
-    hands: tuple[ReplayedHand, ...]
+    hands: tuple[ReportedHand, ...]
     legend: tuple[tuple[str, str], ...] = LEGEND
     definitions: tuple[tuple[str, str, str], ...] = tuple((one.short, one.name, one.definition) for one in STATISTICS)
 
@@ -120,13 +134,7 @@ def format_report(data: ReportData) -> str:
 
 @cache
 def _template() -> Template:
-    from markupsafe import Markup
-
-    def card(text: str) -> Markup:
-        glyph, suit = _SUITS[text[1]]
-        return Markup('<span class="card {}" title="{}">{}<i>{}</i></span>').format(suit, text, text[0], glyph)
-
-    return page_template("logs.report/page.html.jinja", card=card, chips=chips_text)
+    return page_template("logs.report/page.html.jinja", static_text=static_text, **FELT_FILTERS)
 
 
 def report_data(
@@ -158,5 +166,12 @@ def report_data(
         tuple((word, shown(value)) for word, value in facts),
         plots,
         (overview, *more_tables, *others),
-        tuple(replayed(pot.record, pot.blinds) for pot in pots),
+        tuple(_reported(pot) for pot in pots),
+    )
+
+
+def _reported(pot: BigPot) -> ReportedHand:
+    record = pot.record
+    return ReportedHand(
+        shown(record.match_name), record.hand_number, pot.blinds, record.game.num_hole_cards, views_of(record)
     )

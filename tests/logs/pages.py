@@ -20,7 +20,7 @@ class PageChecker(HTMLParser):
             is_link = name in ("src", "href", "data", "action", "srcset") or name.endswith(":href")
             if is_link and value is not None and not value.startswith("#"):
                 self.fetched.append(value)
-        if tag not in ("meta", "link", "br", "img", "path", "use"):
+        if tag not in ("meta", "link", "br", "img", "input", "path", "use"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

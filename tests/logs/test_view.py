@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine import Deal, Seat, betting_start, raise_to
+from engine import CALL, Deal, Seat, betting_start, raise_to
 from engine.cards import parse_cards
 from logs.acpc_log.reader import read_log
 from logs.record import HandRecord, PlayerComment, Times
@@ -51,6 +51,18 @@ def test_a_hand_moment_by_moment() -> None:
     assert scenes[0].pot_odds == 50 / 200
     assert scenes[1].pot_odds is None
     assert [seat.is_button for seat in scenes[0].seats] == [False, True]
+
+
+def test_side_pots_are_shown_once_all_bets_are_called() -> None:
+    game = replace(find_game("nolimit3")[1], stacks=(300, 1000, 2000))
+    betting = betting_start(game)
+    found = []
+    for action in (raise_to(2000), CALL, CALL):
+        betting = betting.after(action)
+        found.append(live_views(betting, ("Ann", "Bob", "Cy"), ((), (), ()), ())[-1])
+    assert [scene.pots for scene in found] == [(), (), (900, 1400)]
+    # The chips that nobody could call are not in a pot.
+    assert found[-1].pot - sum(found[-1].pots) == 1000
 
 
 def test_an_all_in_deals_the_rest_and_shows_in_order() -> None:

@@ -6,8 +6,10 @@
   const follow = place => {
     const events = new EventSource(place.dataset.events);
     events.addEventListener("state", event => {
+      const before = place.querySelector(".felt");
       const open = [...place.querySelectorAll("details")].map(details => details.open);
       place.innerHTML = event.data;
+      markNew(before, place.querySelector(".felt"));
       place.querySelectorAll("details").forEach((details, at) => { if (at in open) details.open = open[at]; });
     });
     events.addEventListener("over", () => events.close());

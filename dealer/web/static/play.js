@@ -3,7 +3,12 @@
 "use strict";
 (() => {
   const seat = document.getElementById("seat"), lost = document.getElementById("lost");
-  let isSending = false, isLeaving = false, waiting = null, clock = null;
+  const auto = document.getElementById("auto"), NEXT_MS = 4000;
+  let isSending = false, isLeaving = false, waiting = null, clock = null, next = null;
+
+  auto.checked = localStorage.getItem("next hand") !== "asks";
+  auto.closest(".scripted").hidden = false;
+  auto.addEventListener("change", () => { localStorage.setItem("next hand", auto.checked ? "deals" : "asks"); begin(); });
 
   const table = () => seat.querySelector(".table");
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -11,14 +16,26 @@
   function show(text) {
     const fresh = new DOMParser().parseFromString(text, "text/html").querySelector(".table");
     if (!fresh) { location.reload(); return; }
-    const typed = seat.querySelector("#size"), same = table().dataset.moment === fresh.dataset.moment;
+    const before = seat.querySelector(".felt"), typed = seat.querySelector("#size"), same = table().dataset.moment === fresh.dataset.moment;
     const value = same && typed ? typed.value : "";
     const focused = seat.contains(document.activeElement) ? document.activeElement.id || "seat" : "";
     table().replaceWith(document.adoptNode(fresh));
+    markNew(before, seat.querySelector(".felt"));
     begin();
-    const size = seat.querySelector("#size");
-    if (size && value) size.value = value;
+    if (value) setSize(value);
     if (focused) (same && document.getElementById(focused) || seat).focus({preventScroll: true});
+  }
+
+  // The button shows what it will send, in chips and in big blinds.
+  function setSize(value) {
+    const size = seat.querySelector("#size"), slider = seat.querySelector("#slider");
+    if (!size) return;
+    size.value = value;
+    const button = seat.querySelector('[data-key="size"]'), chips = Number(value), isNumber = /^\d+$/.test(value);
+    if (isNumber) slider.value = value;
+    const blinds = (chips / Number(button.dataset.blind)).toLocaleString("en", {maximumFractionDigits: 1});
+    const amount = isNumber ? `${chips.toLocaleString("en")} (${blinds} bb)` : value;
+    button.querySelector(".label").textContent = amount ? `${button.dataset.verb} ${amount}` : button.dataset.verb.split(" ")[0];
   }
 
   function begin() {
@@ -27,10 +44,16 @@
       slider.hidden = false;
       slider.addEventListener("input", () => {
         const near = Number(slider.max) - Number(slider.value) < Number(slider.step);
-        size.value = near ? slider.max : slider.value;
+        setSize(near ? slider.max : slider.value);
       });
-      size.addEventListener("input", () => { if (/^\d+$/.test(size.value)) slider.value = size.value; });
+      size.addEventListener("input", () => setSize(size.value));
+      for (const button of seat.querySelectorAll("[data-size]")) {
+        button.addEventListener("click", event => { event.preventDefault(); setSize(button.dataset.size); });
+      }
     }
+    clearTimeout(next);
+    const following = buttonOf("n");
+    if (following && auto.checked && following.textContent.startsWith("Next")) next = setTimeout(() => following.click(), NEXT_MS);
     clearInterval(clock);
     const left = Number(table().dataset.left), shown = seat.querySelector(".clock"), began = Date.now();
     if (shown) clock = setInterval(() => {
@@ -101,11 +124,12 @@
     if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
     const size = seat.querySelector("#size"), at = event.target;
     if (at === size) { if (event.key === "Escape") size.blur(); return; }
-    if (at.matches("input, select, textarea, summary, a") || (at.matches("button") && (event.key === "Enter" || event.key === " "))) return;
+    if (at.matches("input:not([type=checkbox]), select, textarea, summary, a")) return;
+    if (at.matches("button, input") && (event.key === "Enter" || event.key === " ")) return;
     const key = event.key === "Enter" ? "n" : event.key === "k" ? "c" : event.key;
     if (size && (key === "r" || /^[0-9]$/.test(key))) {
       event.preventDefault();
-      size.value = key === "r" ? "" : key;
+      setSize(key === "r" ? "" : key);
       size.focus();
     } else if (/^[fcrn]$/.test(key) && buttonOf(key)) {
       event.preventDefault();

@@ -28,12 +28,12 @@ def test_a_scene_says_what_the_state_says() -> None:
     scene = scene_of("nolimit3", "2:7:r300cf/r500:||AhKs/2c7d9h", seat=1)
     assert (scene.hand_number, scene.pot, scene.is_your_turn, scene.finished) == (7, 900, True, False)
     assert scene.names == ("Cid", "Ann", "Bob")
-    assert [(p.street_total, p.stack_left, p.has_folded, p.is_acting) for p in scene.players] == [
+    assert [(p.street_total, p.stack_left, p.has_folded, p.is_acting) for p in scene.moment.seats] == [
         (200, 19500, False, False),
         (0, 19900, True, False),
         (0, 19700, False, True),
     ]
-    assert [(p.name, p.place, p.position == scene.position, p.is_button) for p in scene.players] == [
+    assert [(p.name, p.place, p.position == scene.position, p.is_button) for p in scene.moment.seats] == [
         ("Cid", "SB", False, False),
         ("Ann", "BB", False, False),
         ("Bob", "BTN", True, True),
@@ -64,8 +64,8 @@ def test_a_limit_game_fixes_the_size_and_deep_stacks_are_not_told() -> None:
     assert not choices.can_fold
     for game in ("limit", "limit6", "kuhn", "leduc"):
         first = scene_of(game, f"0:0::{'Ks' if game in ('kuhn', 'leduc') else 'AhKs'}{'|' * (5 if '6' in game else 1)}")
-        assert {player.stack_left for player in first.players} == {None}
-    assert {player.stack_left for player in scene_of("nolimit", "1:0::|AhKs").players} == {19950, 19900}
+        assert {player.stack_left for player in first.moment.seats} == {None}
+    assert {player.stack_left for player in scene_of("nolimit", "1:0::|AhKs").moment.seats} == {19950, 19900}
 
 
 def test_a_call_that_takes_the_last_chips() -> None:
@@ -106,7 +106,7 @@ def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
                 copied: Scene = pickle.loads(pickle.dumps(scene))
                 assert copied == scene
                 assert hash(copied) == hash(scene)
-                assert copied.players == scene.players
+                assert copied.moment.seats == scene.moment.seats
                 if scene.choices is not None:
                     raises, legal = scene.choices.raises, hand.legal_actions()
                     assert scene.choices.can_fold == legal.can_fold

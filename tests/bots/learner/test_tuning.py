@@ -72,7 +72,11 @@ def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
 def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
     measured = search(_SETTINGS, tmp_path)
     seeds = np.arange(6.0)
-    for gain, verdict in ((10, "is real: +10 ± 1 mbb/g"), (-10, "is a loss: -10 ± 1"), (-0.5, "does not show: +0 ± 1")):
+    for gain, verdict in (
+        (10, "is significant: +10 ± 1 mbb/g"),
+        (-10, "is a loss: -10 ± 1"),
+        (-0.5, "is not significant: +0 ± 1"),
+    ):
         report = tuning_report(_SETTINGS, measured, {"default": seeds, "evolution": seeds + gain + seeds % 2})
         assert f"over the default constants {verdict}" in report.sentences[0]
 

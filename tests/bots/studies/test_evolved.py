@@ -46,7 +46,7 @@ def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
     assert [row[0] for row in after.rows[:2]] == ["player, deals of the training", "player, other deals"]
     assert (len(after.rows), len(whole.rows)) == (20, 10)
     side = report.sections[-1].tables[0]
-    assert side.rows[0] == side.rows[1], "the same runs beside themselves"
+    assert side.rows[0] == side.rows[1], "the same runs twice"
     assert evolved_report(runs, settings, [runs]) == report
 
 

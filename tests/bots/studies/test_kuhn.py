@@ -1,4 +1,4 @@
-"""The report on the work's claims: built from results as the experiments would leave them, and the runs behind it."""
+"""The report on the claims of the thesis, built from results as the experiments would leave them, and the runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from bots.studies.kuhn import kuhn_report
 from bots.studies.kuhn_runs import (
     FOUR_MODELS,
     Experiment,
-    ExperimentProgress,
     ExperimentResults,
     experiments,
     read_results,
@@ -92,13 +91,12 @@ def comparison(report: Report, section: str, quantity: str) -> Claim:
         ("Kuhn poker against the models", "Rational, seat 1", Verdict.LUCKY),
         ("Kuhn poker against the models", "Folder, seat 1", Verdict.REPRODUCED),
         ("Three sizes of bets against the models", "Rational, seat 1", Verdict.NOT_REPRODUCED),
-        ("Three sizes of bets against the models", "Rational, seat 1, tens answered as twos", Verdict.LUCKY),
         ("Sizes and a raise against the models", "Bluffer, seat 2", Verdict.NOT_REPRODUCED),
         ("Co-evolution", "the first player's average fitness", Verdict.REPRODUCED),
         ("Co-evolution", "populations reach a Nash equilibrium", Verdict.NOT_REPRODUCED),
         ("The mixed approach", "a considerable improvement", Verdict.NOT_REPRODUCED),
-        ("The strategies that the work prints", "the mixed first player wins from Safe", Verdict.UNDECIDED),
-        ("The strategies that the work prints", "the co-evolved second player wins from Safe", Verdict.REPRODUCED),
+        ("Printed strategies", "the mixed first player wins from Safe", Verdict.UNDECIDED),
+        ("Printed strategies", "the co-evolved second player wins from Safe", Verdict.REPRODUCED),
         ("Sums of the text", "second player, king, Bluffer has checked", Verdict.NOT_REPRODUCED),
         ("Sums of the text", "first player, king against Bluffer", Verdict.REPRODUCED),
     ],
@@ -107,7 +105,16 @@ def test_what_became_of_a_claim(report: Report, section: str, quantity: str, ver
     assert comparison(report, section, quantity).verdict is verdict
 
 
-def test_every_model_of_the_work_has_its_chart(report: Report) -> None:
+def test_a_printed_figure_is_judged_once(report: Report) -> None:
+    for section, variant in zip(report.sections, Variant, strict=False):
+        highest = section.parts[0]
+        assert isinstance(highest, Claims)
+        assert len(highest.rows) == len({row.quantity for row in highest.rows}) == len(PRINTED["best"][variant.value])
+        others = [row for view in section.tables if "other rules" in view.title for row in view.rows]
+        assert len(others) == {"breadth": 3, "both": 2}.get(variant.value, 0)
+
+
+def test_every_model_of_the_thesis_has_its_chart(report: Report) -> None:
     charts = [chart.title for chart in report.sections[0].charts]
     assert charts == [f"Fitness against {name.capitalize()}, seat 1" for name in FOUR_MODELS]
 
@@ -155,11 +162,11 @@ def test_figures_in_signs_and_words() -> None:
     assert symbols((0.01, 0.2, 0.5, 0.8, 0.99, 0.0)) == "0v~ ^10"
     assert differing("01~ v1^", (0.1, 0.7, 0, 0, 0.9, 0), ("a", "b", "c", "d", "e", "f")) == ["b 0.70"]
     values = [0.32, 0.33, 0.34, 0.33, 0.33]
-    assert range_verdict(0.34, values, 1 / 6) == (Verdict.LUCKY, "nobody wins more than 0.1667")
+    assert range_verdict(0.34, values, 1 / 6) == (Verdict.LUCKY, "no strategy wins more than 0.1667")
     assert range_verdict(0.34, values, 0.5)[0] is Verdict.REPRODUCED
-    assert range_verdict(1.24, values, 0.25) == (Verdict.NOT_REPRODUCED, "5 runs lie from 0.32 to 0.34")
+    assert range_verdict(1.24, values, 0.25) == (Verdict.NOT_REPRODUCED, "5 runs range from 0.32 to 0.34")
     assert range_verdict(0.34, values[:1], 0.5)[0] is Verdict.UNDECIDED, "one run has no spread"
-    assert range_verdict(0.02, [-0.1, 0.0, 0.1], 0.5) == (Verdict.UNDECIDED, "3 runs lie from -0.10 to 0.10")
+    assert range_verdict(0.02, [-0.1, 0.0, 0.1], 0.5) == (Verdict.UNDECIDED, "3 runs range from -0.10 to 0.10")
     assert settled_from([0.1] * 150 + [-0.05] * 300, -0.05) == 147
     assert settled_from([0.1] * 150, -0.05) is None
 
@@ -171,9 +178,10 @@ SMALL = KuhnSettings(model=model("rational", Variant.CLASSIC), fitness=Fitness.E
 class TestGathering:
     def test_what_is_there_is_not_done_again(self, tmp_path: Path) -> None:
         two = [Experiment("one", SMALL, 2, 1), Experiment("other", replace(SMALL, seat=2), 2, 2)]
-        seen: list[ExperimentProgress] = []
+        seen: list[float] = []
         run_experiments(tmp_path, two, 4, show=seen.append)
-        assert [(standing.done, standing.runs) for standing in seen] == [(at, 6) for at in range(1, 7)]
+        assert seen == sorted(seen)
+        assert (len(seen), seen[-1]) == (6, 1)
         first = (tmp_path / "one.jsonl").read_text("utf-8")
         (tmp_path / "one.jsonl").write_text(first[:-30], "utf-8")
         assert [result.seed for result in read_results(tmp_path, two, 4)["one"]] == [1, 2, 3]

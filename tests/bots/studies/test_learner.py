@@ -55,7 +55,8 @@ def _played() -> PlayedExperiments:
 def test_what_was_played_is_judged_by_its_intervals() -> None:
     report = learner_report(LearnerStudySettings(seeds=5), _played())
     assert (
-        report.sentences[1] == "The learner wins from 3 of 6 fields that it learnt on, and loses to mixed in limit10."
+        report.sentences[1]
+        == "The learner wins from 3 of 6 fields that it trained against, and loses to mixed in limit10."
     )
     assert report.sentences[2] == (
         "Trained once on the mixed field of each game, it beats calling in at least one game; it loses to mfs in "
@@ -71,9 +72,8 @@ def test_what_was_played_is_judged_by_its_intervals() -> None:
     assert chart.lines[0].xs == _STAGES
     assert rivals.tables[0].rows[0][:2] == ("calling", "+100 ± 20")
     assert rivals.sentences == (
-        "Another learner that learns for 20,000 hands with it in all other seats, and is frozen then, wins +2 ± 2 "
-        "mbb/g in limit and +8 ± 2 mbb/g in limit10 (means over 5 seeds, 95 %): so far it can be exploited, at the "
-        "least.",
+        "Another learner, trained for 20,000 hands with it in all other seats and then frozen, wins +2 ± 2 mbb/g in "
+        "limit and +8 ± 2 mbb/g in limit10 (means over 5 seeds, 95 %), a lower bound on its exploitability.",
     )
     assert format_report(report).count("<svg") == 4
 

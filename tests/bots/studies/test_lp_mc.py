@@ -44,6 +44,6 @@ def test_the_tables_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     before, _ = report.sections
     judged = {row[0]: row[-2] if len(row) > 4 else row[-1] for view in before.tables for row in view.rows}
     assert judged["the small blind folds"] == "reproduced"
-    assert judged["chips per hand that best answers win from an optimal strategy"] == "refuted"
+    assert judged["chips per hand that best responses win from an optimal strategy"] == "refuted"
     monkeypatch.setattr(lp_mc, "play_full", lambda *_: pytest.fail("it was played before"))
     assert lp_mc_report(tmp_path, 4) == report

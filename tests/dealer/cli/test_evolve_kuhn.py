@@ -66,7 +66,7 @@ def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Pa
     runs = tmp_path / "runs"
     ran = arena_here("evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), *EXACT, "4")
     assert ran.code == 0
-    assert "the best answer wins +0.0833 chips per hand from this opponent in this seat\n" in ran.out
+    assert "no strategy wins more than +0.0833 chips per hand from this opponent in this seat\n" in ran.out
     assert "C " in ran.out
     found = json.loads((runs / "seed-1.json").read_text())
     assert found["generations"] == 4

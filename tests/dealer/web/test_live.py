@@ -11,8 +11,8 @@ import dealer.library
 from dealer.match.events import ActionPlayed, HandStarted
 from dealer.run.contest import MatchEvent
 from dealer.watching import LiveMatches, WatchedRun
-from dealer.web.views import card_faces
 from engine import Deal, format_cards
+from logs.felt.faces import card_face
 from tests.dealer.web.browsing import browsing, interrupted, played
 
 
@@ -66,7 +66,13 @@ def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None)
     _, number, scenes = table_now(shown, contest, match)
     template = templates().get_template("live_table.html.jinja")
     return template.render(
-        scene=scenes[-1], said=[scene.words for scene in scenes], number=number, is_public=is_public, clocks=[]
+        scene=scenes[-1],
+        hero=0,
+        holes=2,
+        said=[scene.words for scene in scenes],
+        number=number,
+        is_public=is_public,
+        clocks=[],
     )
 
 
@@ -74,9 +80,9 @@ def _cards_in(text: str, deal: Deal) -> list[str]:
     """The cards of a deal that can be told from the bytes."""
     cards = [card for cards in (*deal.hole_cards, deal.board) for card in cards]
     found = []
-    for card, face in zip(cards, card_faces(cards), strict=True):
-        name = format_cards([card])
-        if face.words in text or f">{face.text}<" in text or re.search(rf"\b{name}\b", text):
+    for card in cards:
+        name, face = format_cards([card]), card_face(card)
+        if face.words in text or re.search(rf"\b{name}\b", text):
             found.append(name)
     return found
 

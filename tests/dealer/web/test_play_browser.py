@@ -45,6 +45,8 @@ def sit_down(page: Any, server: Served, game: str, bot: str = "calling", **asked
         page.locator(f"#{name}").fill(value)
     page.get_by_role("button", name="Sit down").click()
     page.wait_for_url(re.compile(r"/play/\d+$"))
+    if page.locator("#auto").is_visible():
+        page.locator("#auto").uncheck()
 
 
 def moment(page: Any) -> str:
@@ -187,6 +189,50 @@ def test_a_double_click_counts_once(browser: Any, server: Served) -> None:
         page.locator(".told li", has_text="You raise").first.wait_for()
         page.wait_for_timeout(500)
         assert page.locator(".told li", has_text=re.compile("^You (raise|bet)")).count() == 1
+
+
+@pytest.mark.slow
+def test_the_next_hand_is_dealt_without_a_click_where_that_is_wanted(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "kuhn.limit.2p", hands="5")
+        while page.locator("button[value=next]").count() == 0:
+            press(page, "c")
+            wait_for_question(page)
+        before = moment(page)
+        page.wait_for_timeout(4500)
+        assert moment(page) == before
+        page.locator("#auto").check()
+        wait_for_question(page, before)
+        page.get_by_role("heading", name="Hand 1").wait_for()
+        # It is kept.
+        page.reload()
+        assert page.locator("#auto").is_checked()
+
+
+@pytest.mark.slow
+def test_a_size_is_chosen_first_and_sent_by_the_button_that_shows_it(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "holdem.nolimit.2p.reverse_blinds")
+        wait_for_question(page)
+        before = moment(page)
+        page.get_by_role("button", name="all-in (20,000)").click()
+        assert page.locator("#size").input_value() == "20000"
+        assert moment(page) == before
+        page.get_by_role("button", name="Raise to 20,000 (200 bb)").click()
+        wait_for_question(page, before)
+        assert "You raise to 20,000, all-in" in page.locator(".told").inner_text()
+
+
+@pytest.mark.slow
+def test_colours_of_cards_and_pages_are_kept(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "kuhn.limit.2p")
+        page.get_by_label("Suits").select_option("two")
+        page.get_by_label("Theme").select_option("dark")
+        page.reload()
+        kept = page.evaluate("({...document.documentElement.dataset})")
+        assert kept == {"deck": "two", "theme": "dark"}
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 27)"
 
 
 @pytest.mark.slow

@@ -172,7 +172,7 @@ def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
                 text += piece
                 if "event: state" in text and text.endswith("\n\n"):
                     break
-        assert "pot <strong>" in text
+        assert "Pot <b>" in text
         assert "queen" not in text
         assert "king" not in text
         assert " of spades" not in text

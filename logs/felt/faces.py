@@ -1,0 +1,40 @@
+"""Cards as pages show them, and the filters that the drawing of a table needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+
+from engine import CARD_TEXTS, Card
+from engine.cards import suit_of
+from logs.tracker.tables import chips_text
+from logs.view import chips_in_words
+
+SYMBOLS: Final = "♣♦♥♠"
+_SUITS: Final = ("clubs", "diamonds", "hearts", "spades")
+_RANKS: Final = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
+
+
+class CardFace(NamedTuple):
+    """A card: its rank and the symbol of its suit, the same in words for screen readers, and the name of the suit."""
+
+    rank: str
+    symbol: str
+    words: str
+    suit: str
+
+
+def card_face(card: Card) -> CardFace:
+    """What a page shows of a card."""
+    suit = suit_of(card)
+    return CardFace(CARD_TEXTS[card][0], SYMBOLS[suit], f"{_RANKS[card >> 2]} of {_SUITS[suit]}", _SUITS[suit])
+
+
+FELT_FILTERS: Final[dict[str, Callable[..., Any]]] = {"card": card_face, "chips": chips_text, "whole": chips_in_words}
+"""The filters that the template of the drawing needs."""
+
+
+def static_text(name: str) -> str:
+    """A style or a script of the drawing, for a page that has all of it inside."""
+    return files("logs.felt").joinpath("static", name).read_text("utf-8")

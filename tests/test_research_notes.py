@@ -1,0 +1,33 @@
+"""The notes on the source works are short, and every figure of a note is one of its tables."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.dealer.helpers import ROOT
+
+MOST_WORDS = 700
+NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "rembrant", "strength")
+_FIGURE = re.compile(r"[+-]?\d[\d,]*\.\d+|[+-]?\d[\d,]* ± [\d,.]+")
+
+
+def _text(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_a_note_is_short(name: str) -> None:
+    prose = re.sub(r"```.*?```|<!--.*?-->|^    .*?$", "", _text(name), flags=re.DOTALL | re.MULTILINE)
+    assert sum(bool(re.search(r"\w", word)) for word in prose.split()) <= MOST_WORDS
+    assert f"{name}-tables.md" in prose
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_every_figure_of_a_note_is_in_its_tables(name: str) -> None:
+    """Those of its own page of tables, or of the page on the strength of all bots."""
+    tables = "\n".join(_text(page) for page in {f"{name}-tables", "strength-tables"})
+    shown = {*_FIGURE.findall(tables), *re.findall(r"[+-]?\d[\d,]*(?:\.\d+)?", tables)}
+    wanted = set(_FIGURE.findall(re.sub(r"\]\(\S+\)", "", _text(name))))
+    assert not {one for one in wanted if one not in shown and f"+{one}" not in shown}
