@@ -21,9 +21,9 @@ import logging
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
@@ -43,6 +43,7 @@ from engine.errors import PortableError, quoted
 from logs.page.table import TableView
 from logs.whole_file import write_whole
 
+_Result = TypeVar("_Result")
 _WIDTH_OF_FILES = 400
 """In files and pipes, tables need not fit a window."""
 _LONGEST_WORDS = 40
@@ -94,7 +95,7 @@ class Terminal:
         """Print a result in words; in a window, lines end between words."""
         self.print(_between_words(text, self.out))
 
-    def say(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Print a sentence of progress to standard error; in a window, lines end between words."""
         self.err.print(_between_words(text, self.err), markup=False)
 
@@ -111,7 +112,7 @@ class Terminal:
             logger.setLevel(logging.INFO)
             logger.addHandler(handler)
 
-    def complain(self, text: str) -> None:
+    def error(self, text: str) -> None:
         """Print an error."""
         whole = _between_words(f"arena: {text}", self.err)
         self.err.print("[bold red]arena:[/] ", end="")
@@ -160,6 +161,18 @@ def on_stop(stop: Callable[[], object]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, RuntimeError):
             loop.add_signal_handler(number, stop)
+
+
+async def until_stopped(work: Coroutine[Any, Any, _Result]) -> _Result | None:
+    """The result of a coroutine; None if SIGINT or SIGTERM stopped it."""
+    import asyncio
+
+    task = asyncio.ensure_future(work)
+    on_stop(task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        return None
 
 
 def check_writable(path: Path | None) -> None:
@@ -266,15 +279,15 @@ class ArenaGroup(TyperGroup):
         except typer.BadParameter as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            ctx.ensure_object(Terminal).complain(_value_problem(error.param, error.__cause__))
+            ctx.ensure_object(Terminal).error(_value_problem(error.param, error.__cause__))
             ctx.exit(EXIT_USAGE)
         except OSError as error:
             if error.filename is None:
                 raise
-            ctx.ensure_object(Terminal).complain(f"{quoted(error.filename)}: {error.strerror}")
+            ctx.ensure_object(Terminal).error(f"{quoted(error.filename)}: {error.strerror}")
             ctx.exit(EXIT_USAGE)
         except (_CommandError, PortableError) as error:
-            ctx.ensure_object(Terminal).complain(_in_words(error))
+            ctx.ensure_object(Terminal).error(_in_words(error))
             ctx.exit(error.code if isinstance(error, _CommandError) else EXIT_USAGE)
 
 

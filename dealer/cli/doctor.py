@@ -165,9 +165,9 @@ def _examine(
                     terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{more}")
                 case Waiting(host, port):
                     left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
-                    terminal.say(f"waiting for the bot at {host}:{port}, {left}")
+                    terminal.note(f"waiting for the bot at {host}:{port}, {left}")
                 case StrayConnection():
-                    terminal.say(stray_sentence(event, player.name))
+                    terminal.note(stray_sentence(event, player.name))
 
         address = (options.host, options.port) if player.kind is PlayerKind.TCP else ("127.0.0.1", 0)
         with BotHost(player, setup, game_name, address, show) as bot_host:

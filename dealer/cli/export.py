@@ -11,16 +11,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options, warning_text
-from dealer.cli.reading import (
-    ChipValue,
-    GameName,
-    Problems,
-    Sources,
-    Strict,
-    Transcript,
-    abort_without_hands,
-    hand_finder,
-)
+from dealer.cli.reading import Problems, Sources, StrictHandOptions, Transcript, abort_without_hands
 from dealer.table.collector import spare_collector
 from engine.text import count_of
 from logs.conversion import Conversion, MoneyRake, convert
@@ -106,10 +97,8 @@ def export(
     sources: Sources,
     *,
     options: ExportArguments,
-    game: GameName = None,
-    chip_value: ChipValue = None,
     transcript: Transcript = None,
-    strict: Strict = False,
+    reading: StrictHandOptions,
 ) -> None:
     """Write hand histories for tracking tools and notebooks from runs and logs.
 
@@ -121,9 +110,9 @@ def export(
     spare_collector()
     with Problems(terminal) as problems:
         converted = convert(
-            hand_finder(game, chip_value, strict=strict)(sources, transcript=transcript, on_problem=problems),
+            reading.finder(strict=reading.strict)(sources, transcript=transcript, on_problem=problems),
             options.conversion(),
-            on_warning=lambda warning: terminal.say(warning_text(warning)),
+            on_warning=lambda warning: terminal.note(warning_text(warning)),
             on_written=lambda path, hands: terminal.print(f"{path}: {count_of(hands, 'hand')}"),
         )
     if not converted:

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
+from dealer.cli.options import takes_options
+from dealer.cli.reading import Problems, Sources, StrictHandOptions
 from logs.contest_scores import largest_losses
 from logs.record import HandRecord
 from logs.view import replayed
 
 
+@takes_options
 def hands(
     context: typer.Context,
     sources: Sources,
@@ -24,15 +26,14 @@ def hands(
         int | None,
         typer.Option("--hand", min=0, help="Show the hands of this number instead.", show_default=False),
     ] = None,
-    game: GameName = None,
-    chip_value: ChipValue = None,
-    strict: Strict = False,
+    *,
+    reading: StrictHandOptions,
 ) -> None:
     """Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its number."""
     terminal = context.ensure_object(Terminal)
     found = 0
     with Problems(terminal) as problems:
-        find = hand_finder(game, chip_value, strict=strict)
+        find = reading.finder(strict=reading.strict)
         source = find(sources, on_problem=problems, times=number is not None)
         if number is not None:
             for record in source.hands():

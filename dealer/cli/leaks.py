@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dealer.cli.console import Terminal
-from dealer.cli.options import Json
+from dealer.cli.options import Json, takes_options
 from dealer.cli.progress import showing_progress
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
+from dealer.cli.reading import Problems, Sources, StrictHandOptions
 from dealer.cli.report_output import PageFile, PageForce, check_page, show_report
 from dealer.run.leaks import (
     MOST_NAMED,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from logs.leaks import Leaks
 
 
+@takes_options
 def leaks(
     context: typer.Context,
     sources: Sources,
@@ -44,12 +45,11 @@ def leaks(
         ),
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="How many deals to name.")] = 10,
-    game: GameName = None,
-    chip_value: ChipValue = None,
-    strict: Strict = False,
     out: PageFile = None,
     force: PageForce = False,
     as_json: Json = False,
+    *,
+    reading: StrictHandOptions,
 ) -> None:
     """Find where a player loses: decisions in which another player with the same cards did better.
 
@@ -63,7 +63,7 @@ def leaks(
     check_page(out, force)
     page: Report | None = None
     with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
-        source = hand_finder(game, chip_value, strict=strict)(sources, on_problem=problems)
+        source = reading.finder(strict=reading.strict)(sources, on_problem=problems)
         deals = deals_in(source, lambda hands: show(None, f"{hands:,} hands"))
         first = next(deals, None)
         everything = deals if first is None else chain([first], deals)

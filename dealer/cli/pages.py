@@ -103,7 +103,7 @@ def _open(terminal: Terminal, address: str) -> None:
         except webbrowser.Error:
             is_open = False
         if not is_open:
-            terminal.say("No browser could be opened: open the address yourself.")
+            terminal.note("No browser could be opened: open the address yourself.")
 
     threading.Thread(target=work, daemon=True).start()
 
@@ -142,7 +142,7 @@ def pages_during(terminal: Terminal, folder: Path, *, opens_browser: bool = True
     begun.wait(_START_S)
     if problems:
         raise problems[0]
-    terminal.say(f"Watch it at {address[0]}")
+    terminal.note(f"Watch it at {address[0]}")
     if opens_browser:
         _open(terminal, address[0])
     try:

@@ -54,7 +54,7 @@ class LiveLine:
         elif not self._is_silent and time.monotonic() >= self._next_s and text != self._shown:
             self._shown = text
             self._next_s = time.monotonic() + _PLAIN_EVERY_S
-            self._terminal.say(text)
+            self._terminal.note(text)
 
 
 class ShowProgress(Protocol):

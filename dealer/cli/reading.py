@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -41,32 +42,50 @@ Sources: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-GameName: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--game", metavar="GAME", help="The game of logs that do not name one.", show_default="as the log says"
-    ),
-]
-ChipValue: TypeAlias = Annotated[
-    Decimal | None,
-    typer.Option(
-        "--chip-value",
-        metavar="AMOUNT",
-        parser=_chip_value,
-        help="Value of a chip in PHH and PokerStars files.",
-        show_default="the smallest unit of a file's amounts",
-    ),
-]
-Strict: TypeAlias = Annotated[
-    bool, typer.Option("--strict", help="Stop at the first damaged line instead of skipping it.")
-]
-
 Transcript: TypeAlias = Annotated[
     Path | None,
     typer.Option("--transcript", metavar="FILE", help="File with the dealer's standard error, for the bots' comments."),
 ]
 
 _MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class HandOptions:
+    """How hands are read from files."""
+
+    game: Annotated[
+        str | None,
+        typer.Option(
+            "--game", metavar="GAME", help="The game of logs that do not name one.", show_default="as the log says"
+        ),
+    ] = None
+    chip_value: Annotated[
+        Decimal | None,
+        typer.Option(
+            "--chip-value",
+            metavar="AMOUNT",
+            parser=_chip_value,
+            help="Value of a chip in PHH and PokerStars files.",
+            show_default="the smallest unit of a file's amounts",
+        ),
+    ] = None
+
+    def finder(self, *, strict: bool = False) -> Callable[..., HandSource]:
+        """`logs.hand_source.find` with these options."""
+        from logs.hand_source import find
+
+        game = None if self.game is None else find_game(self.game)[1]
+        return partial(find, game=game, chip_value=self.chip_value, strict=strict)
+
+
+@dataclass(frozen=True, slots=True)
+class StrictHandOptions(HandOptions):
+    """The same for commands that can stop at damaged lines."""
+
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first damaged line instead of skipping it.")] = (
+        False
+    )
 
 
 class Problems:
@@ -79,7 +98,7 @@ class Problems:
     def __call__(self, problem: LogProblem) -> None:
         self.count += 1
         if self.count <= _MOST_SHOWN:
-            self._terminal.say(str(problem))
+            self._terminal.note(str(problem))
 
     def __enter__(self) -> Problems:
         return self
@@ -90,7 +109,7 @@ class Problems:
         """Report the number of further problems; an error that ended the reading ends the command."""
         more = self.count - _MOST_SHOWN
         if more > 0:
-            self._terminal.say(f"and {count_of(more, 'more problem')} like these")
+            self._terminal.note(f"and {count_of(more, 'more problem')} like these")
         if isinstance(error, DamagedLogError):
             abort(str(error), EXIT_FAILED)
         if isinstance(error, UnknownGameError):
@@ -99,13 +118,6 @@ class Problems:
             abort(f"{error}: --force overwrites it, --out takes another folder")
         if isinstance(error, ValueError):
             abort(str(error))
-
-
-def hand_finder(game: str | None, chip_value: Decimal | None, *, strict: bool = False) -> Callable[..., HandSource]:
-    """`logs.hand_source.find` with the options of a command."""
-    from logs.hand_source import find
-
-    return partial(find, game=None if game is None else find_game(game)[1], chip_value=chip_value, strict=strict)
 
 
 def counted(
@@ -120,7 +132,7 @@ def counted(
     """All hands of runs and logs, counted; ends the command if there are none.
 
     Args:
-        find: from `hand_finder`.
+        find: from `HandOptions.finder`.
         transcript: the dealer's standard error, of a single log.
         times: also read the times of actions.
         workers: processes; None for one per processor.

@@ -45,12 +45,12 @@ def resume(
         for folder, state in unfinished:
             terminal.sentence(f"{folder}: {state}")
         more = "'arena resume RUN' continues one of them." if unfinished else "There is no unfinished run in runs."
-        terminal.say(more)
+        terminal.note(more)
         return
     check_writable(junit)
     reopened: Run[Any] = reopen(run, deals)
     if reopened.finished is not None:
-        terminal.say(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
+        terminal.note(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
     if reopened.is_table:
         if quiet or as_json or junit is not None or verbose or scheduler is not None:
             abort(

@@ -104,7 +104,7 @@ def play_and_show(
         terminal.show_log()
     is_silent = options.quiet or options.as_json
     for warning in run.history_warnings():
-        terminal.say(warning_text(warning))
+        terminal.note(warning_text(warning))
     with (
         contextlib.nullcontext() if observer is None else observer(run.folder) as watch,
         RunLine(terminal, is_silent=is_silent) as line,
@@ -114,7 +114,7 @@ def play_and_show(
         spare_collector()
         result = runner.run(_play(run, line, cluster, watch))
     for sentence in (*run.warnings, *run.unwritten):
-        terminal.say(sentence)
+        terminal.note(sentence)
     if options.as_json:
         terminal.print(result.model_dump_json(indent=2))
     elif isinstance(result, ContestResult):
@@ -146,23 +146,23 @@ class RunLine(LiveLine):
         """Print how long a stop rule is likely to take."""
         sentence = expectation(plan)
         if sentence is not None and not self._is_silent:
-            self._terminal.say(f"--stop {sentence}")
+            self._terminal.note(f"--stop {sentence}")
 
     def show(self, progress: Progress) -> None:
         remote = tuple(player for player in progress.awaited if player.is_remote)
         if remote != self._announced:
             self._announced = remote
             if remote:
-                self._terminal.say(_waiting(remote, progress.start_time_left_s))
+                self._terminal.note(_waiting(remote, progress.start_time_left_s))
         if self._is_silent:
             return
         new, self._strays_shown = progress.strays - self._strays_shown, progress.strays
         for name, stray in progress.latest_strays[-new:] if new else ():
-            self._terminal.say(stray_sentence(stray, name))
+            self._terminal.note(stray_sentence(stray, name))
         if new > len(progress.latest_strays):
-            self._terminal.say(f"{new - len(progress.latest_strays):,} more connections were closed")
+            self._terminal.note(f"{new - len(progress.latest_strays):,} more connections were closed")
         for name in sorted(progress.other_versions - self._versions_shown):
-            self._terminal.say(
+            self._terminal.note(
                 f"{name} names another version of the protocol than the dealer's, 2.0.0; play continues."
             )
         self._versions_shown |= progress.other_versions

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import getpass
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -14,7 +13,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperGroup
 
-from dealer.cli.console import Terminal, abort, on_stop
+from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.pages import WEB_INSTALL, has_web
 from dealer.errors import ConfigError
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
@@ -132,7 +131,7 @@ def user(
     with contextlib.closing(Store(data / DATABASE_NAME)) as store:
         token = store.write_now(lambda db: add_token(db, add_user(db, name), wanted))
     terminal.print(f"{name} {token}")
-    terminal.say("This is the login. The token is not stored and cannot be shown again.")
+    terminal.note("This is the login. The token is not stored and cannot be shown again.")
 
 
 @app.command()
@@ -231,20 +230,13 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
             )
         terminal.out.file.flush()
 
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        spare_collector()
-        runner.run(_until_stopped(settings, data, show))
-    terminal.sentence("The server has ended. Unfinished matches continue at the next start.")
-    raise typer.Exit
-
-
-async def _until_stopped(settings: ServerSettings, data: Path, show: Callable[[Started], None]) -> None:
     web: WebFace | None = None
     if has_web():
         from dealer.web.server_site import server_site
 
         web = server_site
-    task = asyncio.ensure_future(serve_until_cancelled(settings, data, show, web=web))
-    on_stop(task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        spare_collector()
+        runner.run(until_stopped(serve_until_cancelled(settings, data, show, web=web)))
+    terminal.sentence("The server has ended. Unfinished matches continue at the next start.")
+    raise typer.Exit

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort, write_file
-from dealer.cli.options import Json
+from dealer.cli.options import Json, takes_options
 from dealer.cli.progress import showing_progress
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, abort_without_hands, counted, hand_finder
+from dealer.cli.reading import Problems, Sources, StrictHandOptions, abort_without_hands, counted
 from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
 from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
@@ -33,6 +33,7 @@ EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic 
 """The definitions of the statistics, for the end of the help."""
 
 
+@takes_options
 def stats(
     context: typer.Context,
     sources: Sources,
@@ -41,9 +42,6 @@ def stats(
     ] = False,
     brief: Annotated[bool, typer.Option("--brief", hidden=True)] = False,
     times: Annotated[bool, typer.Option("--times", help="Also read the times of actions; takes longer.")] = False,
-    game: GameName = None,
-    chip_value: ChipValue = None,
-    strict: Strict = False,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -74,6 +72,8 @@ def stats(
     save: Annotated[
         bool, typer.Option("--save", help="With --variance: also write them to the run's result.json.")
     ] = False,
+    *,
+    reading: StrictHandOptions,
 ) -> None:
     """Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position and street.
 
@@ -82,7 +82,7 @@ def stats(
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
     terminal = context.ensure_object(Terminal)
-    find = hand_finder(game, chip_value, strict=strict)
+    find = reading.finder(strict=reading.strict)
     if variance:
         if full or brief or times or as_csv or workers is not None:
             abort(
@@ -124,7 +124,7 @@ def stats(
     for view in views if full else views[:1]:
         terminal.view(view)
     more = "" if full else "; --full adds positions, streets and hands"
-    terminal.say(f"arena stats --help defines the statistics{more}.")
+    terminal.note(f"arena stats --help defines the statistics{more}.")
 
 
 # ---- estimators
@@ -238,13 +238,13 @@ def _show(terminal: Terminal, found: GameEstimates) -> None:
     ]
     terminal.table(_HEAD, rows, title=found.game, caption=_NOTE, left=(0, 1))
     if len(shown) < len(found.players):
-        terminal.say(f"{found.players[1].player}: the same with the other sign")
+        terminal.note(f"{found.players[1].player}: the same with the other sign")
     for player in shown:
         for estimate in player.estimates:
             if estimate.warning is not None:
-                terminal.say(f"{player.player}, {estimate.name}: {estimate.warning}")
+                terminal.note(f"{player.player}, {estimate.name}: {estimate.warning}")
     for omission in found.omitted:
-        terminal.say(f"not shown: {omission.estimator}: {omission.reason}")
+        terminal.note(f"not shown: {omission.estimator}: {omission.reason}")
 
 
 def _row(estimate: Estimate) -> tuple[str, str, str, str, str]:

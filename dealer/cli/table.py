@@ -160,7 +160,7 @@ def _end(
         chips = ", ".join(f"{player.name} {player.chips:+z,.10g}" for player in result.players)
         terminal.sentence(f"Chips: {chips}.")
     for sentence in (*run.warnings, *run.unwritten):
-        terminal.say(sentence)
+        terminal.note(sentence)
     terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
     if result.resume is not None:
         terminal.print(f"Resume with: {result.resume}")
