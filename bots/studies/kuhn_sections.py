@@ -121,7 +121,7 @@ def value_line(name: str, height: float, generations: int) -> Line:
 
 def generations_chart(title: str, lines: Iterable[Line], note: str = "") -> LineChart:
     """Chips per hand over the generations."""
-    return LineChart(title=title, x_label="generation", y_label="chips per hand", lines=tuple(lines), note=note)
+    return LineChart(title, "generation", "chips per hand", tuple(lines), note)
 
 
 def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Report:
@@ -416,10 +416,10 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
         Claim(
             f"generations until the average is stable (ours: until means of {_WINDOW} stay within {_NEAR})",
             f"{median(known):.0f}" if known else "never",
-            interval=f"{min(known)} to {max(known)}" if known else "",
-            printed=f"about {_STABLE}",
-            verdict=Verdict.NOT_REPRODUCED if 2 * len(early) > len(results) else Verdict.REPRODUCED,
-            why=f"{len(early)} of {len(results)} runs do so in less than half of that; "
+            f"{min(known)} to {max(known)}" if known else "",
+            f"about {_STABLE}",
+            Verdict.NOT_REPRODUCED if 2 * len(early) > len(results) else Verdict.REPRODUCED,
+            f"{len(early)} of {len(results)} runs do so in less than half of that; "
             "single generations fluctuate throughout",
         ),
         over_runs(
@@ -503,10 +503,10 @@ def _tests_of_the_fittest() -> Section:
                 Claim(
                     f"the {who} wins from {name.capitalize()}",
                     f"{value:.4f}",
-                    interval=f"± {1.96 * error:.3f} in 1,000 hands",
-                    printed=f"{printed:g}",
-                    verdict=verdict,
-                    why=why.get(verdict, ""),
+                    f"± {1.96 * error:.3f} in 1,000 hands",
+                    f"{printed:g}",
+                    verdict,
+                    why.get(verdict, ""),
                 )
             )
             rows.append(

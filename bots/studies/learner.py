@@ -355,11 +355,11 @@ def _claims() -> Claims:
             _stated("the level of a POT of 1,000, beyond all of these", level(1000, 13.3, 7) + 1, 7),
             _stated("constants of the player", len(RANGES), 10),
             Claim(
-                quantity=f"tests of {_VALUES} values for each constant",
-                ours=f"{_VALUES ** len(RANGES):,}",
+                f"tests of {_VALUES} values for each constant",
+                f"{_VALUES ** len(RANGES):,}",
                 why="the number is missing in the text",
             ),
-            Claim(quantity="winnings of any player", ours="below", why="the pages with results are missing"),
+            Claim("winnings of any player", "below", why="the pages with results are missing"),
         ),
     )
 
@@ -388,11 +388,11 @@ def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, game
     )
     charts = [
         LineChart(
-            title=f"Learning curve: {game}",
-            x_label="hands learnt",
-            y_label="mbb/g, frozen, on unseen deals",
-            lines=tuple(_line(by_key[game, name]) for name in names if name in _SOME),
-            note=_OVER_SEEDS.format(seeds=settings.seeds),
+            f"Learning curve: {game}",
+            "hands learnt",
+            "mbb/g, frozen, on unseen deals",
+            tuple(_line(by_key[game, name]) for name in names if name in _SOME),
+            _OVER_SEEDS.format(seeds=settings.seeds),
             is_log=True,
         )
         for game in games
@@ -494,11 +494,11 @@ def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[
         "counting once: it covers the cards, not the luck of the training.",
     )
     chart = LineChart(
-        title="Winnings by hands learnt",
-        x_label="hands learnt",
-        y_label="mbb/g",
-        lines=_learning_lines(blocks),
-        note="The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
+        "Winnings by hands learnt",
+        "hands learnt",
+        "mbb/g",
+        _learning_lines(blocks),
+        "The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
     )
     constants = ", ".join(f"{name} {value:g}" for name, value in asdict(settings.constants).items())
     last = blocks[-1]
@@ -564,11 +564,11 @@ def tuning_report(
         ),
     )
     curve = LineChart(
-        title="The best so far",
-        x_label="learners measured",
-        y_label="mbb/g",
-        lines=(Line.of("evolution", range(1, len(measured) + 1), accumulate((one.mbb for one in measured), max)),),
-        note="On the deals of the search: the maximum of noisy measurements is above the true value.",
+        "The best so far",
+        "learners measured",
+        "mbb/g",
+        (Line.of("evolution", range(1, len(measured) + 1), accumulate((one.mbb for one in measured), max)),),
+        "On the deals of the search: the maximum of noisy measurements is above the true value.",
     )
     is_open = gain.low <= 0 <= gain.high
     verdict = "is not significant" if is_open else "is significant" if gain.low > 0 else "is a loss"
