@@ -1,11 +1,10 @@
-"""The speed of the dealer and of a bot, as rows: what ``arena bench`` prints.
+"""The speed of the dealer and of a bot, as rows of ``arena bench``.
 
 The dealer is measured next to the reference dealer, with the same clients. One round starts every contender in turn:
-the reference as one process per match, ours as one process for all matches, once sending at once, once so and watched
-as by ``arena play --watch``, and once coalescing. The clients are the reference's example player where its path is
-given, else our own ``random`` bot, which is slower than any dealer: then only our own figures mean something. The clock
-runs from the moment the clients are started until the last dealer process has ended; processor time is that of the
-dealers alone.
+the reference as one process per match, ours as one process for all matches, sending at once, sending at once and
+watched as by ``arena play --watch``, and coalescing. The clients are the reference's example player where its path is
+given, else our own ``random`` bot, which is slower than any dealer: then only our own figures are meaningful. The clock
+runs from the start of the clients to the end of the last dealer process; processor time is that of the dealers alone.
 """
 
 from __future__ import annotations
@@ -46,41 +45,33 @@ _OURS = "import sys; from dealer.bench import deal; sys.exit(deal(*sys.argv[1:])
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How fast one program did one job.
+    """The speed of one program at one job; a program that is not installed has rates of 0 and a note.
 
-    A program that is not installed also has a row, with rates of 0 and a note.
+    Attributes:
+        group: the job.
+        who: the program, with its version if any.
+        rate_median: over the repeats, in `unit`; `rate_low` and `rate_high` are of the slowest and the fastest.
+        ratio: our rate divided by this program's: the median over the repeats, each of which timed both; None for ours.
+        user_us: processor time of one unit of the job in user mode, without start-up; the median.
+        system_us: the same in the kernel.
+        others_share: the share of other programs in all processor time of the machine; the median.
     """
 
     group: str
-    """The job: only rows of one group did the same."""
     who: str
-    """The program, with its version where it has one."""
     rate_median: float
-    """Median over the repeats, in `unit`."""
     rate_low: float
-    """The slowest repeat."""
     rate_high: float
-    """The fastest repeat."""
     unit: str
     ratio: float | None
-    """Our rate divided by this program's: the median over the repeats, each of which timed both. None for ourselves."""
     note: str = ""
     user_us: float | None = None
-    """Processor time of one unit of the job in user mode, in microseconds, start-up left out; the median."""
     system_us: float | None = None
-    """The same in the kernel."""
     others_share: float | None = None
-    """How busy other programs kept the machine meanwhile: their share of all its processor time, the median."""
 
 
 def measure_bot(spec: str, game: Game, hands: int) -> list[Row]:
-    """Milliseconds of processor time of a bot's decisions, by round and together; it plays each deal in every seat.
-
-    Raises:
-        SpecError: there is no such bot.
-        GameRefused: it does not play the game.
-        BotFailure: its own code failed, or its answer was illegal.
-    """
+    """Milliseconds of processor time of a bot's decisions, by round and together; it plays each deal in every seat."""
     from bots.sdk.selfplay import decision_times
 
     spent_ms = decision_times(spec, game, hands=hands, seed=_SEED)
@@ -122,12 +113,10 @@ def measure_dealer(
     """Rates in hands per second over all matches, ratios taken within a round, processor time per hand.
 
     Args:
-        reference_dealer: path of the reference's dealer; None leaves it out.
-        reference_player: path of its example player, or another client started as PLAYER GAME HOST PORT.
-        game: one of two players, as `protocol.find_game` takes it.
-        matches: played side by side.
+        reference_dealer: its path; None leaves it out.
+        reference_player: path of its example player, or of another client started as PLAYER GAME HOST PORT.
+        game: of two players, as `protocol.find_game` reads it.
         hands: of each match.
-        rounds: how often each dealer is measured.
 
     Raises:
         OSError: a program cannot be started.
@@ -177,7 +166,7 @@ def _start_ours(game_file: str, matches: int, hands: int, *, option: str = "") -
 
 
 def _start_reference(game_file: str, matches: int, hands: int, *, path: str) -> list[subprocess.Popen[str]]:
-    # Each match has a seed of its own, because the reference also chooses its ports by it.
+    # Each match has its own seed, because the reference also derives its ports from it.
     return [
         subprocess.Popen(
             [path, f"m{i}", game_file, str(hands), str(i + 1), "A", "B", "-q"],
@@ -225,7 +214,7 @@ def _sample(start: _Start, game_file: str, matches: int, hands: int, player: str
         for dealer in dealers:
             if dealer.wait(_DEADLINE_S) != 0:
                 raise RuntimeError(f"a dealer ended with exit code {dealer.returncode}")
-        # Only the dealers have been waited for so far, so all that has come in is theirs.
+        # Only dealers have been waited for so far, so the processor time of all children is theirs.
         after = os.times()
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"a dealer has not finished within {_DEADLINE_S:g} s") from None

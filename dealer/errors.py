@@ -1,30 +1,30 @@
 """The errors of this package.
 
     DealerError
-    ├── ConfigError            the settings of a run make no sense (also a ValueError)
-    │   └── PlayerError        a player's description names nobody who could be seated
+    ├── ConfigError            the settings of a run are invalid (also a ValueError)
+    │   └── PlayerError        a player's description is not a player that can be seated
     ├── UsageError             the command line of `acpc-dealer` cannot be run
     ├── ResultError            a file is not a result that can be read
     ├── ServerError            the server cannot do something
-    │   ├── RefusedError       a request that it does not take
-    │   ├── StoreError         what it keeps cannot be read or written
+    │   ├── RefusedError       a request that it rejects
+    │   ├── StoreError         its database cannot be read or written
     │   └── WebError           a request over HTTP that is not answered as asked
-    ├── JoinError              a server does not take a bot
+    ├── JoinError              a server rejects a bot
     ├── ServerLostError        the connection to a server has broken; never leaves `dealer.server.joining`
-    ├── StartError             a run cannot start or go on
+    ├── StartError             a run cannot start or continue
     │   ├── FolderTakenError   its folder holds something already
     │   ├── FolderBusyError    another process is running in its folder
-    │   ├── LaunchError        a bot, a socket, a folder or a file cannot be had
+    │   ├── LaunchError        a bot, a socket, a folder or a file cannot be started, opened or written
     │   │   └── ListenError    a player's address cannot be listened on
     │   ├── RecoveryError      a file is not that of the interrupted match
     │   ├── RemoteError        another machine cannot play a contest
-    │   └── TrainingError      what a player has learnt cannot be read or kept
+    │   └── TrainingError      a player's memory cannot be read or kept
     ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
     ├── UnreadLinesError       a player does not read what it is sent (also an OSError); never leaves a match
     └── ConversationError      a bot under examination sends no more; never leaves `dealer.doctor`
 
 Every error composes its sentence from the facts it carries. None names an option of a command line: the command line
-adds what it would have people type.
+adds these.
 """
 
 from __future__ import annotations
@@ -41,33 +41,23 @@ if TYPE_CHECKING:
 
 
 class DealerError(PortableError):
-    """The root of all errors of this package; the facts of most are the fields of a dataclass."""
+    """The root of all errors of this package."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a match, or a player's part in it, is over; `dealer.match.causes` holds those there are."""
+    """Why a match, or a player's part in it, is over; see `dealer.match.causes`."""
 
 
 class SettingProblem(NamedTuple):
-    """What is wrong with a setting.
-
-    Attributes:
-        setting: its name in `dealer.run.settings.RunSettings`; empty if no single one is wrong.
-        problem: what is wrong, and what it may be.
-    """
+    """A problem of a setting of `dealer.run.settings.RunSettings`, with the valid values; its name may be empty."""
 
     setting: str
     problem: str
 
 
 class ConfigError(DealerError, ValueError):
-    """The settings make no sense.
-
-    Attributes:
-        problems: what is wrong, at least one.
-        source: the file the settings stand in; empty if they do not come from a file.
-    """
+    """The settings are invalid, for at least one reason; `source` is their file, or empty."""
 
     def __init__(self, *problems: SettingProblem | str, source: str = "") -> None:
         super().__init__(*problems)
@@ -77,30 +67,22 @@ class ConfigError(DealerError, ValueError):
         self.source = source
 
     def text(self, name_of: Callable[[str], str]) -> str:
-        """All problems in a sentence.
-
-        Args:
-            name_of: what a person calls a setting, such as the option that sets it; empty leaves it out.
-        """
+        """All problems in a sentence, with settings under the names that `name_of` gives them, if any."""
         names = [setting if self.source else name_of(setting) for setting, _ in self.problems]
-        told = [f"{name}: {text}" if name else text for name, (_, text) in zip(names, self.problems, strict=True)]
-        return (f"{self.source}: " if self.source else "") + "; ".join(told)
+        texts = [f"{name}: {text}" if name else text for name, (_, text) in zip(names, self.problems, strict=True)]
+        return (f"{self.source}: " if self.source else "") + "; ".join(texts)
 
     def __str__(self) -> str:
         return self.text(str)
 
 
 class PlayerError(ConfigError):
-    """Nobody can be seated under this description; the sentence says what there is."""
+    """A description is not a player that can be seated; the sentence lists the alternatives."""
 
 
 @dataclass(eq=False, repr=False)
 class UsageError(DealerError):
-    """The command line of `acpc-dealer` cannot be run; the text is printed as it is, with its line end.
-
-    Attributes:
-        to_stdout: whether it goes to standard output, as the usage text does; else to standard error.
-    """
+    """The command line of `acpc-dealer` cannot be run; the text has its line end. It goes `to_stdout` or to stderr."""
 
     text: str
     to_stdout: bool = field(default=False, kw_only=True)
@@ -118,16 +100,16 @@ class ResultError(DealerError):
 
 
 class ServerError(DealerError):
-    """The server cannot do something; the sentence says what and why."""
+    """The server cannot do something."""
 
 
 class RefusedError(ServerError):
-    """A request that the server does not take; the sentence is for whoever made it."""
+    """A request that the server rejects; the sentence is for the client."""
 
 
 @dataclass(eq=False, repr=False)
 class StoreError(ServerError):
-    """What the server keeps cannot be read or written."""
+    """The server's database cannot be read or written."""
 
     path: Path
     problem: str
@@ -141,8 +123,8 @@ class WebError(ServerError):
     """A request over HTTP that is not answered as asked.
 
     Attributes:
-        sentence: what is wrong and what to do, for whoever asked.
-        limit: the name of the limit that has been reached; empty if it is none.
+        sentence: what is wrong and what to do, for the client.
+        limit: the name of the limit that has been reached; empty for other errors.
         wait_s: how long to wait before asking again; 0 if waiting does not help.
     """
 
@@ -156,24 +138,20 @@ class WebError(ServerError):
 
 
 class JoinError(DealerError):
-    """A server does not take a bot, or cannot be reached; the sentence says why."""
+    """A server rejects a bot or cannot be reached."""
 
 
 class ServerLostError(DealerError):
-    """The connection to a server has broken; the sentence says how."""
+    """The connection to a server has broken."""
 
 
 class StartError(DealerError):
-    """A run cannot start or go on."""
+    """A run cannot start or continue."""
 
 
 @dataclass(eq=False, repr=False)
 class FolderTakenError(StartError):
-    """The folder of a new run holds something already.
-
-    Attributes:
-        holds_run: whether it is an interrupted or finished run.
-    """
+    """The folder of a new run is not empty; `holds_run` if it is that of an interrupted or finished run."""
 
     folder: Path
     holds_run: bool
@@ -194,11 +172,7 @@ class FolderBusyError(StartError):
 
 @dataclass(eq=False, repr=False)
 class LaunchError(StartError):
-    """A bot, a socket, a folder or a file of a run cannot be had.
-
-    Attributes:
-        reason: why it failed, in the words of the system.
-    """
+    """A bot, a socket, a folder or a file of a run cannot be started, opened or written."""
 
     action: str
     reason: object
@@ -208,12 +182,7 @@ class LaunchError(StartError):
 
 
 class ListenError(LaunchError):
-    """A player's address cannot be listened on.
-
-    Attributes:
-        port: the port asked for; 0 for any.
-        reason: why it failed, in the words of the system.
-    """
+    """A player's address cannot be listened on; port 0 means any."""
 
     def __init__(self, host: str, port: int, seat: Seat, reason: object) -> None:
         super().__init__(f"listen on {host} port {port or 'any'}", reason)
@@ -228,11 +197,7 @@ class ListenError(LaunchError):
 
 @dataclass(eq=False, repr=False)
 class RecoveryError(StartError):
-    """A file in the folder of an interrupted match is not that match's.
-
-    Attributes:
-        line_number: of the offending line, from 1.
-    """
+    """A file in the folder of an interrupted match is not that match's; lines count from 1."""
 
     path: Path
     line_number: int
@@ -243,7 +208,7 @@ class RecoveryError(StartError):
 
 
 class TrainingError(StartError):
-    """What a player has learnt cannot be read or kept; the sentence says why."""
+    """A player's memory cannot be read or kept."""
 
 
 @dataclass(eq=False, repr=False)
@@ -265,16 +230,12 @@ class MatchFailure(DealerError):
 
 
 class UnreadLinesError(DealerError, OSError):
-    """More waits to be sent to a player than may: it does not read."""
+    """More lines wait for a player than allowed: it does not read."""
 
 
 @dataclass(eq=False, repr=False)
 class ConversationError(DealerError):
-    """The conversation with a bot under examination cannot continue.
-
-    Attributes:
-        ending: why, as a `dealer.doctor.dialogue.Ending`.
-    """
+    """The conversation with a bot under examination is over, by a `dealer.doctor.dialogue.Ending`."""
 
     ending: Any
 

@@ -19,13 +19,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from bots.workers import Workers
-from dealer.errors import ConfigError, DealerError, LaunchError, ResultError, SettingProblem
+from dealer.errors import ConfigError, DealerError, LaunchError, SettingProblem
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
-from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, is_busy, new_folder
+from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, new_folder
 from dealer.run.plan import Plan, planned_contests, settle
 from dealer.run.results import ContestResult, TournamentResult, read_result
 from dealer.run.resume import extend_log
@@ -51,7 +51,7 @@ class Run(Generic[_Result_co]):
 
     Attributes:
         finished: the result of a run that has nothing left to play; None otherwise.
-        warnings: sentences about hands that hand histories cannot hold, once played.
+        warnings: sentences about hands that hand histories cannot represent, once played.
         unwritten: sentences about results that could not be written, once played.
     """
 
@@ -62,13 +62,7 @@ class Run(Generic[_Result_co]):
         finished: _Result_co | None = None,
         forget: Callable[[], None] = lambda: None,
     ) -> None:
-        """Wrap a plan; see `new_play`, `new_tournament` and `reopen`.
-
-        Args:
-            folder: where; it exists.
-            finished: the result of a run that has nothing left to play.
-            forget: called where nothing could be played.
-        """
+        """Wrap a plan and its existing folder; `forget` is called if nothing could be played."""
         self.plan = plan
         self.finished = finished
         self.planned = planned_contests(plan, folder)
@@ -82,7 +76,6 @@ class Run(Generic[_Result_co]):
 
     @property
     def resume_command(self) -> str:
-        """The command that resumes the run."""
         path = str(self.folder)
         return f"arena resume {subprocess.list2cmdline([path]) if os.name == 'nt' else shlex.quote(path)}"
 
@@ -92,7 +85,7 @@ class Run(Generic[_Result_co]):
         return self.plan.settings.command is Command.TABLE
 
     def history_warnings(self) -> list[ExportWarning]:
-        """What importers will not like about the hand histories, where their stakes or folder were asked for."""
+        """Problems of importers with the hand histories, where their stakes or folder were asked for."""
         plan = self.plan
         if not plan.settings.histories and all(named.chip_value == 1 for named in plan.games):
             return []
@@ -109,14 +102,13 @@ class Run(Generic[_Result_co]):
         """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
 
         A run that is interrupted or cancelled returns the result so far; one that has finished before is left as it is.
+        A callback that raises an error is not called again; the run continues, and the error is raised when it has
+        ended and its result is written.
 
         Args:
             on_progress: called several times a second, and once more at the end.
-            watch: called with the events of all matches; nothing is heard of those of a cluster.
-            cluster: who plays the contests of a tournament instead of this machine.
-
-        A callback that raises an error is not called again; the run goes on, and the error is raised when it has ended
-        and its result is written.
+            watch: called with the events of all matches, except those of a cluster.
+            cluster: plays the contests of a tournament instead of this machine.
 
         Raises:
             DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
@@ -124,12 +116,12 @@ class Run(Generic[_Result_co]):
         if self.finished is not None:
             return self.finished
         with contextlib.closing(RunLock(self.folder)) as lock:
-            told, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
+            shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
             tournament = Tournament(
                 self.plan, self.planned, self._write_contest, None if watch is None else watched, cluster
             )
             self._contests = tournament.contests
-            watching = None if on_progress is None else asyncio.create_task(_watch(tournament, told))
+            watching = None if on_progress is None else asyncio.create_task(_watch(tournament, shown))
             try:
                 if not self._is_interrupted:
                     self._playing = asyncio.create_task(tournament.play())
@@ -141,7 +133,7 @@ class Run(Generic[_Result_co]):
                     watching.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await watching
-            told(progress_of(tournament))
+            shown(progress_of(tournament))
             try:
                 result = self._result(tournament)
             except DealerError:
@@ -154,11 +146,11 @@ class Run(Generic[_Result_co]):
         runs = (run for contest in tournament.contests for run in contest.runs)
         self.warnings += dict.fromkeys(sentence for run in runs for sentence in run.not_exported())
         self.warnings += [sentence for contest in tournament.contests for sentence in contest.lost_hands]
-        _raise_first(told, watched)
+        _raise_first(shown, watched)
         return result
 
     def _result(self, tournament: Tournament) -> _Result_co:
-        """The result; raises the error of a play that could not begin."""
+        """The result, or the error of a play that could not begin."""
         result: Any
         if self.plan.settings.command is Command.TOURNAMENT:
             result = tournament_result(tournament, self.folder, resume=self.resume_command)
@@ -188,7 +180,7 @@ class Run(Generic[_Result_co]):
             self._playing.cancel()
 
     def interrupt_after_hand(self) -> None:
-        """Interrupt it as soon as the hands that are being played are over, so that none is dealt twice."""
+        """Interrupt it as soon as the current hands are over, so that none is dealt twice."""
         held = [contest.hold() for contest in self._contests]
         if not any(held):
             self.interrupt()
@@ -206,14 +198,13 @@ class Run(Generic[_Result_co]):
 
 
 class _GuardedCallback(Generic[_Value]):
-    """A callback from outside: its first error is kept for the end of the run and ends the calls, not the run."""
+    """A caller's callback: its first error is kept for the end of the run and ends the calls, not the run."""
 
     def __init__(self, callback: Callable[[_Value], None] | None) -> None:
         self.error: Exception | None = None
         self._callback = callback
 
     def __call__(self, value: _Value) -> None:
-        """Call it, unless it has failed before."""
         if self._callback is None or self.error is not None:
             return
         try:
@@ -229,7 +220,7 @@ def _raise_first(*callbacks: _GuardedCallback[Any]) -> None:
 
 
 def _with_estimates(result: _Result) -> _Result:
-    """A contest with corrected scores has its win rates by all estimators, from its logs."""
+    """Add the win rates by all estimators, from the logs, to a contest with corrected scores."""
     if not isinstance(result, ContestResult) or result.score is not Score.CORRECTED or not result.hands_counted:
         return result
     from logs.hand_source import find
@@ -253,7 +244,7 @@ def new_play(config: RunSettings, out: Path | None) -> Run[ContestResult]:
         out: its folder, new or empty; None makes a new one in ``runs``.
 
     Raises:
-        ConfigError: settings that make no sense.
+        ConfigError: the settings contradict each other.
         StartError: the folder is in use or cannot be written.
     """
     return _new(config, Command.PLAY, out)
@@ -291,7 +282,7 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
         hands: how many deals to play in all instead of those asked for so far; None leaves their number.
 
     Raises:
-        ConfigError: it holds no run, one that cannot be understood, or one that cannot have so many hands.
+        ConfigError: it holds no run, one that cannot be read, or one that cannot have so many deals.
         ResultError: its result cannot be read.
         StartError: it is in use, or its files are not those of the run.
     """
@@ -334,34 +325,6 @@ def _extended(plan: Plan, folder: Path, hands: int, result: AnyResult | None) ->
         except OSError as error:
             raise LaunchError(f"write to {folder}", error.strerror) from None
     return longer
-
-
-class UnfinishedRun(NamedTuple):
-    """A run that can be resumed.
-
-    Attributes:
-        state: why it has not finished, in a sentence.
-    """
-
-    folder: Path
-    state: str
-
-
-def unfinished_runs(folder: Path = Path("runs")) -> list[UnfinishedRun]:
-    """The runs in a folder that have something left to play, in the order of their names."""
-    found = []
-    for path in sorted(folder.glob(f"*/{CONFIG_NAME}")):
-        run = path.parent
-        if is_busy(run):
-            found.append(UnfinishedRun(run, "it is still running."))
-        elif not (run / RESULT_NAME).exists():
-            found.append(UnfinishedRun(run, "it was ended before it could write a result."))
-        else:
-            with contextlib.suppress(ResultError):
-                result = read_result(run)
-                if not result.outcome.is_complete:
-                    found.append(UnfinishedRun(run, result.reason))
-    return found
 
 
 class Settings(TypedDict, total=False):
@@ -407,7 +370,7 @@ def play(
     watch: Watch | None = None,
     **settings: Unpack[Settings],
 ) -> ContestResult:
-    """Play a contest and say who won, by how much, and how sure that is.
+    """Play a contest; its result has the win rates with their intervals.
 
     Args:
         game: a game's name or the path of a ``.game`` file.
@@ -421,7 +384,7 @@ def play(
         settings: see `Settings`.
 
     Raises:
-        ConfigError: settings that make no sense.
+        ConfigError: invalid settings.
         StartError: the folder cannot be used, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `play_async` there.
     """
@@ -463,7 +426,7 @@ def tournament(
         settings: see `Settings`.
 
     Raises:
-        ConfigError: settings that make no sense.
+        ConfigError: invalid settings.
         StartError: the folder cannot be used.
         RuntimeError: an event loop is running in this thread; use `tournament_async` there.
     """
@@ -561,7 +524,7 @@ def _kept_or_temporary(out: _Folder | None) -> Iterator[Path]:
 
 
 def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
-    """A result whose files are gone names no folder."""
+    """A result without the folder, where that was temporary."""
     if is_kept:
         return result
     gone: dict[str, Any] = {"folder": None, "resume": None}
@@ -573,16 +536,14 @@ def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
 async def _play_in_thread(
     make: Callable[[Path], Run[_Result]], out: _Folder | None, on_progress: OnProgress | None, watch: Watch | None
 ) -> _Result:
-    """Make a run and play it in a thread with a loop of its own; callbacks come to the loop of the caller."""
+    """Make a run and play it in a thread with a loop of its own; callbacks run in the loop of the caller."""
     with _kept_or_temporary(out) as folder:
         return _without_folder(await _run_in_thread(make(folder), on_progress, watch), is_kept=out is not None)
 
 
 async def _run_in_thread(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
-    here = asyncio.get_running_loop()
-    there = new_event_loop()
-
-    told, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
+    here, there = asyncio.get_running_loop(), new_event_loop()
+    shown, watched = _GuardedCallback(on_progress), _GuardedCallback(watch)
 
     def delivered(callback: _GuardedCallback[_Value]) -> Callable[[_Value], None]:
         def deliver(value: _Value) -> None:
@@ -592,7 +553,7 @@ async def _run_in_thread(run: Run[_Result], on_progress: OnProgress | None, watc
 
     def work() -> _Result:
         with asyncio.Runner(loop_factory=lambda: there) as runner:
-            return runner.run(run.play(on_progress and delivered(told), watch and delivered(watched)))
+            return runner.run(run.play(on_progress and delivered(shown), watch and delivered(watched)))
 
     thread = asyncio.create_task(asyncio.to_thread(work))
     try:
@@ -603,5 +564,5 @@ async def _run_in_thread(run: Run[_Result], on_progress: OnProgress | None, watc
             there.call_soon_threadsafe(run.interrupt)
         await asyncio.wait([thread])
         raise
-    _raise_first(told, watched)
+    _raise_first(shown, watched)
     return result

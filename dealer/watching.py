@@ -1,11 +1,10 @@
-"""Runs on disk as a watcher sees them: contests, their matches, any hand of them, scores; also while they are played.
+"""Runs on disk for watchers: contests, their matches, hands and scores, also while they are played.
 
-A run is the folder of a play or of a tournament, or any log, file of hands or folder of such. Everything is found by
-names that were found here before: what a visitor writes is looked up and never becomes a path.
+A run is the folder of a play or of a tournament, or any log, file of hands or folder of such. Visitors select by names
+that were found on disk before: their input is looked up and never becomes a path.
 
-A match that goes on passes each of its events to `LiveMatches`, in its own thread and at its own pace; a watcher asks
-for the newest moment when there is time for it. Nothing waits and nothing piles up: a moment that nobody asked for is
-gone.
+A running match passes each of its events to `LiveMatches` in its own thread; a watcher reads the newest moment when it
+has time. Nothing waits or accumulates: a moment that is not read is dropped.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from logs.view import HandView, live_views, views_of
 from protocol import GameDefinitionError
 
 _LOOK_S = 0.5
-"""How often the files of a run that goes on are looked for, at most."""
+"""The least time between two searches for new files."""
 _MOST_FILES = 20_000
 _MOST_FAULT_BYTES = 1 << 20
 _COUNT_AT_A_TIME = 2000
@@ -45,12 +44,9 @@ _COUNT_AT_A_TIME = 2000
 
 @dataclass(frozen=True, slots=True)
 class WatchedMatch:
-    """A match.
+    """A match; its key is unique in the run, its name is that of its files and its log.
 
-    Attributes:
-        key: its name among all matches of the run.
-        name: as its files and its log have it.
-        file: the file's hands. hands: its own.
+    `file` has all hands of the file, `hands` those of the match.
     """
 
     key: str
@@ -62,12 +58,7 @@ class WatchedMatch:
 
 @dataclass(frozen=True, slots=True)
 class FaultSeen:
-    """A line of a file of faults.
-
-    Attributes:
-        match: the match. player: whose fault. kind: what it is. hand_number: -1 before the first.
-        line: as received. remedy: what was done.
-    """
+    """A line of a file of faults: the line as received, and what was done; the hand number is -1 before the first."""
 
     match: str
     player: str
@@ -78,13 +69,13 @@ class FaultSeen:
 
 
 class WatchedContest:
-    """A contest of a run: its matches play the same deals, or as many that are their own.
+    """A contest of a run: its matches play the same deals, or as many deals of their own.
 
     Attributes:
-        key: its name among the contests of the run; empty where it is the only one.
-        game: what is played. game_name: its name; empty where no log tells it.
+        key: its name in the run; empty for the only one.
+        game_name: empty where no log names it.
         seatings: names of the matches that play the same hands, slice by slice.
-        matches: by name, as far as they have begun.
+        matches: by name, those that have begun.
     """
 
     def __init__(
@@ -99,22 +90,20 @@ class WatchedContest:
         self.scores = ContestScores(game, self.seatings)
 
     def seat(self, seatings: Sequence[Sequence[str]]) -> None:
-        """Begin anew with other groups of matches, where nothing had told that there would be more."""
+        """Restart the scores with other groups of matches, after more were found than planned."""
         self.seatings = tuple(tuple(names) for names in seatings)
         self.scores = ContestScores(self.game, self.seatings)
 
     @property
     def hands(self) -> dict[str, MatchHands]:
-        """The hands of each match."""
         return {name: match.hands for name, match in self.matches.items()}
 
     @property
     def has_own_cards(self) -> bool:
-        """Whether each seating was dealt cards of its own, so that hands of the same number are not the same deal."""
+        """Whether each seating was dealt cards of its own, so that equal hand numbers are different deals."""
         return len({match.hands.seed for match in self.matches.values()}) > 1
 
     def faults(self, most: int = 50) -> list[FaultSeen]:
-        """The last faults of all matches."""
         found: list[FaultSeen] = []
         for match in self.matches.values():
             found += _faults_of(match)
@@ -137,20 +126,15 @@ def _faults_of(match: WatchedMatch) -> list[FaultSeen]:
             data = json.loads(line)
             seat = data["seat"]
             player = names[seat] if 0 <= seat < len(names) else f"seat {seat + 1}"
-            texts = (str(data[key]) for key in ("kind", "line", "remedy"))
-            kind, said, remedy = texts
-            found.append(FaultSeen(match.key, player, kind, int(data["hand_number"]), said.rstrip("\r\n"), remedy))
+            kind, text, remedy = (str(data[key]) for key in ("kind", "line", "remedy"))
+            found.append(FaultSeen(match.key, player, kind, int(data["hand_number"]), text.rstrip("\r\n"), remedy))
         except (ValueError, KeyError, TypeError):
             continue
     return found
 
 
 class WatchedRun:
-    """A run, opened. One thread at a time looks into it (`lock`).
-
-    Attributes:
-        key: its name among the runs that are shown.
-    """
+    """A run, opened, for one thread at a time (`lock`); its key is its name among the runs that are shown."""
 
     def __init__(self, path: Path, key: str = "", find: Callable[..., HandSource] = find) -> None:
         """Open a run; `find` makes a source of its path.
@@ -175,42 +159,37 @@ class WatchedRun:
 
     @property
     def contests(self) -> tuple[WatchedContest, ...]:
-        """Its contests, in the order of their folders."""
         return tuple(self._contests.values())
 
     @property
     def matches(self) -> dict[str, WatchedMatch]:
-        """Every match by its key."""
         return {match.key: match for contest in self.contests for match in contest.matches.values()}
 
     def contest(self, key: str) -> WatchedContest | None:
-        """A contest by its key."""
         return self._contests.get(key)
 
     def contest_of(self, match: WatchedMatch) -> WatchedContest:
-        """The contest of a match."""
         return next(one for one in self.contests if one.matches.get(match.name) is match)
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is being added: there is a result, or there was no run."""
+        """Whether no more hands come: there is a result, or it is not the folder of a run."""
         return self._is_over
 
     @property
     def result(self) -> ContestResult | TournamentResult | None:
-        """Its result, once it has ended."""
         return self._result
 
     @cached_property
     def _plan(self) -> dict[str, tuple[str, tuple[str, ...], list[list[str]]]]:
-        """Of each folder of a contest: the game's name, the players and the seatings that are to be played."""
+        """By folder of a contest: the game's name, the players and the seatings to be played."""
         path = self.path / CONFIG_NAME
         if not path.is_file():
             return {}
         try:
             planned = planned_contests(settle(validated(read_config(path), str(path))), self.path)
         except (DealerError, LogsError, GameDefinitionError, OSError, ValueError):
-            # A run of another version, or with bots that are not here: what its files show is enough.
+            # A run of another version, or with bots that are not installed: its files are enough.
             return {}
         found = {}
         for contest in planned:
@@ -224,13 +203,13 @@ class WatchedRun:
     # ---- reading
 
     def look(self, *, again: bool = False) -> None:
-        """Take in what has been added, not more often than twice a second unless `again`."""
+        """Read what has been added, at most twice a second unless `again`."""
         now_s = time.monotonic()
         is_whole = self._result is not None and self._is_over and self._contests
         if not again and (now_s < self._next_look_s or is_whole):
             return
         self._next_look_s = now_s + _LOOK_S
-        # Read before the files: what they hold when there is a result is all there will be.
+        # Read before the files: with a result they are complete.
         is_over = self._read_result()
         try:
             source = self._find([self.path])
@@ -316,13 +295,12 @@ class WatchedRun:
         return sum(contest.scores.waiting(contest.hands) for contest in self.contests)
 
     def close(self) -> None:
-        """Close its files."""
         for access in self._files.values():
             access.close()
 
 
 def _seatings(found: Sequence[tuple[str, MatchHands, HandIndex]]) -> list[list[str]]:
-    """Matches in groups that play the same hands between the same players, told from their first hands."""
+    """Matches in groups that play the same hands between the same players, by their first hands."""
     groups: dict[object, list[str]] = {}
     for name, hands, _ in found:
         numbers = hands.page(0, 1)
@@ -341,14 +319,14 @@ _Key: TypeAlias = tuple[str, frozenset[str], str]
 
 
 class LiveMoment(NamedTuple):
-    """A hand that goes on, or has just ended. A tuple, because one is made for every action.
+    """A hand in progress, or just ended. A tuple, because one is created for every action.
 
     Attributes:
         names: the players by position.
-        deal: all cards: who may not see them is given scenes without them.
+        deal: all cards; watchers that may not see them get scenes without them.
         before: the betting; before the action, if there is one.
         played: the last action; None at the start of a hand.
-        used_us: by seat, the time used in the match up to the last hand; none before.
+        used_us: by seat, the time used in the match up to the last hand; empty in the first.
     """
 
     version: int
@@ -361,7 +339,7 @@ class LiveMoment(NamedTuple):
     used_us: tuple[int, ...] = ()
 
     def scenes(self, *, with_cards: bool) -> tuple[HandView, ...]:
-        """The hand so far; without any card, and without what bots say of theirs, for those who must not see them."""
+        """The hand so far; without any card and without the bots' comments for those who must not see them."""
         nothing = Deal(((),) * len(self.names), ())
         if isinstance(self.played, HandFinished):
             record = self.played.record
@@ -376,7 +354,7 @@ class LiveMoment(NamedTuple):
 
 
 class LiveMatches:
-    """The newest moment of each match of a run; what a run is given as its `Watch`."""
+    """The newest moment of each match of a run; the `Watch` of the run."""
 
     def __init__(self) -> None:
         self._moments: dict[_Key, LiveMoment] = {}
@@ -386,7 +364,7 @@ class LiveMatches:
         """By the players in any order; a key is looked up for every action, and made once."""
 
     def __call__(self, happened: MatchEvent) -> None:
-        """A match tells something. A moment is replaced as a whole: readers in other threads never see half of one."""
+        """Take an event. A moment is replaced as a whole: readers in other threads never see half of one."""
         game, match, players, event = happened
         key = self._keys.get((game, players, match))
         if key is None:
@@ -405,7 +383,7 @@ class LiveMatches:
             self._note(key, players, event)
 
     def _note(self, key: _Key, players: tuple[str, ...], event: Event) -> None:
-        """What happens once a hand, or less often."""
+        """Take an event that comes once a hand, or less often."""
         match event:
             case HandFinished(record) as finished:
                 old = self._moments.get(key)
@@ -423,11 +401,9 @@ class LiveMatches:
             case MatchEnded():
                 self._hands.pop(key, None)
                 self._moments.pop(key, None)
-            case _:
-                pass
 
     def _begin(self, key: _Key, players: tuple[str, ...], played: ActionPlayed | None) -> None:
-        """A hand begins; whoever comes to a match later learns by its first action what is played."""
+        """Begin a hand, or join it at its first action after the watcher was added."""
         hand, start, old = self._hands.get(key), self._starts.get(key), self._moments.get(key)
         if hand is None or start is None or (played is not None and played.hand_number != hand.hand_number):
             return
@@ -439,5 +415,5 @@ class LiveMatches:
         )
 
     def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:
-        """The newest moment of a match; None where it has not begun, or is over."""
+        """The newest moment of a match; None if it has not begun or is over."""
         return self._moments.get((game, frozenset(players), match))

@@ -74,7 +74,7 @@ run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
 SHORTER = {
-    "arena doctor": ["--only", "bets"],
+    "arena doctor": ["--situation", "bets"],
     "arena solve preflop": ["--cap", "2"],
     "arena train cfr": ["--game", "kuhn", "--iterations", "1"],
     "arena train learner": ["-n", "8", "--block", "8", "--test", "8"],

@@ -49,7 +49,6 @@ WORDY += (
     "bots.cfr.walk",
     "bots.kuhn.kernel",
     "bots.learner.kernel",
-    "dealer.cli.export",
 )
 """Where calls have more positional arguments, still; the kernels' are inlined by position."""
 

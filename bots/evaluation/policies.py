@@ -39,7 +39,7 @@ import re
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -105,6 +105,14 @@ def parse_policy(text: str, game: Game) -> Policy:
         raise PolicyError(f"{text} has no policy: it does not report the probabilities of its actions")
     bot.prepare(game)
     return bot
+
+
+@contextlib.contextmanager
+def open_policy(text: str, game: Game) -> Iterator[Policy]:
+    """A policy as `parse_policy` reads it; a program that is asked ends with the block."""
+    policy = parse_policy(text, game)
+    with policy if isinstance(policy, AskedPolicy) else contextlib.nullcontext():
+        yield policy
 
 
 def policy_at(policy: Policy, view: View) -> Mapping[Action, float] | None:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ from bots.solving.sequence_form import (
     SequenceForm,
     completed,
     expected_value,
+    exploitability,
     plan_of,
     sequence_form,
     strategy_of,
@@ -316,6 +317,45 @@ def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
                 )
             )
     return found
+
+
+def solution_data(
+    rules: PreflopRules, form: SequenceForm, solutions: Mapping[str, Equilibrium], *, algorithm: str
+) -> dict[str, Any]:
+    """Solutions by name as JSON has them; the value and the strategies are those of the first."""
+    (name, (objective, plans)), *_ = solutions.items()
+    payoffs = form.payoffs().summed()
+    balances: dict[str, Mapping[str, float]] = {
+        solution: {opponent: balance(form, found.plans, opponent) / rules.bet for opponent in OPPONENTS}
+        for solution, found in solutions.items()
+    }
+    if name == "as published" and rules == PreflopRules():
+        balances = {"printed": BALANCES} | balances
+    strategies = {
+        betting: {
+            hand: [round(float(chance), 12) if chance >= 0 else None for chance in chances[:, number]]
+            for number, hand in enumerate(STARTING_HANDS)
+        }
+        for player in (0, 1)
+        for betting, chances in strategy_of(form, player, plans[player]).items()
+    }
+    return {
+        "blinds": list(rules.blinds),
+        "bet": rules.bet,
+        "cap": rules.cap,
+        "solution": name,
+        "algorithm": algorithm,
+        "payoffs": {"rows": payoffs.shape[0], "columns": payoffs.shape[1], "entries": len(payoffs.values)},
+        "constraints": [form.constraints(player).shape[0] for player in (0, 1)],
+        "leaves": len(form.terminal_nodes),
+        "objective": objective,
+        "value": expected_value(form, plans),
+        "exploitability": exploitability(form, plans),
+        "charts": {view.title: view.counts() for view in charts(form, plans)},
+        "decisions": [counts._asdict() for counts in decision_counts(form, plans)],
+        "small_bets_per_hand": balances,
+        "strategies": strategies,
+    }
 
 
 def main() -> None:

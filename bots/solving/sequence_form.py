@@ -30,13 +30,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import SolvingError
 from engine.errors import quoted
+
+ROUNDING: Final = 1e-12
+"""An exploitability up to this, in chips, is the rounding of sums."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +404,12 @@ def nash_conv(form: SequenceForm, plans: Plans) -> float:
 def exploitability(form: SequenceForm, plans: Plans) -> float:
     """What a player loses to best answers on average over all seats, in chips per game: `nash_conv` by the players."""
     return nash_conv(form, plans) / form.game.players
+
+
+def exploitability_in_words(chips: float) -> str:
+    """An exploitability as a sentence."""
+    within = f"below {ROUNDING:.0e}" if chips < ROUNDING else f"{chips:.6g}"
+    return f"Exploitability by exact best responses: {within} chips per hand."
 
 
 def plan_of(form: SequenceForm, player: int, strategy: Callable[[Choice], Chances]) -> Plan:

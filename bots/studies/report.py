@@ -147,13 +147,7 @@ class Claims:
     @property
     def view(self) -> TableView:
         """As a table; columns that would be empty are left out."""
-        heads = (
-            ("", ""),
-            ("printed", "the figure of the publication"),
-            ("ours", ""),
-            ("interval", ""),
-            ("verdict", ""),
-        )
+        heads = (("", ""), ("printed", "the published figure"), ("ours", ""), ("interval", ""), ("verdict", ""))
         rows = [
             (row.quantity, row.printed or ABSENT, row.ours, row.interval, row.verdict.value, row.why)
             for row in self.rows

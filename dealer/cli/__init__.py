@@ -1,7 +1,7 @@
 """The command line ``arena``: one file per command.
 
-`main` looks at the words before anything heavy is imported: ``arena bot`` is started once per bot, and its start counts
-on the bot's clock; the list of commands needs none of them; a command needs no other.
+`main` reads the arguments before anything heavy is imported: ``arena bot`` is started once per bot, and its start
+counts on the bot's clock; the list of commands needs no command, and a command no other.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from dealer.cli.console import ArenaCommand, ArenaGroup, Terminal
 
 
 def application(commands: Iterable[str]) -> typer.Typer:
-    """The application with these commands, whose modules are imported."""
     app = typer.Typer(
         name="arena",
         cls=ArenaGroup,

@@ -1,4 +1,4 @@
-"""The words after `arena play` and `arena table`: a game, perhaps, and players."""
+"""The arguments of `arena play` and `arena table`: a game, which may be left out, and players."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ def split_words(words: list[str]) -> tuple[str | None, list[str]]:
 
 
 def complete_word(incomplete: str) -> list[str]:
-    """The games and the bots that a shell offers."""
     return [word for word in (*SHORT_NAMES, *builtin_names()) if word.startswith(incomplete)]
 
 

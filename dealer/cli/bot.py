@@ -24,7 +24,7 @@ def bot(
     seed: Annotated[int | None, typer.Option(help="Seed of the bot's random decisions.")] = None,
 ) -> None:
     """Connect a Python bot to any dealer that speaks the protocol."""
-    # Reached only for --help: `dealer.cli.main` starts the bot itself, without this application.
+    # Reached for --help only: `dealer.cli.main` starts the bot without this application.
     arguments = [name, host, str(port)]
     arguments += [] if game is None else ["--game", game]
     arguments += [] if seed is None else ["--seed", str(seed)]

@@ -5,36 +5,45 @@ A command takes the `Terminal` from its context and hands it on; nothing prints 
     def games(context: typer.Context) -> None:
         terminal = context.ensure_object(Terminal)
 
-A command that cannot go on calls `abort`, or lets an error of one of our packages or of the system through;
+A command that cannot continue calls `abort`, or lets an error of one of our packages or of the system through;
 `ArenaGroup` prints the sentence, with settings under the names of their options, and ends the process with the exit
 code.
+
+A table is printed with its columns side by side where they fit the window, otherwise as a block of lines for each row;
+nothing is cut or broken inside a word or a number.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import signal
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
+from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from dealer.cli.options import option_of
 from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
-from dealer.cli.tables import table_view
 from dealer.errors import ConfigError, FolderTakenError
 from dealer.run.settings import problem_in_words
 from engine.errors import PortableError, quoted
 from logs.page.table import TableView
 from logs.whole_file import write_whole
 
+_Result = TypeVar("_Result")
 _WIDTH_OF_FILES = 400
 """In files and pipes, tables need not fit a window."""
 _LONGEST_WORDS = 40
@@ -42,15 +51,10 @@ _LONGEST_WORDS = 40
 
 
 class Terminal:
-    """The two consoles of a command.
-
-    Attributes:
-        out: results.
-        err: progress, warnings and errors.
-    """
+    """The two consoles of a command: `out` for results, `err` for progress, warnings and errors."""
 
     def __init__(self) -> None:
-        # A console without a width of its own asks the window whenever it prints.
+        # A console without a fixed width asks the window whenever it prints.
         width = None if sys.stdout.isatty() else _WIDTH_OF_FILES
         self.out = Console(highlight=False, soft_wrap=True, width=width)
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -58,7 +62,7 @@ class Terminal:
     def table(
         self, head: Sequence[str], rows: Sequence[Sequence[str | Text]], *, widest: int | None = None, **layout: Any
     ) -> None:
-        """Print a table that fits the window, and `widest` characters; see `dealer.cli.tables.table_view`."""
+        """Print a table that fits the window, and `widest` characters; see `table_view`."""
         width = self.out.width if widest is None else min(self.out.width, widest)
         view = table_view(head, rows, width, **layout)
         if self.out.is_terminal:
@@ -70,23 +74,19 @@ class Terminal:
             self.print(line.rstrip())
 
     def view(self, view: TableView) -> None:
-        """Print a table that pages show, too; its long cells are sentences."""
+        """Print a table that pages show as well; its long cells are sentences."""
         columns = range(len(view.columns))
         words = [at for at in columns if view.is_words(at)]
         texts = [at for at in columns[1:] if any(len(row[at]) > _LONGEST_WORDS for row in view.rows)]
         head = [name for name, _ in view.columns]
         self.table(head, view.rows, title=view.title or None, caption=view.note, left=words, texts=texts)
 
-    def show(self, renderable: RenderableType) -> None:
-        """Print a table or another renderable result."""
-        self.out.print(renderable)
-
     def print(self, text: str = "", *, style: str | None = None, end: str = "\n") -> None:
         """Print a line of a result, exactly as it is."""
         self.out.print(text, markup=False, soft_wrap=True, style=style, end=end)
 
     def json(self, value: BaseModel | dict[str, Any] | list[Any], *, indent: int | None = 2) -> None:
-        """Print a result as JSON: a model, or plain data; on one line where `indent` is None."""
+        """Print a result as JSON; on one line where `indent` is None."""
         self.print(
             value.model_dump_json(indent=indent) if isinstance(value, BaseModel) else json.dumps(value, indent=indent)
         )
@@ -95,16 +95,16 @@ class Terminal:
         """Print a result in words; in a window, lines end between words."""
         self.print(_between_words(text, self.out))
 
-    def say(self, text: str) -> None:
-        """Print a sentence about what is going on to standard error; in a window, lines end between words."""
+    def note(self, text: str) -> None:
+        """Print a sentence of progress to standard error; in a window, lines end between words."""
         self.err.print(_between_words(text, self.err), markup=False)
 
     def trace(self, text: str) -> None:
-        """Print a line about what is going on to standard error, exactly as it is."""
+        """Print a line to standard error, exactly as it is."""
         self.err.print(text, markup=False)
 
     def show_log(self) -> None:
-        """Print what the packages log to standard error."""
+        """Print the log records of our packages to standard error."""
         handler = _LogHandler(self)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
         for package in ("dealer", "bots", "logs", "protocol", "engine"):
@@ -112,20 +112,20 @@ class Terminal:
             logger.setLevel(logging.INFO)
             logger.addHandler(handler)
 
-    def complain(self, text: str) -> None:
-        """Print what is wrong to standard error."""
+    def error(self, text: str) -> None:
+        """Print an error."""
         whole = _between_words(f"arena: {text}", self.err)
         self.err.print("[bold red]arena:[/] ", end="")
         self.trace(whole.removeprefix("arena: "))
 
 
 def _between_words(text: str, console: Console) -> str:
-    """A text with the line ends that a window needs; words that are longer than a line, such as paths, stay whole."""
+    """A text wrapped for a window; words that are longer than a line, such as paths, stay whole."""
     if not console.is_terminal:
         return text
     lines = [
         line
-        # What is indented is quoted.
+        # Indented lines are quotations.
         if line.startswith(" ")
         else textwrap.fill(line, console.width, break_long_words=False, break_on_hyphens=False)
         for line in text.split("\n")
@@ -134,8 +134,6 @@ def _between_words(text: str, console: Console) -> str:
 
 
 class _LogHandler(logging.Handler):
-    """Prints log records, a line each."""
-
     def __init__(self, terminal: Terminal) -> None:
         super().__init__()
         self._terminal = terminal
@@ -145,28 +143,40 @@ class _LogHandler(logging.Handler):
 
 
 class _CommandError(Exception):
-    """The command cannot go on.
-
-    Attributes:
-        code: the exit code.
-    """
-
     def __init__(self, text: str, code: int = EXIT_USAGE) -> None:
         super().__init__(text)
         self.code = code
 
 
 def abort(text: str, code: int = EXIT_USAGE) -> NoReturn:
-    """End the command with a sentence that says what is wrong.
-
-    Raises:
-        _CommandError: always; `ArenaGroup` ends it.
-    """
+    """End the command with an error message."""
     raise _CommandError(text, code)
 
 
+def on_stop(stop: Callable[[], object]) -> None:
+    """Call `stop` at SIGINT and SIGTERM; on Windows Ctrl-C cancels the task of the event loop instead."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError):
+            loop.add_signal_handler(number, stop)
+
+
+async def until_stopped(work: Coroutine[Any, Any, _Result]) -> _Result | None:
+    """The result of a coroutine; None if SIGINT or SIGTERM stopped it."""
+    import asyncio
+
+    task = asyncio.ensure_future(work)
+    on_stop(task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        return None
+
+
 def check_writable(path: Path | None) -> None:
-    """End the command if a file that is wanted at its end could not be written."""
+    """End the command before its work if its output file could not be written."""
     if path is None:
         return
     try:
@@ -179,10 +189,7 @@ def check_writable(path: Path | None) -> None:
 
 
 def check_new_file(path: Path, force: bool) -> None:
-    """End the command if a file that is wanted at its end is there and may not be overwritten, or cannot be written.
-
-    Its folder is made.
-    """
+    """As `check_writable`, also for a file that exists and may not be overwritten; creates its folder."""
     if path.exists() and not force:
         abort(f"{path} exists already: --force overwrites it, --out takes another name")
     try:
@@ -193,7 +200,6 @@ def check_new_file(path: Path, force: bool) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file whole; ends the command if it cannot be written."""
     try:
         write_whole(path, text)
     except OSError as error:
@@ -206,18 +212,21 @@ _FORMER_NAMES: Final = {
     "--at-once": "--parallel",
     "--jobs": "--contests",
     "--cards": "--card-seed",
+    "--beside": "--compare",
+    "--only": "--situation",
+    "--unseen": "--test-opponents",
 }
-"""Former names of options; a command that has only the new one takes the old one, too."""
+"""Former names of options: a command that has only the new one still accepts the old one."""
 
 
 class ArenaCommand(TyperCommand):
-    """A command whose help names values by their units; its options have their former names, too."""
+    """A command whose help names values by their units; former names of its options still work."""
 
     def __init__(self, *arguments: Any, **values: Any) -> None:
         super().__init__(*arguments, **values)
         for parameter in self.params:
             _name_value(parameter)
-        # Lines of a source file are no lines of the help; what is indented is.
+        # Only indented lines keep their ends.
         paragraphs = (self.help or "").split("\n\n")
         self.help = "\n\n".join(text if "\n " in text else " ".join(text.split()) for text in paragraphs)
 
@@ -228,7 +237,7 @@ class ArenaCommand(TyperCommand):
         return option
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help without ranges: an error message states the one that was missed."""
+        """Print the help without ranges: an error message states the range."""
         from typer import rich_utils
 
         rich_utils.RANGE_STRING = ""
@@ -261,10 +270,8 @@ def _name_value(parameter: Any) -> None:
 
 
 class ArenaGroup(TyperGroup):
-    """The commands; an error raised by any of them ends here."""
-
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; an error that it raises for people is printed and becomes the exit code."""
+        """Run a command; an error of ours or of the system is printed and becomes the exit code."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -272,29 +279,93 @@ class ArenaGroup(TyperGroup):
         except typer.BadParameter as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            ctx.ensure_object(Terminal).complain(_value_problem(error.param, error.__cause__))
+            ctx.ensure_object(Terminal).error(_value_problem(error.param, error.__cause__))
             ctx.exit(EXIT_USAGE)
         except OSError as error:
             if error.filename is None:
                 raise
-            ctx.ensure_object(Terminal).complain(f"{quoted(error.filename)}: {error.strerror}")
+            ctx.ensure_object(Terminal).error(f"{quoted(error.filename)}: {error.strerror}")
             ctx.exit(EXIT_USAGE)
         except (_CommandError, PortableError) as error:
-            ctx.ensure_object(Terminal).complain(_in_words(error))
+            ctx.ensure_object(Terminal).error(_in_words(error))
             ctx.exit(error.code if isinstance(error, _CommandError) else EXIT_USAGE)
 
 
 def _value_problem(parameter: Any, error: ValidationError) -> str:
-    """What is wrong with the value of an option or an argument."""
     name = max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name
     return f"{name}: {problem_in_words(error.errors(include_url=False)[0])[1]}"
 
 
 def _in_words(error: Exception) -> str:
-    """An error with the options that people type."""
+    """An error with settings under the names of their options."""
     if isinstance(error, ConfigError):
         return error.text(option_of)
     if isinstance(error, FolderTakenError):
         hint = f" ('arena resume {error.folder}' continues the run in it)" if error.holds_run else ""
         return f"{error}{hint}; name another folder with --out, nothing is ever overwritten"
     return str(error)
+
+
+_GAP = 3
+"""Characters between two cells."""
+_FEWEST_OF_TEXT = 20
+"""The least width of a column of sentences."""
+
+
+def table_view(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str | Text]],
+    width: int,
+    *,
+    title: str | None = None,
+    caption: str | None = None,
+    left: Collection[int] = (0,),
+    texts: Collection[int] = (),
+) -> RenderableType:
+    """Rows and columns as a table, or as a block of lines for each row where a table does not fit.
+
+    Args:
+        left: the columns that are not aligned to the right.
+        texts: the columns of sentences, which may be wrapped between words.
+    """
+    natural = [max(cell_len(str(row[at])) for row in (head, *rows)) for at in range(len(head))]
+    least = [min(size, _FEWEST_OF_TEXT) if at in texts else size for at, size in enumerate(natural)]
+    if sum(least) + _GAP * len(head) + 1 > width:
+        return _blocks(head, rows, title, caption, width)
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", caption=caption)
+    for at, name in enumerate(head):
+        is_left = at in left or at in texts
+        table.add_column(Text(name), justify="left" if is_left else "right", no_wrap=at not in texts)
+    for row in rows:
+        table.add_row(*map(_text, row))
+    return table
+
+
+def _blocks(
+    head: Sequence[str], rows: Sequence[Sequence[str | Text]], title: str | None, caption: str | None, width: int
+) -> RenderableType:
+    """Each row as a block: its first cell, then a line for each other cell that is not empty."""
+    grid = Table.grid()
+    if title is not None:
+        grid.add_row(Text(title, style="bold"))
+    for first, *cells in rows:
+        shown = [(name, cell) for name, cell in zip(head[1:], cells, strict=True) if cell]
+        label = max((cell_len(name) for name, _ in shown), default=0)
+        longest = max((cell_len(word) for _, cell in shown for word in str(cell).split()), default=0)
+        block = Table.grid(padding=(0, 2, 0, 0))
+        for name, cell in shown:
+            if label + longest + 4 <= width:
+                block.add_row(Text(name, style="dim"), _text(cell))
+            else:
+                block.add_row(Text.assemble(f"{name}\n  ", _text(cell)))
+        # A number needs the name of its column.
+        heading = f"{head[0]} {first}" if str(first).isdigit() else str(first)
+        grid.add_row(Text(heading, style="bold"))
+        grid.add_row(Padding(block, (0, 0, 1, 2)))
+    if caption is not None:
+        grid.add_row(Text(caption, style="dim"))
+    return grid
+
+
+def _text(cell: str | Text) -> Text:
+    return Text(cell) if isinstance(cell, str) else cell

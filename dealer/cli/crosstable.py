@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument
 from dealer.run.crosstable import TableFormat, standings_text
 from dealer.run.results import TournamentResult, read_result
 
@@ -17,12 +17,7 @@ def crosstable(
     context: typer.Context,
     run: Annotated[
         Path,
-        typer.Argument(
-            metavar="RUN",
-            help="The folder of a tournament, or its result.json.",
-            parser=run_path,
-            autocompletion=complete_run,
-        ),
+        run_argument(metavar="RUN", help="The folder of a tournament, or its result.json."),
     ],
     form: Annotated[
         TableFormat, typer.Option("--format", "-f", help="How the tables are written.")

@@ -1,4 +1,4 @@
-"""``arena deal``: the dealer alone, for bots that connect by themselves."""
+"""``arena deal``: the dealer for clients that connect by themselves."""
 
 from __future__ import annotations
 

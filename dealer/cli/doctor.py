@@ -39,9 +39,9 @@ _MOST_SHOWN = 2000
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
     game: Annotated[str, _examination("--game", "-g", help="A game (see 'arena games') or a .game file.")] = "limit"
-    only: Annotated[
+    situations: Annotated[
         list[str] | None,
-        _examination("--only", metavar="SITUATION", help="Try only this situation; may be given more than once."),
+        _examination("--situation", metavar="NAME", help="Play only this situation; may be repeated."),
     ] = None
     lists: Annotated[bool, _examination("--list", help="List the situations and stop.")] = False
     timeout: Annotated[
@@ -128,7 +128,7 @@ def _setup(game: Game, player: Player, options: DoctorOptions) -> ExaminationSet
 
     if not options.host:
         raise ValueError(f"--host: {NO_ADDRESS}")
-    wanted = [find_situation(name) for name in options.only or []] or SITUATIONS
+    wanted = [find_situation(name) for name in options.situations or []] or SITUATIONS
     start_timeout_s = options.start_timeout
     if start_timeout_s is None:
         start_timeout_s = _TCP_START_TIMEOUT_S if player.kind is PlayerKind.TCP else _START_TIMEOUT_S
@@ -165,9 +165,9 @@ def _examine(
                     terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{more}")
                 case Waiting(host, port):
                     left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
-                    terminal.say(f"waiting for the bot at {host}:{port}, {left}")
+                    terminal.note(f"waiting for the bot at {host}:{port}, {left}")
                 case StrayConnection():
-                    terminal.say(stray_sentence(event, player.name))
+                    terminal.note(stray_sentence(event, player.name))
 
         address = (options.host, options.port) if player.kind is PlayerKind.TCP else ("127.0.0.1", 0)
         with BotHost(player, setup, game_name, address, show) as bot_host:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Sequence
 from typing import Annotated
@@ -11,6 +10,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
 from dealer.person.styles import ink_of
 from engine import STARTING_HANDS, Card, CardError, parse_cards
@@ -38,17 +38,15 @@ def equity(
     ] = "",
     dead: Annotated[
         str,
-        typer.Option(
-            "--dead", metavar="CARDS", help="Cards that nobody can get, such as folded ones.", show_default=False
-        ),
+        typer.Option("--dead", metavar="CARDS", help="Cards out of play, such as folded ones.", show_default=False),
     ] = "",
     players: Annotated[
         int | None,
         typer.Option(
             "--players",
             metavar="N",
-            help="Number of players, 2 to 10; those who are not named hold any cards.",
-            show_default="as many as are named, at least 2",
+            help="Number of players, 2 to 10; players without cards hold random ones.",
+            show_default="one for each CARDS, at least 2",
         ),
     ] = None,
     trials: Annotated[
@@ -56,13 +54,13 @@ def equity(
         typer.Option(
             "--trials",
             metavar="N",
-            help=f"Draw so many showdowns, not count them all; {DEFAULT_SHOWDOWNS:,} are drawn where there "
-            "are too many.",
+            help="Draw this number of showdowns instead of counting all; by default "
+            f"{DEFAULT_SHOWDOWNS:,} are drawn where counting takes too long.",
             show_default=False,
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draws.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the chances as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.
 
@@ -70,26 +68,25 @@ def equity(
     standard error.
     """
     terminal = context.ensure_object(Terminal)
-    fields, table = _understood(words, _cards(board, "--board"), players)
+    fields, table = _parsed(words, _cards(board, "--board"), players)
     names, holdings = [name for name, _ in fields], [of_player for _, of_player in fields]
     with showing_progress(terminal, "counting" if trials is None else "drawing") as progress:
         found = chances(holdings, table, dead=_cards(dead, "--dead"), trials=trials, seed=seed, progress=progress)
     if as_json:
         rows = [{"cards": name, **dataclasses.asdict(one)} for name, one in zip(names, found.players, strict=True)]
-        whole = {"board": format_cards(table), "players": rows, "showdowns": found.showdowns, "exact": found.is_exact}
-        terminal.print(json.dumps(whole, indent=2))
+        terminal.json(
+            {"board": format_cards(table), "players": rows, "showdowns": found.showdowns, "exact": found.is_exact}
+        )
     else:
         _show(terminal, fields, table, found, seed)
 
 
 _Field = tuple[str, Sequence[Holding]]
-"""What a player was called, and the holdings that this stands for."""
+"""The name of a player's cards, and the holdings that it covers."""
 
 
-def _understood(
-    words: Sequence[str], board: Sequence[Card], players: int | None
-) -> tuple[list[_Field], Sequence[Card]]:
-    """The players, filled up with unknown ones, and the board."""
+def _parsed(words: Sequence[str], board: Sequence[Card], players: int | None) -> tuple[list[_Field], Sequence[Card]]:
+    """The players, filled up with random ones, and the board."""
     fields: list[_Field] = []
     for word in words:
         if word.lower() in _UNKNOWN:
@@ -107,7 +104,7 @@ def _understood(
             else:
                 board = cards
     if not fields:
-        abort("nobody's cards are given: name at least one player's, such as AhKd")
+        abort("no player's cards are given: give at least one player's, such as AhKd")
     number = max(2, len(fields)) if players is None else players
     if not 2 <= number <= MOST_PLAYERS:
         abort(f"a showdown has 2 to {MOST_PLAYERS} players, not {number}")

@@ -13,13 +13,12 @@ from bots.evolution.evolution import StopRule
 from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.workers import Workers
+from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
 from engine.text import count_of
 
 app = typer.Typer(
@@ -30,13 +29,11 @@ app = typer.Typer(
 app.command()(kuhn)
 app.command()(learner)
 
-_TRAINING: Final = "Training"
 _STOP: Final = "When to stop"
 _ALONG: Final = "Checks along the way"
 
-
-_TrainerOptions: Any = setting_options(EvolvedSettings, _TRAINING)
-_PlayerOptions: Any = setting_options(EvolvedSettings, _TRAINING, deals=520)
+_TrainerOptions: Any = setting_options(EvolvedSettings, TRAINING)
+_PlayerOptions: Any = setting_options(EvolvedSettings, TRAINING, deals=520)
 
 _Generations = Annotated[
     int | None, typer.Option("--generations", min=1, help="Breed at most this many generations.", rich_help_panel=_STOP)
@@ -46,8 +43,8 @@ _CheckEvery = Annotated[
     typer.Option(
         "--check-every",
         min=0,
-        help="Let the best individual meet opponents from whom nothing is learned, random trainers and earlier "
-        "champions, whenever so many generations have been bred; 0 never does.",
+        help="After each so many generations, play the best individual against opponents outside the training: random "
+        "trainers and earlier champions; 0: never.",
         rich_help_panel=_ALONG,
     ),
 ]
@@ -56,7 +53,7 @@ _CheckDeals = Annotated[
     typer.Option(
         "--check-deals",
         min=1,
-        help="Deals of such a meeting, each played 100 times; no training sees them.",
+        help="Deals of such a check, each played 100 times; no training uses them.",
         rich_help_panel=_ALONG,
     ),
 ]
@@ -69,16 +66,16 @@ def trainers(
     folder: RunFolder,
     settings: _TrainerOptions,
     count: Annotated[
-        int, typer.Option("--count", min=1, help="How many trainers.", rich_help_panel=_TRAINING)
+        int, typer.Option("--count", min=1, help="How many trainers.", rich_help_panel=TRAINING)
     ] = OPPONENTS,
     generations: _Generations = TRAINER.generations,
     patience: Annotated[
         int,
-        typer.Option(min=1, help="Stop when this many generations brought no better trainer.", rich_help_panel=_STOP),
+        typer.Option(min=1, help="Stop after this many generations without a better trainer.", rich_help_panel=_STOP),
     ] = TRAINER.patience or 0,
     renewals: Annotated[
         int,
-        typer.Option(min=1, help="Stop when this many generations brought a better trainer.", rich_help_panel=_STOP),
+        typer.Option(min=1, help="Stop after this many generations with a better trainer.", rich_help_panel=_STOP),
     ] = TRAINER.opponents or 0,
     check_every: _CheckEvery = CHECKS.every,
     check_deals: _CheckDeals = CHECKS.deals,
@@ -111,7 +108,7 @@ def player(
 ) -> None:
     """Evolve the player, against the nine trainers of a folder.
 
-    An unfinished run is resumed. The chromosome it leaves is a bot: `evolved?chromosome=FILE`.
+    An unfinished run is resumed. The final chromosome is a bot: `evolved?chromosome=FILE`.
     """
     terminal = context.ensure_object(Terminal)
     rule, asked = StopRule(generations=generations), EvolvedSettings(**given(settings))
@@ -126,19 +123,16 @@ def player(
 def _evolving(
     terminal: Terminal, folder: Path, count: int, scheduler: str | None
 ) -> Iterator[tuple[Workers | None, Callable[[EvolutionProgress], None]]]:
-    """Who evaluates, and whom to tell after each generation."""
-    with (
-        computing(folder, "every finished generation", count, scheduler) as workers,
-        LiveLine(terminal) as line,
-    ):
+    """The workers, and the callback for the progress after each generation."""
+    with computing(folder, "every finished generation", count, scheduler) as workers, LiveLine(terminal) as line:
         try:
             yield workers, lambda progress: line(progress_line(progress))
         except MemoryError:
-            abort("there is not enough memory: ask for a smaller population, fewer deals or a smaller tournament")
+            abort("there is not enough memory: use a smaller population, fewer deals or a smaller tournament")
 
 
 def progress_line(progress: EvolutionProgress) -> str:
-    """How a run stands, the most important first."""
+    """The progress of a run, the most important first."""
     generation = progress.generation
     of = f" ({progress.number}/{progress.runs})" if progress.runs > 1 else ""
     left = time_left(progress.left_s)

@@ -22,11 +22,10 @@ from bots.kuhn.runs import (
     format_genes,
     read_genes,
 )
+from dealer.cli.computing import RunFolder, WorkerCount, computing
 from dealer.cli.console import Terminal, abort, write_file
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import RunFolder, WorkerCount, computing
 from engine.text import count_of
 
 _TRAINING: Final = "Evolution"
@@ -49,16 +48,16 @@ def kuhn(
         typer.Option(
             "--opponent",
             metavar="MODEL|FILE|KIND",
-            help=f"Whom to play against: {', '.join(MODEL_NAMES)}; a file of genes; or {', '.join(_RIVALS)}.",
+            help=f"The opponents: {', '.join(MODEL_NAMES)}; a file of genes; or {', '.join(_RIVALS)}.",
             rich_help_panel=_TRAINING,
         ),
     ] = "rational",
-    beside: Annotated[
+    mixed_model: Annotated[
         str,
         typer.Option(
             "--model",
             metavar="MODEL|FILE",
-            help="With mixed opponents: the model that first players play against beside their rivals.",
+            help="With mixed opponents: the model that first players meet in addition to their rivals.",
             rich_help_panel=_TRAINING,
         ),
     ] = "rational",
@@ -66,36 +65,32 @@ def kuhn(
         int | None,
         typer.Option(
             min=1,
-            help="Breed so many generations.",
+            help="Number of generations to breed.",
             show_default="100 against a model, 1,000 otherwise",
             rich_help_panel=_TRAINING,
         ),
     ] = None,
     repeat: Annotated[
-        int, typer.Option(min=1, help="Do so many runs, with consecutive seeds.", rich_help_panel=_TRAINING)
+        int, typer.Option(min=1, help="Number of runs, with consecutive seeds.", rich_help_panel=_TRAINING)
     ] = 1,
     workers: WorkerCount = 1,
 ) -> None:
     """Evolve strategies for Kuhn poker, or a larger game of its three cards, by a genetic algorithm.
 
-    The defaults are those of the work it is re-made from. Every figure that hands decide stands beside an exact one. An
-    unfinished run is resumed by the same command.
+    The defaults are those of the thesis. Figures measured over hands are shown next to exact ones. The same command
+    resumes an unfinished run.
     """
     terminal = context.ensure_object(Terminal)
-    configured = _settings(settings, opponent, beside)
+    configured = _settings(settings, opponent, mixed_model)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
-    with (
-        computing(folder, "what is finished", workers if repeat > 1 else 1) as over,
-        LiveLine(terminal) as line,
-    ):
-        results = evolve_seeds(
-            folder, configured, most, repeat, workers=over, show=lambda progress: line(_line(progress))
-        )
+    over = computing(folder, "the finished part", workers if repeat > 1 else 1)
+    with over as helpers, LiveLine(terminal) as line:
+        results = evolve_seeds(folder, configured, most, repeat, workers=helpers, show=lambda now: line(_line(now)))
     _write(folder, configured, results)
     _print_results(terminal, configured, results, folder)
 
 
-def _settings(options: Any, opponent: str, beside: str) -> KuhnSettings:
+def _settings(options: Any, opponent: str, mixed_model: str) -> KuhnSettings:
     values = given(options)
     kind = _RIVALS.get(opponent, OppositionKind.MODEL)
     plain = KuhnSettings(game=options.game, opposition=OppositionKind.COEVOLUTION, tens_as_twos=options.tens_as_twos)
@@ -103,7 +98,7 @@ def _settings(options: Any, opponent: str, beside: str) -> KuhnSettings:
     if kind is OppositionKind.MODEL:
         genes = _model(opponent, plain, f"--opponent {opponent}", tuple(_RIVALS))
     elif kind is OppositionKind.MIXED:
-        genes = _model(beside, plain, f"--model {beside}", ())
+        genes = _model(mixed_model, plain, f"--model {mixed_model}", ())
     return KuhnSettings(**values, opposition=kind, model=genes)
 
 
@@ -114,12 +109,12 @@ def _model(name: str, settings: KuhnSettings, option: str, others: Sequence[str]
     path = Path(name)
     if path.is_file():
         return read_genes(path, settings.rules)
-    known = ", ".join((*MODEL_NAMES, *others))
-    abort(f"{option}: there is no such model, and no such file of genes; there are: {known}")
+    names = ", ".join((*MODEL_NAMES, *others))
+    abort(f"{option}: there is no such model, and no such file of genes; there are: {names}")
 
 
 def _line(progress: SeedProgress | SeedsDone) -> str:
-    """How a run stands, the most important first."""
+    """The progress of a run, the most important first."""
     if isinstance(progress, SeedsDone):
         return f"{progress.done} of {count_of(progress.runs, 'run')}{time_left(progress.left_s)}"
     generation: Generation = progress.generation
@@ -132,7 +127,7 @@ def _line(progress: SeedProgress | SeedsDone) -> str:
     )
 
 
-# ---- what came out
+# ---- results
 
 
 def _print_results(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> None:
@@ -161,7 +156,7 @@ def _row(settings: KuhnSettings, result: KuhnResult) -> tuple[float, ...]:
 
 
 def _print_genes(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
-    """The genes on average over the runs, beside the best answer's."""
+    """The genes on average over the runs, next to those of the best answer."""
     game = settings.rules
     sides = {"mean genes": [result.average or result.genes for result in results]}
     if results[0].rival_average:

@@ -9,16 +9,23 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.learner.tuning import MeasuredConstants, TuningSettings, check, search
-from dealer.cli.console import Terminal, check_new_file
-from dealer.cli.options import takes_options
+from dealer.cli.computing import (
+    TRAINING,
+    LearnerGame,
+    LearnerOpponents,
+    RunFolder,
+    Scheduler,
+    WorkerCount,
+    computing,
+)
+from dealer.cli.console import Terminal
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
-from dealer.cli.reports import PageFile, PageForce, show_report, write_report
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing
+from dealer.cli.report_output import PageFile, PageForce, check_page, show_report
 
-_SEARCH: Final = "Search"
 _DEFAULTS: Final = TuningSettings()
-_SearchOptions: Any = setting_options(TuningSettings, _SEARCH)
+_OPPONENTS: Final = " ".join(_DEFAULTS.opponents)
+_SearchOptions: Any = setting_options(TuningSettings, TRAINING)
 
 
 @takes_options
@@ -26,25 +33,10 @@ def learner(
     context: typer.Context,
     folder: RunFolder,
     settings: _SearchOptions,
-    game: Annotated[
-        str, typer.Option("--game", help="A game (see 'arena games'), or a .game file.", rich_help_panel=_SEARCH)
-    ] = _DEFAULTS.game,
-    opponents: Annotated[
-        str,
-        typer.Option(
-            metavar="BOTS",
-            help="The field of all learners: bots with blanks between them. Fewer than there are seats are repeated, "
-            "more take turns.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = " ".join(_DEFAULTS.opponents),
+    game: LearnerGame = _DEFAULTS.game,
+    opponents: LearnerOpponents = _OPPONENTS,
     seeds: Annotated[
-        int,
-        typer.Option(
-            min=5,
-            help="Trainings and tests of the best at the end.",
-            rich_help_panel=_SEARCH,
-        ),
+        int, typer.Option(min=5, help="Trainings and tests of the best at the end.", rich_help_panel=TRAINING)
     ] = 20,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
@@ -53,20 +45,16 @@ def learner(
 ) -> None:
     """Search the ten constants of the learner by evolution.
 
-    A set of constants is worth what a learner with it wins, frozen, on unseen deals after its training. The best is
-    then measured again. An interrupted search is continued by the same command.
+    The fitness of a set of constants is the win rate of a learner with it, frozen, on unseen deals after its training.
+    The best set is then measured again. The same command resumes an interrupted search.
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.memory import Constants
     from bots.studies.learner import tuning_report
 
-    if out is not None:
-        check_new_file(out, force)
+    check_page(out, force)
     wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **given(settings))
-    with (
-        computing(folder, "every measurement", workers, scheduler) as over,
-        LiveLine(terminal) as show,
-    ):
+    with computing(folder, "every measurement", workers, scheduler) as over, LiveLine(terminal) as show:
         measured = search(wanted, folder, workers=over, show=_progress(show, wanted.budget))
         best = max(measured, key=lambda one: one.mbb).constants
         others = [wanted.seed + at for at in range(1, seeds + 1)]
@@ -78,14 +66,11 @@ def learner(
             workers=over,
             show=lambda done: show(f"measured again with {done} of {seeds} seeds"),
         )
-    report = tuning_report(wanted, measured, checks)
-    show_report(terminal, report)
-    if out is not None:
-        write_report(terminal, report, out)
+    show_report(terminal, tuning_report(wanted, measured, checks), out)
 
 
 def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, MeasuredConstants], None]:
-    """Tells how a search stands; the time left from its second batch on."""
+    """Shows the progress of a search; the time left from its second batch on."""
     first: list[float] = []
 
     def show_progress(done: int, best: MeasuredConstants) -> None:

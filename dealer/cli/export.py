@@ -11,7 +11,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options, warning_text
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, Transcript, hand_finder
+from dealer.cli.reading import Problems, Sources, StrictHandOptions, Transcript, abort_without_hands
 from dealer.table.collector import spare_collector
 from engine.text import count_of
 from logs.conversion import Conversion, MoneyRake, convert
@@ -20,14 +20,12 @@ from logs.export import parse_currency, parse_formats
 
 @dataclass(frozen=True, slots=True)
 class ExportArguments:
-    """What is written."""
-
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMATS", help="pokerstars, phh, ohh, or several with commas.")
     ] = "pokerstars"
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Where to write.", show_default="FORMAT/ beside each log"),
+        typer.Option("--out", "-o", metavar="DIR", help="Where to write.", show_default="FORMAT/ next to each log"),
     ] = None
     hero: Annotated[
         str | None,
@@ -35,17 +33,19 @@ class ExportArguments:
             help="The player whose cards are dealt face up.", show_default="the first player of the first match"
         ),
     ] = None
-    observed: Annotated[bool, typer.Option("--observed", help="Nobody is the hero.")] = False
+    observed: Annotated[
+        bool, typer.Option("--observed", help="Write hands without a hero, as an observer sees them.")
+    ] = False
     stakes: Annotated[
         str | None,
         typer.Option(
             metavar="SMALL/BIG",
-            help="What is played for, such as 0.50/1: the blinds, in limit games the bets.",
+            help="The stakes, such as 0.50/1: the blinds, in limit games the bets.",
             show_default="a chip is 1",
         ),
     ] = None
     currency: Annotated[str, typer.Option(help="USD, EUR, GBP, or none for play money.")] = "USD"
-    rake: Annotated[float, typer.Option(min=0, max=100, help="Per cent of the pot that the house takes.")] = 0.0
+    rake: Annotated[float, typer.Option(min=0, max=100, help="Rake, in per cent of the pot.")] = 0.0
     rake_step: Annotated[float, typer.Option(min=0, help="The rake is a multiple of this, in money.")] = 0.0
     rake_cap: Annotated[
         float | None, typer.Option(min=0, help="The most it takes, in money.", show_default="no cap")
@@ -62,30 +62,33 @@ class ExportArguments:
             show_default="the beginning of 2000",
         ),
     ] = None
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False
 
     def conversion(self) -> Conversion:
-        """What is made of the files.
-
-        Raises:
-            ValueError: options that make no sense.
-        """
+        """The options as a conversion; raises `ValueError` for contradictions."""
         formats = parse_formats(self.format)
         if not formats:
             raise ValueError("--format none writes nothing")
         if self.observed and self.hero is not None:
             raise ValueError("--observed has no hero: leave out one of --hero and --observed")
         if not self.rake and (self.rake_step or self.rake_cap is not None or self.rake_preflop):
-            raise ValueError(
-                "--rake says how many per cent are taken; --rake-step, --rake-cap and --rake-preflop need it"
-            )
+            raise ValueError("--rake-step, --rake-cap and --rake-preflop need --rake, the per cent of the pot")
         rake = MoneyRake(self.rake, self.rake_step, self.rake_cap, self.rake_preflop) if self.rake else None
-        money = parse_currency(self.currency)
         try:
             begin_us = None if self.begin is None else int(self.begin.timestamp()) * 1_000_000
         except (OverflowError, OSError, ValueError):
-            raise ValueError(f"--begin {self.begin} is not a time that this system knows") from None
-        return Conversion(formats, self.out, self.hero, self.observed, self.stakes, money, rake, self.force, begin_us)
+            raise ValueError(f"--begin {self.begin} is not a time that this system can represent") from None
+        return Conversion(
+            formats,
+            folder=self.out,
+            hero=self.hero,
+            is_observed=self.observed,
+            stakes=self.stakes,
+            currency=parse_currency(self.currency),
+            rake=rake,
+            overwrites=self.force,
+            begin_us=begin_us,
+        )
 
 
 @takes_options
@@ -94,14 +97,12 @@ def export(
     sources: Sources,
     *,
     options: ExportArguments,
-    game: GameName = None,
-    chip_value: ChipValue = None,
     transcript: Transcript = None,
-    strict: Strict = False,
+    reading: StrictHandOptions,
 ) -> None:
     """Write hand histories for tracking tools and notebooks from runs and logs.
 
-    The numbers of hands follow from the match and its hands: exporting again never makes a tracker count one twice.
+    Hand numbers follow from the match and its hands, so a tracker never counts a hand twice that is exported again.
     """
     terminal = context.ensure_object(Terminal)
     if transcript is not None and len(sources) > 1:
@@ -109,10 +110,10 @@ def export(
     spare_collector()
     with Problems(terminal) as problems:
         converted = convert(
-            hand_finder(game, chip_value, strict=strict)(sources, transcript=transcript, on_problem=problems),
+            reading.finder(strict=reading.strict)(sources, transcript=transcript, on_problem=problems),
             options.conversion(),
-            on_warning=lambda warning: terminal.say(warning_text(warning)),
+            on_warning=lambda warning: terminal.note(warning_text(warning)),
             on_written=lambda path, hands: terminal.print(f"{path}: {count_of(hands, 'hand')}"),
         )
     if not converted:
-        abort("there is no finished hand in " + ", ".join(map(str, sources)))
+        abort_without_hands(sources)

@@ -22,7 +22,6 @@ def games(context: typer.Context) -> None:
 
 
 def _betting(game: Game) -> str:
-    """Blinds, bets and stacks in chips."""
     blinds = "/".join(str(blind) for blind in sorted(game.blinds) if blind)
     bets = f"limit {'/'.join(map(str, dict.fromkeys(game.raise_sizes)))}" if game.is_limit else "no-limit"
     stack = "" if game.stacks[0] >= DEFAULT_STACK else f", stacks {game.stacks[0]}"

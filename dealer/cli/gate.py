@@ -1,4 +1,4 @@
-"""``arena gate``: whether a player wins enough, as an exit code that a build can act on."""
+"""``arena gate``: whether a player wins enough, as an exit code for builds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument
 from dealer.cli.streams import EXIT_FAILED, EXIT_UNDECIDED
 from dealer.run.gate import GateVerdict, judge, junit_report
 from dealer.run.results import read_contest
@@ -24,21 +24,16 @@ def gate(
     context: typer.Context,
     run: Annotated[
         Path,
-        typer.Argument(
-            metavar="RUN",
-            help="The folder of a run, or its result.json.",
-            parser=run_path,
-            autocompletion=complete_run,
-        ),
+        run_argument(metavar="RUN", help="The folder of a run, or its result.json."),
     ],
-    min_mbb: Annotated[float, typer.Option("--min-mbb", help="What the player has to win, in mbb/g.")],
+    min_mbb: Annotated[float, typer.Option("--min-mbb", help="The least win rate, in mbb/g.")],
     player: Annotated[str | None, typer.Option("--player", help="The player's name.", show_default="the first")] = None,
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:
     """Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more hands are needed.
 
-    The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by what was played.
+    The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by its hands so far.
     """
     if not math.isfinite(min_mbb):
         abort(f"--min-mbb {min_mbb}: give a finite number of mbb/g")

@@ -1,4 +1,4 @@
-"""``arena hands``: single hands for a terminal: the ones a bot lost most on, or one by its number."""
+"""``arena hands``: the hands a bot lost most on, or one by its number, as text."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
+from dealer.cli.options import takes_options
+from dealer.cli.reading import Problems, Sources, StrictHandOptions
 from logs.contest_scores import largest_losses
 from logs.record import HandRecord
 from logs.view import replayed
 
 
+@takes_options
 def hands(
     context: typer.Context,
     sources: Sources,
@@ -24,15 +26,14 @@ def hands(
         int | None,
         typer.Option("--hand", min=0, help="Show the hands of this number instead.", show_default=False),
     ] = None,
-    game: GameName = None,
-    chip_value: ChipValue = None,
-    strict: Strict = False,
+    *,
+    reading: StrictHandOptions,
 ) -> None:
     """Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its number."""
     terminal = context.ensure_object(Terminal)
     found = 0
     with Problems(terminal) as problems:
-        find = hand_finder(game, chip_value, strict=strict)
+        find = reading.finder(strict=reading.strict)
         source = find(sources, on_problem=problems, times=number is not None)
         if number is not None:
             for record in source.hands():
@@ -53,17 +54,17 @@ def hands(
 
 
 def hand_text(record: HandRecord) -> str:
-    """A hand as lines of text, a blank one at the end."""
+    """A hand as lines of text, the last one blank."""
     hand = replayed(record, record.betting.pot / max(1, max(record.game.blinds)))
     width = max(len(seat.name) for seat in hand.seats)
     lines = [f"{hand.match_name}, hand {hand.number}"]
     for seat in hand.seats:
         cards = " ".join(seat.cards) or "?"
-        lines.append(f"  {seat.position:<4} {seat.name:<{width}}  {cards:<{5}}  {seat.value:+,.10g}")
+        lines.append(f"  {seat.position:<4} {seat.name:<{width}}  {cards:<5}  {seat.value:+,.10g}")
     for step in hand.steps:
         if not step.name:
             lines.append(f"  {step.words}{': ' if step.cards else ''}{' '.join(step.cards)} (pot {step.pot:,})")
         else:
             lines.append(f"    {step.name:<{width}}  {step.words}")
-        lines += [f"    {'':<{width}}  {name} says: {text}" for name, text in step.comments]
+        lines += [f"    {'':<{width}}  {name}: {text}" for name, text in step.comments]
     return "\n".join([*lines, ""])

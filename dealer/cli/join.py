@@ -8,23 +8,23 @@ import os
 import re
 import secrets
 import shlex
-import signal
 import subprocess
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from dealer.cli.console import Terminal, abort
+from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.options import Quiet, Verbose, takes_options
 from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.match.faults import FaultPolicy
 from dealer.run.folder import empty_folder, new_folder
 from dealer.run.settings import Seating
-from dealer.server.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
+from dealer.server.joining.client import OUTPUT_FOLDER, Joining
 from dealer.server.joining.connection import (
     ALL_GAMES,
     BotFailed,
@@ -45,12 +45,8 @@ _DEFAULT_USER = "player"
 _TERMS = ContestTerms()
 
 
-def _login(*flags: str, **more: Any) -> Any:
-    return typer.Option(*flags, rich_help_panel="Login", **more)
-
-
-def _asked(*flags: str, **more: Any) -> Any:
-    return typer.Option(*flags, rich_help_panel="Challenges", **more)
+_login = partial(typer.Option, rich_help_panel="Login")
+_challenge = partial(typer.Option, rich_help_panel="Challenges")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +55,8 @@ class _Login:
         str | None,
         _login(
             "--token",
-            help=f"Token, or NAME:TOKEN; in the variable {_TOKEN_VARIABLE} or in a file others on this machine do not "
-            "see it.",
+            help=f"Token, or NAME:TOKEN; the variable {_TOKEN_VARIABLE} or a file hides it from other users of this "
+            "machine.",
         ),
     ] = None
     token_file: Annotated[
@@ -79,9 +75,7 @@ class _Bot:
     name: Annotated[str | None, typer.Option("--name", help="Name of the bot.", show_default="as in 'arena play'")] = (
         None
     )
-    version: Annotated[
-        str, typer.Option("--bot-version", help="The bot's version; another one has results of its own.")
-    ] = "1"
+    version: Annotated[str, typer.Option("--bot-version", help="The bot's version; each has results of its own.")] = "1"
     games: Annotated[
         str, typer.Option("--games", help=f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's.")
     ] = "limit"
@@ -102,7 +96,7 @@ class _Bot:
 class _Challenges:
     challenge: Annotated[
         list[str] | None,
-        _asked(
+        _challenge(
             "--challenge",
             metavar="NAME",
             help="Play against this bot, then leave; several names, with commas, where a game has more seats. Repeat "
@@ -110,21 +104,23 @@ class _Challenges:
         ),
     ] = None
     game: Annotated[
-        str | None, _asked("--game", help="Game of the challenges.", show_default="the first of --games")
+        str | None, _challenge("--game", help="Game of the challenges.", show_default="the first of --games")
     ] = None
     deals: Annotated[
         int | None,
-        _asked("--deals", "-n", min=1, help="Deals of each challenge, at most.", show_default="as the server has set"),
+        _challenge(
+            "--deals", "-n", min=1, help="Deals of each challenge, at most.", show_default="as the server has set"
+        ),
     ] = None
     stop: Annotated[
-        str | None, _asked("--stop", metavar="RULE", help="When to stop, as for 'arena play'.", show_default=False)
+        str | None, _challenge("--stop", metavar="RULE", help="When to stop, as for 'arena play'.", show_default=False)
     ] = None
     seating: Annotated[
-        Seating | None, _asked("--seating", help="Seatings of each deal.", show_default=_TERMS.seating)
+        Seating | None, _challenge("--seating", help="Seatings of each deal.", show_default=_TERMS.seating)
     ] = None
     card_seed: Annotated[
         int | None,
-        _asked(
+        _challenge(
             "--card-seed",
             metavar="SEED",
             min=1,
@@ -134,7 +130,7 @@ class _Challenges:
         ),
     ] = None
     on_fault: Annotated[
-        FaultPolicy | None, _asked("--on-fault", help="As for 'arena play'.", show_default=_TERMS.on_fault)
+        FaultPolicy | None, _challenge("--on-fault", help="As for 'arena play'.", show_default=_TERMS.on_fault)
     ] = None
 
 
@@ -159,8 +155,8 @@ def join(
 ) -> None:
     """Connect a bot to a server, where it plays against the server's bots and those of others.
 
-    The client connects out only, to the server's text port; it starts the bot whenever a match awaits it, and comes
-    back after a break. Ctrl-C leaves; with --challenge or --contests it leaves by itself.
+    The client only makes outgoing connections, to the server's text port; it starts the bot for each match and
+    reconnects after a break. Ctrl-C leaves; with --challenge or --contests it leaves by itself.
     """
     terminal = context.ensure_object(Terminal)
     if verbose:
@@ -196,7 +192,8 @@ def join(
     )
     try:
         with LiveLine(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
-            ending = runner.run(_join(settings, _NewsPrinter(terminal, settings, show, is_quiet=quiet)))
+            on_news = partial(_show_news, terminal, settings, show, quiet)
+            ending = runner.run(until_stopped(Joining(settings, on_news).run()))
     finally:
         if not (folder / OUTPUT_FOLDER).exists():
             # Nothing was played.
@@ -208,20 +205,6 @@ def join(
         terminal.sentence(f"{player.name} has left {settings.address}.")
         raise typer.Exit(EXIT_INTERRUPTED)
     raise typer.Exit(0 if ending.is_good else EXIT_FAILED)
-
-
-async def _join(settings: JoinSettings, on_news: Callable[[News], None]) -> JoinEnding | None:
-    """Join until the end; None after Ctrl-C."""
-    task = asyncio.ensure_future(Joining(settings, on_news).run())
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError):
-            # Not on Windows, where Ctrl-C cancels the task that waits here.
-            loop.add_signal_handler(number, task.cancel)
-    try:
-        return await task
-    except asyncio.CancelledError:
-        return None
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -280,57 +263,48 @@ def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Ch
         except StopRuleError as error:
             abort(f"--stop: {error}")
     game = options.game or next((one for one in games if one != ALL_GAMES), "limit")
-    terms = ContestTerms(
-        hands=options.deals,
-        stop=options.stop,
-        seating=options.seating or _TERMS.seating,
-        seed=options.card_seed or _TERMS.seed,
-        on_fault=_TERMS.on_fault if options.on_fault is None else options.on_fault.value,
-    )
     return tuple(
-        Challenge(f"{name[:40]}-{secrets.token_hex(4)}", game, (name, *one.split(",")), **asdict(terms))
+        Challenge(
+            f"{name[:40]}-{secrets.token_hex(4)}",
+            game,
+            (name, *one.split(",")),
+            hands=options.deals,
+            stop=options.stop,
+            seating=options.seating or _TERMS.seating,
+            seed=options.card_seed or _TERMS.seed,
+            on_fault=_TERMS.on_fault if options.on_fault is None else options.on_fault.value,
+        )
         for one in options.challenge
     )
 
 
-class _NewsPrinter:
-    """Prints what happens: results to standard output, everything else to standard error and in the live line."""
-
-    def __init__(
-        self, terminal: Terminal, settings: JoinSettings, show: Callable[[str], None], *, is_quiet: bool
-    ) -> None:
-        self._terminal = terminal
-        self._settings = settings
-        self._show = show
-        self._is_quiet = is_quiet
-
-    def __call__(self, news: News) -> None:
-        match news:
-            case RunOver():
-                self._terminal.sentence(_result(news))
-                self._terminal.out.file.flush()
-            case RunStands():
-                rate = f" · {news.rate}" if news.rate else ""
-                self._show(f"{news.match} · {news.hands:,}/{news.planned:,} hands{rate}")
-            case BotFailed():
-                self._terminal.say(f"{news.match}: the bot has left: {news.reason}. Its output is in {news.output}")
-                for line in news.last_lines:
-                    self._terminal.trace(f"    {line}")
-            case ChallengeRefused():
-                self._terminal.say(f"The challenge {news.tag} is not played: {news.reason}")
-            case ConnectionLost():
-                self._terminal.say(f"{news.problem}; the next try is in {news.retry_s:g} s.")
-            case JoinedServer() if not self._is_quiet:
-                self._terminal.say(self._joined(news))
-            case SeatOffer() if not self._is_quiet:
-                self._terminal.say(f"{news.match}: a seat is offered in {news.game}.")
-
-    def _joined(self, news: JoinedServer) -> str:
-        if news.is_again:
-            return f"{news.bot} is at {self._settings.address} again."
-        games = ", ".join(news.games) or "every game there"
-        kind = "" if self._settings.uses_tls else " The connection is not encrypted."
-        return f"{news.bot} has joined {self._settings.address} and plays {games}.{kind} Ctrl-C leaves."
+def _show_news(
+    terminal: Terminal, settings: JoinSettings, show: Callable[[str], None], is_quiet: bool, news: News
+) -> None:
+    """Print results to standard output, other news to standard error and in the live line."""
+    match news:
+        case RunOver():
+            terminal.sentence(_result(news))
+            terminal.out.file.flush()
+        case RunStands():
+            rate = f" · {news.rate}" if news.rate else ""
+            show(f"{news.match} · {news.hands:,}/{news.planned:,} hands{rate}")
+        case BotFailed():
+            terminal.note(f"{news.match}: the bot has left: {news.reason}. Its output is in {news.output}")
+            for line in news.last_lines:
+                terminal.trace(f"    {line}")
+        case ChallengeRefused():
+            terminal.note(f"The challenge {news.tag} is not played: {news.reason}")
+        case ConnectionLost():
+            terminal.note(f"{news.problem}; the next try is in {news.retry_s:g} s.")
+        case JoinedServer(is_again=True) if not is_quiet:
+            terminal.note(f"{news.bot} is at {settings.address} again.")
+        case JoinedServer() if not is_quiet:
+            games = ", ".join(news.games) or "all its games"
+            kind = "" if settings.uses_tls else " The connection is not encrypted."
+            terminal.note(f"{news.bot} has joined {settings.address} and plays {games}.{kind} Ctrl-C leaves.")
+        case SeatOffer() if not is_quiet:
+            terminal.note(f"{news.match}: a seat is offered in {news.game}.")
 
 
 def _result(run: RunOver) -> str:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.equilibrium_leaks import report_of_deviations
+from dealer.cli.console import Terminal
+from dealer.cli.options import Json, takes_options
 from dealer.cli.progress import showing_progress
-from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, hand_finder
-from dealer.cli.reports import PageFile, PageForce, show_report, write_report
+from dealer.cli.reading import Problems, Sources, StrictHandOptions
+from dealer.cli.report_output import PageFile, PageForce, check_page, show_report
 from dealer.run.leaks import (
     MOST_NAMED,
-    command_for,
+    leaks_data,
     leaks_table,
     of_dimension,
     sentences_beside,
@@ -29,74 +28,68 @@ from engine.holdem import is_holdem
 
 if TYPE_CHECKING:
     from bots.studies.report import Report, Section
-    from logs.leaks import Cell, Leaks
+    from logs.leaks import Leaks
 
 
+@takes_options
 def leaks(
     context: typer.Context,
     sources: Sources,
     player: Annotated[
         str | None, typer.Option("--player", help="Whose leaks.", show_default="the first player")
     ] = None,
-    beside: Annotated[
-        str | None, typer.Option("--beside", metavar="BOT", help="Hold it against the policy of a bot, such as cfr.")
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            "--compare", metavar="BOT", help="Compare the decisions with the policy of this bot, such as cfr."
+        ),
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="How many deals to name.")] = 10,
-    game: GameName = None,
-    chip_value: ChipValue = None,
-    strict: Strict = False,
     out: PageFile = None,
     force: PageForce = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: Json = False,
+    *,
+    reading: StrictHandOptions,
 ) -> None:
     """Find where a player loses: decisions in which another player with the same cards did better.
 
-    For duplicate matches of hold'em. Of games whose equilibrium is known, Kuhn's and Leduc, any hands do: there each
-    decision is told by what it gives away. With --beside it is told what departing from a bot's policy costs. What is
-    named holds for all questions asked together, at 95 %.
+    Works for duplicate matches of hold'em, and for any hands of Kuhn and Leduc poker, whose equilibrium is known: there
+    each decision is shown with the chips it gives away. With --compare it is shown with the cost of departing from a
+    bot's policy. The intervals of all leaks hold together, at 95 %.
     """
     from logs.leaks import deals_in, leaks_of
 
     terminal = context.ensure_object(Terminal)
-    if out is not None:
-        check_new_file(out, force)
+    check_page(out, force)
+    page: Report | None = None
     with Problems(terminal) as problems, showing_progress(terminal, "reading hands") as show:
-        source = hand_finder(game, chip_value, strict=strict)(sources, on_problem=problems)
+        source = reading.finder(strict=reading.strict)(sources, on_problem=problems)
         deals = deals_in(source, lambda hands: show(None, f"{hands:,} hands"))
         first = next(deals, None)
         everything = deals if first is None else chain([first], deals)
-        if beside is not None and first is not None:
-            from bots.errors import PolicyError, SpecError
-            from bots.evaluation.policies import leaks_against_policy, parse_policy
-
-            try:
-                found = leaks_against_policy(everything, player, parse_policy(beside, first[0][1].game), beside)
-            except (PolicyError, SpecError) as error:
-                abort(str(error))
-            report, data = _report(found, sources, beside=beside), _as_json(found, sources)
-            whole = _report(found, sources, is_whole=True, beside=beside)
-        elif first is not None and not is_holdem(first[0][1].game):
+        if compare is None and first is not None and not is_holdem(first[0][1].game):
             from bots.equilibrium.deviations import deviations_of
+            from bots.studies.deviations import deviations_report
 
-            departures = deviations_of(everything, player)
-            report, data = report_of_deviations(departures), dataclasses.asdict(departures)
-            whole = report
+            deviations = deviations_of(everything, player)
+            report, data = deviations_report(deviations), dataclasses.asdict(deviations)
         else:
-            found = leaks_of(everything, player, worst=worst)
-            report, data = _report(found, sources), _as_json(found, sources)
-            whole = _report(found, sources, is_whole=True)
-    if as_json:
-        terminal.print(json.dumps(data, indent=2))
-    else:
-        show_report(terminal, report)
-    if out is not None:
-        write_report(terminal, whole, out)
+            if compare is not None and first is not None:
+                from bots.evaluation.policies import leaks_against_policy, open_policy
+
+                with open_policy(compare, first[0][1].game) as policy:
+                    found = leaks_against_policy(everything, player, policy, compare)
+            else:
+                found = leaks_of(everything, player, worst=worst)
+            report, data = _report(found, sources, policy=compare or ""), leaks_data(found, sources)
+            page = _report(found, sources, policy=compare or "", is_whole=True)
+    show_report(terminal, report, out, page=page, data=data if as_json else None)
 
 
-def _report(found: Leaks, sources: list[Path], *, is_whole: bool = False, beside: str = "") -> Report:
+def _report(found: Leaks, sources: list[Path], *, is_whole: bool = False, policy: str = "") -> Report:
     from bots.studies.report import Report, Section
 
-    unit = "decisions" if beside else "deals"
+    unit = "decisions" if policy else "deals"
     sections: list[Section] = []
     if found.leaks:
         sections.append(_named(found, is_whole=is_whole, unit=unit))
@@ -108,10 +101,10 @@ def _report(found: Leaks, sources: list[Path], *, is_whole: bool = False, beside
     facts = (
         ("player", found.player),
         ("against", ", ".join(found.others)),
-        ("hands" if beside else "deals", f"{found.deals:,}"),
+        ("hands" if policy else "deals", f"{found.deals:,}"),
         ("questions", f"{found.asked:,}"),
     )
-    sentences = sentences_beside(found, beside) if beside else sentences_of(found)
+    sentences = sentences_beside(found, policy) if policy else sentences_of(found)
     return Report(f"Leaks of {found.player}", sentences, facts, tuple(sections))
 
 
@@ -129,40 +122,3 @@ def _named(found: Leaks, *, is_whole: bool, unit: str) -> Section:
         ]
         parts.append(BarChart(title="Leaks", label="chips per hundred hands", bars=tuple(bars)))
     return Section("Leaks", (), tuple(parts))
-
-
-def _as_json(found: Leaks, sources: list[Path]) -> dict[str, Any]:
-    return {
-        "player": found.player,
-        "others": list(found.others),
-        "deals": found.deals,
-        "parted": found.parted,
-        "unpaired_hands": found.unpaired,
-        "questions": found.asked,
-        "bound": found.bound,
-        "leaks": [_cell_as_json(cell) for cell in found.leaks],
-        "cells": [_cell_as_json(cell) for cell in found.cells],
-        "worst": [
-            {
-                **dataclasses.asdict(divergence),
-                "paths": list(paths),
-                "command": command_for(paths, divergence.hand_number, sources),
-            }
-            for divergence, paths in found.worst
-        ],
-    }
-
-
-def _cell_as_json(cell: Cell) -> dict[str, Any]:
-    return {
-        "dimension": cell.dimension,
-        "name": cell.name,
-        "deals": cell.deals,
-        "chips_per_100_hands": cell.per_100_hands,
-        "half_width_simultaneous_95": cell.half_width,
-        "is_leak": cell.is_leak,
-        "choices": [
-            {"player": did, "other": other, "deals": deals, "chips_per_100_hands": chips}
-            for did, other, deals, chips in cell.choices
-        ],
-    }

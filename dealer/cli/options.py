@@ -1,12 +1,19 @@
-"""The options that `arena play`, `arena deal` and `arena tournament` share.
+"""Options that commands share, and options made of the fields of settings.
 
-A command takes them all as one object:
+A command takes the options of a dataclass as one object:
 
     @takes_options
     def play(words: ..., options: RunOptions) -> None: ...
 
-What a setting means, its bounds and its default stand in `dealer.run.settings.RunSettings`; only how it is typed stands
-here. An option that is not given is None: then the configuration file decides, and then the default.
+The meaning, bounds and default of a setting of a run are those of `dealer.run.settings.RunSettings`. An option that is
+not given is None: then the configuration file decides, and then the default. Other settings, dataclasses whose fields
+have their meaning in the metadata ``decides``, become options by `setting_options`:
+
+    Options = setting_options(TrainingSettings, panel="Training")
+
+    @takes_options
+    def train(options: Options) -> None:
+        settings = TrainingSettings(**given(options))
 """
 
 from __future__ import annotations
@@ -14,7 +21,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 
@@ -29,7 +36,6 @@ _MATCH = "Match"
 _FAULTS = "Clocks and faults"
 _HISTORIES = "Hand histories"
 _OUTPUT = "Output"
-
 Out: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -45,6 +51,7 @@ Quiet: TypeAlias = Annotated[
 JsonOutput: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON and nothing else.", rich_help_panel=_OUTPUT)
 ]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Junit: TypeAlias = Annotated[
     Path | None,
     typer.Option("--junit", metavar="FILE", help="Write a JUnit report for a build server.", rich_help_panel=_OUTPUT),
@@ -64,7 +71,6 @@ Scheduler: TypeAlias = Annotated[
         rich_help_panel=_MATCH,
     ),
 ]
-
 _NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("command", "games", "bots"), ""),
     "directory": "directory",
@@ -72,18 +78,18 @@ _NAMES: Final[Mapping[str, str]] = {
     "format": "--gauntlet",
     "name": "--name",
 }
-"""What people call the settings that have no option named after them."""
+"""Names for users of the settings that have no option named after them."""
 
 
 def option_of(setting: str) -> str:
-    """What a person types for a setting; empty if it is an argument without a name."""
+    """The option of a setting; empty if it is an argument without a name."""
     if setting not in RunSettings.model_fields and setting not in _NAMES:
         return ""
     return _NAMES.get(setting, "--" + setting.removesuffix("_ms").removesuffix("_s").replace("_", "-"))
 
 
 def setting_option(name: str, panel: str | None = None, *flags: str, **others: Any) -> Any:
-    """The option for a setting, with its meaning, bounds and default; `others` replace what `typer.Option` takes."""
+    """The option of a setting, with its meaning, bounds and default; `others` override arguments of `typer.Option`."""
     about = RunSettings.model_fields[name]
     extra = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
     plain = getattr(about.default, "value", about.default)
@@ -100,7 +106,7 @@ def setting_option(name: str, panel: str | None = None, *flags: str, **others: A
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of a run as given on the command line; those named like a setting are that setting."""
+    """The options of a run; those named like a setting are that setting."""
 
     deals: Annotated[int | None, setting_option("deals", _MATCH, "-n")] = None
     seed: Annotated[int | None, setting_option("seed", _MATCH)] = None
@@ -154,7 +160,7 @@ class RunOptions:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was given, under the names of `dealer.run.settings.RunSettings`."""
+        """The given options, under the names of `dealer.run.settings.RunSettings`."""
         given = {option.name: getattr(self, option.name) for option in fields(self)}
         seating = {None: None, True: Seating.ROTATIONS, False: Seating.SINGLE}[self.duplicate]
         if self.permutations and self.duplicate is not None:
@@ -164,14 +170,14 @@ class RunOptions:
 
 
 def warning_text(warning: ExportWarning) -> str:
-    """A warning with the option that would help."""
+    """A warning with the option that helps."""
     if warning.lacks_begin:
-        return f"{warning.problem}; --begin says when the match began."
+        return f"{warning.problem}; --begin sets when the match began."
     return warning.problem + ("." if warning.better is None else f": --stakes {warning.better} would help.")
 
 
 def takes_options(command: Callable[..., None], defaults: Mapping[str, str] | None = None) -> Callable[..., None]:
-    """Let a command take the fields of its dataclasses as options; the help shows `defaults` in place of theirs."""
+    """Make the fields of a command's dataclasses its options; the help shows `defaults` in place of theirs."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters = []
@@ -199,3 +205,29 @@ def takes_options(command: Callable[..., None], defaults: Mapping[str, str] | No
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def setting_options(settings: type, panel: str | None = None, **defaults: Any) -> Any:
+    """A dataclass for `takes_options`; `defaults` are those that differ."""
+    return make_dataclass(
+        f"{settings.__name__}Options",
+        [
+            (about.name, Annotated[type(about.default), _option(about, panel)], defaults.get(about.name, about.default))
+            for about in fields(settings)
+            if "decides" in about.metadata
+        ],
+        frozen=True,
+    )
+
+
+def given(options: Any) -> dict[str, Any]:
+    """The values of such options, by the names of the settings."""
+    return {about.name: getattr(options, about.name) for about in fields(options)}
+
+
+def _option(about: Field[Any], panel: str | None) -> Any:
+    flag = f"--{about.name.replace('_', '-')}"
+    if about.default is True:
+        flag += f"/--no-{flag.removeprefix('--')}"
+    decides = about.metadata["decides"]
+    return typer.Option(flag, help=f"{decides[0].upper()}{decides[1:]}.", rich_help_panel=panel)

@@ -1,28 +1,25 @@
-"""What the commands with pages for this machine share: their options, the way to a browser, and their end."""
+"""The pages for this machine, in a browser until Ctrl-C: what the commands with pages share."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
+import importlib.util
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from dealer.cli.console import Terminal, abort
-from dealer.cli.web_extra import has_web
-from logs.errors import LogsError
+from dealer.cli.console import Terminal, abort, on_stop
 
 if TYPE_CHECKING:
     from dealer.run.contest import Watch
     from logs.hand_source import HandSource
 
 _START_S = 10.0
-
 PagePort: TypeAlias = Annotated[
     int, typer.Option("--port", min=0, max=65535, help="Port of the pages.", show_default="a free one")
 ]
@@ -31,10 +28,19 @@ NoBrowser: TypeAlias = Annotated[
 ]
 
 
-def require_web() -> None:
-    """End the command where the packages of the pages are missing."""
+WEB_INSTALL: Final = "pip install starlette fastapi uvicorn"
+
+
+def has_web() -> bool:
+    """Whether the packages that pages need are installed."""
+    return all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn"))
+
+
+def require_web(what: str = "the pages") -> None:
+    """End the command where `what` needs packages that are missing."""
     if not has_web():
-        abort("the pages need more packages: pip install starlette fastapi uvicorn")
+        verb = "need" if what == "the pages" else "needs"
+        abort(f"{what} {verb} more packages: {WEB_INSTALL}")
 
 
 def show_pages(
@@ -46,15 +52,12 @@ def show_pages(
     opens_browser: bool,
     number: int | None = None,
 ) -> None:
-    """Show pages about runs until Ctrl-C.
+    """Show pages about runs, logs, or folders of runs until Ctrl-C.
 
     Args:
-        terminal: told the address.
-        paths: of runs, logs, or folders that hold runs.
-        find: makes sources of hands of the paths.
+        find: makes a source of hands from paths.
         port: 0 for a free one.
-        opens_browser: whether a browser is opened.
-        number: of the hand to begin with.
+        number: the hand to begin with.
     """
     require_web()
     from dealer.watching import WatchedRun
@@ -69,10 +72,7 @@ def show_pages(
     keys = library.keys()
     begin = run_path(keys[0]) if len(keys) == 1 else "/"
     if len(paths) == 1 and len(keys) == 1:
-        try:
-            run = WatchedRun(paths[0], keys[0], find)
-        except LogsError as error:
-            abort(str(error))
+        run = WatchedRun(paths[0], keys[0], find)
         if number is not None:
             holding = [match.key for match in run.matches.values() if match.hands.has(number)]
             if not holding:
@@ -82,10 +82,7 @@ def show_pages(
 
     async def serve() -> None:
         ended = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for signal_number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(NotImplementedError, RuntimeError):
-                loop.add_signal_handler(signal_number, ended.set)
+        on_stop(ended.set)
         async with local_site(library, port=port, begin=begin) as address:
             terminal.print(f"{address}  (Ctrl-C ends the pages)")
             terminal.out.file.flush()
@@ -98,7 +95,7 @@ def show_pages(
 
 
 def _open(terminal: Terminal, address: str) -> None:
-    """Open a browser, which may take its time."""
+    """Open a browser from a thread, as it may take a while."""
 
     def work() -> None:
         try:
@@ -106,23 +103,14 @@ def _open(terminal: Terminal, address: str) -> None:
         except webbrowser.Error:
             is_open = False
         if not is_open:
-            terminal.say("No browser could be opened: open the address yourself.")
+            terminal.note("No browser could be opened: open the address yourself.")
 
     threading.Thread(target=work, daemon=True).start()
 
 
 @contextlib.contextmanager
-def pages_beside(terminal: Terminal, folder: Path, *, opens_browser: bool = True) -> Iterator[Watch]:
-    """Show pages about a run of this process while the block lasts, from a thread and with a loop of their own.
-
-    Args:
-        terminal: told the address.
-        folder: of the run.
-        opens_browser: whether a browser is opened.
-
-    Yields:
-        what the run is to be played with.
-    """
+def pages_during(terminal: Terminal, folder: Path, *, opens_browser: bool = True) -> Iterator[Watch]:
+    """Show pages about a run of this process in a thread while the block lasts; yields the run's `watch` callback."""
     from dealer.watching import LiveMatches
     from dealer.web.library import LocalLibrary
     from dealer.web.local import local_site
@@ -154,7 +142,7 @@ def pages_beside(terminal: Terminal, folder: Path, *, opens_browser: bool = True
     begun.wait(_START_S)
     if problems:
         raise problems[0]
-    terminal.say(f"Watch it at {address[0]}")
+    terminal.note(f"Watch it at {address[0]}")
     if opens_browser:
         _open(terminal, address[0])
     try:

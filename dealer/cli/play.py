@@ -45,7 +45,7 @@ def play(
     if not watch:
         run_new(terminal, Command.PLAY, settings, options)
         return
-    from dealer.cli.pages import pages_beside, require_web
+    from dealer.cli.pages import pages_during, require_web
 
     require_web()
     run_new(
@@ -53,5 +53,5 @@ def play(
         Command.PLAY,
         settings,
         options,
-        observer=lambda folder: pages_beside(terminal, folder, opens_browser=not no_browser),
+        observer=lambda folder: pages_during(terminal, folder, opens_browser=not no_browser),
     )

@@ -19,13 +19,12 @@ _PLAIN_EVERY_S = 10.0
 
 
 class LiveLine:
-    """A line of text that changes: redrawn in a window and gone at the end, elsewhere printed every ten seconds.
+    """A line of text that changes: redrawn in a window and removed at the end, elsewhere printed every ten seconds.
 
-    A context manager; it is called with the text.
+    A context manager that is called with the text; nothing is shown if it `is_silent`.
     """
 
     def __init__(self, terminal: Terminal, *, is_silent: bool = False) -> None:
-        """Prepare to show; `is_silent` is for a line that shows nothing."""
         self._terminal = terminal
         self._is_silent = is_silent
         self._live = None
@@ -45,30 +44,27 @@ class LiveLine:
 
     @property
     def width(self) -> int | None:
-        """How many characters fit; None for any number."""
+        """The number of characters that fit; None for any number."""
         return None if self._live is None else self._terminal.err.width
 
     def __call__(self, text: str) -> None:
-        """Show a text in place of the one before."""
         if self._live is not None:
             self._live.start()
             self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
         elif not self._is_silent and time.monotonic() >= self._next_s and text != self._shown:
             self._shown = text
             self._next_s = time.monotonic() + _PLAIN_EVERY_S
-            self._terminal.say(text)
+            self._terminal.note(text)
 
 
 class ShowProgress(Protocol):
-    """Shows how far a computation is."""
-
     def __call__(self, part: float | None, so_far: str = "") -> None:
-        """Show the part that is done, 0 to 1, None where that is unknown; and the results so far, in words."""
+        """Show the finished part of a computation, 0 to 1 or None if unknown, and the results so far, in words."""
 
 
 @contextlib.contextmanager
 def showing_progress(terminal: Terminal, what: str) -> Iterator[ShowProgress]:
-    """Gives a function that shows how far a computation is, and the time left; nothing for the first half second."""
+    """A function that shows the progress of a computation and the time left, from half a second on."""
     began_s = time.monotonic()
     next_s = began_s + _QUIET_S
     with LiveLine(terminal) as line:
@@ -79,22 +75,22 @@ def showing_progress(terminal: Terminal, what: str) -> Iterator[ShowProgress]:
             if now_s < next_s or part == 0:
                 return
             next_s = now_s + _REDRAW_S
-            gone_s = now_s - began_s
-            stands = (
-                f" {duration(gone_s)} so far" if part is None else f" {part:.0%}{time_left(gone_s * (1 / part - 1))}"
-            )
-            line(f"{what}:{stands}{so_far and f', {so_far}'}")
+            used_s = now_s - began_s
+            if part is None:
+                progress = f"{duration(used_s)} so far"
+            else:
+                progress = f"{part:.0%}{time_left(used_s * (1 / part - 1))}"
+            line(f"{what}: {progress}{so_far and f', {so_far}'}")
 
         yield show
 
 
 def time_left(seconds: float | None) -> str:
-    """The time left, as it follows a count: ``, 5 s left``; empty where it is unknown."""
+    """The time left, to follow a count: ``, 5 s left``; empty where it is unknown."""
     return "" if seconds is None else f", {duration(seconds)} left"
 
 
 def duration(seconds: float) -> str:
-    """A time in words."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

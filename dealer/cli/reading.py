@@ -1,26 +1,26 @@
-"""What the commands that read hands share: their arguments, and how they report problems."""
+"""The arguments of commands that read hands, and their reports of problems."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.progress import showing_progress
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument
 from dealer.cli.streams import EXIT_FAILED
-from engine import Game
 from engine.text import count_of
-from logs.errors import DamagedLogError, ExportError, LogProblem, LogsError, UnknownGameError
+from logs.errors import DamagedLogError, ExportError, LogProblem, UnknownGameError
 from logs.formats import MOST_DECIMALS, Scale
-from protocol import GameDefinitionError, find_game
+from protocol import find_game
 
 if TYPE_CHECKING:
     from logs.hand_source import HandSource
@@ -36,34 +36,12 @@ def _chip_value(text: str) -> Decimal:
 
 Sources: TypeAlias = Annotated[
     list[Path],
-    typer.Argument(
+    run_argument(
         metavar="RUN|LOG...",
         help="Folders of runs ('last': the newest in runs/), ACPC logs, PHH and PokerStars files.",
         show_default=False,
-        parser=run_path,
-        autocompletion=complete_run,
     ),
 ]
-GameName: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--game", metavar="GAME", help="The game of logs that do not name one.", show_default="as the log says"
-    ),
-]
-ChipValue: TypeAlias = Annotated[
-    Decimal | None,
-    typer.Option(
-        "--chip-value",
-        metavar="AMOUNT",
-        parser=_chip_value,
-        help="What a chip is worth in PHH and PokerStars files.",
-        show_default="the smallest unit of a file's amounts",
-    ),
-]
-Strict: TypeAlias = Annotated[
-    bool, typer.Option("--strict", help="Stop at the first damaged line instead of skipping it.")
-]
-
 Transcript: TypeAlias = Annotated[
     Path | None,
     typer.Option("--transcript", metavar="FILE", help="File with the dealer's standard error, for the bots' comments."),
@@ -72,18 +50,55 @@ Transcript: TypeAlias = Annotated[
 _MOST_SHOWN = 10
 
 
+@dataclass(frozen=True, slots=True)
+class HandOptions:
+    """How hands are read from files."""
+
+    game: Annotated[
+        str | None,
+        typer.Option(
+            "--game", metavar="GAME", help="The game of logs that do not name one.", show_default="as the log says"
+        ),
+    ] = None
+    chip_value: Annotated[
+        Decimal | None,
+        typer.Option(
+            "--chip-value",
+            metavar="AMOUNT",
+            parser=_chip_value,
+            help="Value of a chip in PHH and PokerStars files.",
+            show_default="the smallest unit of a file's amounts",
+        ),
+    ] = None
+
+    def finder(self, *, strict: bool = False) -> Callable[..., HandSource]:
+        """`logs.hand_source.find` with these options."""
+        from logs.hand_source import find
+
+        game = None if self.game is None else find_game(self.game)[1]
+        return partial(find, game=game, chip_value=self.chip_value, strict=strict)
+
+
+@dataclass(frozen=True, slots=True)
+class StrictHandOptions(HandOptions):
+    """The same for commands that can stop at damaged lines."""
+
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first damaged line instead of skipping it.")] = (
+        False
+    )
+
+
 class Problems:
-    """Reports problems with what is read: the first few in full, then their number."""
+    """Reports problems of files: the first few in full, then their number."""
 
     def __init__(self, terminal: Terminal) -> None:
         self.count = 0
         self._terminal = terminal
 
     def __call__(self, problem: LogProblem) -> None:
-        """Report a problem."""
         self.count += 1
         if self.count <= _MOST_SHOWN:
-            self._terminal.say(str(problem))
+            self._terminal.note(str(problem))
 
     def __enter__(self) -> Problems:
         return self
@@ -91,32 +106,18 @@ class Problems:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Report how many problems were not shown; an error that ended the reading ends the command."""
+        """Report the number of further problems; an error that ended the reading ends the command."""
         more = self.count - _MOST_SHOWN
         if more > 0:
-            self._terminal.say(f"and {count_of(more, 'more problem')} like these")
+            self._terminal.note(f"and {count_of(more, 'more problem')} like these")
         if isinstance(error, DamagedLogError):
             abort(str(error), EXIT_FAILED)
         if isinstance(error, UnknownGameError):
             abort(f"{error}: name the game with --game")
         if isinstance(error, ExportError):
             abort(f"{error}: --force overwrites it, --out takes another folder")
-        if isinstance(error, OSError):
-            abort(f"{error.filename}: {error.strerror}")
-        if isinstance(error, (LogsError, GameDefinitionError, ValueError)):
+        if isinstance(error, ValueError):
             abort(str(error))
-
-
-def game_named(name: str | None) -> Game | None:
-    """The game that an option names, if any; ends the command if there is no such game."""
-    return None if name is None else find_game(name)[1]
-
-
-def hand_finder(game: str | None, chip_value: Decimal | None, *, strict: bool = False) -> Callable[..., HandSource]:
-    """`logs.hand_source.find` with what the options of a command say."""
-    from logs.hand_source import find
-
-    return partial(find, game=game_named(game), chip_value=chip_value, strict=strict)
 
 
 def counted(
@@ -128,14 +129,12 @@ def counted(
     times: bool = False,
     workers: int | None = None,
 ) -> HandCounts:
-    """All hands of runs and logs, counted; ends the command if they cannot be read or there are none.
+    """All hands of runs and logs, counted; ends the command if there are none.
 
     Args:
-        terminal: shows the progress and the problems.
-        sources: paths of runs and logs.
-        find: finds the hands, as `hand_finder` gives it.
-        transcript: what the dealer wrote to standard error, of a single log.
-        times: read the times of actions.
+        find: from `HandOptions.finder`.
+        transcript: the dealer's standard error, of a single log.
+        times: also read the times of actions.
         workers: processes; None for one per processor.
     """
     from logs.tracker.many_files import count_hands
@@ -147,5 +146,10 @@ def counted(
         processes = workers or os.cpu_count() or 1
         counts = count_hands(source, on_progress=lambda hands: show(None, f"{hands:,} hands"), processes=processes)
     if not counts.hands:
-        abort("there is no finished hand in " + ", ".join(map(str, sources)))
+        abort_without_hands(sources)
     return counts
+
+
+def abort_without_hands(sources: Sequence[Path]) -> NoReturn:
+    """End the command because there is nothing to read."""
+    abort("there is no finished hand in " + ", ".join(map(str, sources)))

@@ -7,24 +7,26 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal
+from dealer.cli.options import takes_options
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.reading import ChipValue, GameName, Sources, hand_finder
+from dealer.cli.reading import HandOptions, Sources
 
 
+@takes_options
 def replay(
     context: typer.Context,
     sources: Sources,
     number: Annotated[
         int | None, typer.Option("--hand", min=0, help="The hand to begin with.", show_default="the list of hands")
     ] = None,
-    game: GameName = None,
-    chip_value: ChipValue = None,
     port: PagePort = 0,
     no_browser: NoBrowser = False,
+    *,
+    reading: HandOptions,
 ) -> None:
     """Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand by its number.
 
     The pages are for this machine only. Ctrl-C ends them.
     """
     terminal = context.ensure_object(Terminal)
-    show_pages(terminal, sources, hand_finder(game, chip_value), port=port, opens_browser=not no_browser, number=number)
+    show_pages(terminal, sources, reading.finder(), port=port, opens_browser=not no_browser, number=number)

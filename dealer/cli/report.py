@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, check_new_file, write_file
+from dealer.cli.options import takes_options
 from dealer.cli.progress import showing_progress
-from dealer.cli.reading import ChipValue, GameName, Sources, Strict, Transcript, counted, hand_finder
+from dealer.cli.reading import Sources, StrictHandOptions, Transcript, counted
 from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
 from dealer.run.leaks import tables_in_short
@@ -22,16 +23,16 @@ from logs.page.table import TableView
 from logs.report import format_report
 
 
+@takes_options
 def report(
     context: typer.Context,
     sources: Sources,
     out_file: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Title of the page.", show_default="the names of the bots")] = None,
-    game: GameName = None,
-    chip_value: ChipValue = None,
     transcript: Transcript = None,
-    strict: Strict = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    *,
+    reading: StrictHandOptions,
 ) -> None:
     """Write one page about runs or logs: win rates over time, how each bot plays and where it loses, faults, big pots.
 
@@ -39,16 +40,16 @@ def report(
     """
     check_new_file(out_file, force)
     terminal = context.ensure_object(Terminal)
-    find = hand_finder(game, chip_value, strict=strict)
+    find = reading.finder(strict=reading.strict)
     counts = counted(terminal, sources, find, transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
-    leaks, no_leaks = _leaks(terminal, sources, hand_finder(game, chip_value))
+    leaks, no_leaks = _leaks(terminal, sources, reading.finder())
     write_file(out_file, format_report(report_of_results(counts, results, title, leaks=leaks, no_leaks=no_leaks)))
     terminal.print(f"{out_file}: {count_of(counts.hands, 'hand')}")
 
 
 def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]) -> tuple[list[TableView], str]:
-    """What the page shows of everybody's leaks, and why it shows nothing."""
+    """The tables of the leaks of all players, or the reason why there are none."""
     from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 
     with showing_progress(terminal, "comparing hands of the same cards") as show:
@@ -62,11 +63,10 @@ def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSour
 
 
 def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResult | None:
-    """The result of a run, if there is one that can be read."""
     if not (source / RESULT_NAME).is_file():
         return None
     try:
         return read_result(source)
     except ResultError as error:
-        terminal.say(f"{error}: the page uses only the logs")
+        terminal.note(f"{error}: the page uses only the logs")
         return None

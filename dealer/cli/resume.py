@@ -10,9 +10,9 @@ import typer
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.running import resume_and_show
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument, unfinished_runs
 from dealer.cli.table import play_seat
-from dealer.library import Run, reopen, unfinished_runs
+from dealer.library import Run, reopen
 from dealer.person.terminal import Face
 
 
@@ -20,19 +20,11 @@ def resume(
     context: typer.Context,
     run: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="RUN",
-            help="The folder of the run.",
-            show_default="list the unfinished ones in runs/",
-            parser=run_path,
-            autocompletion=complete_run,
-        ),
+        run_argument(metavar="RUN", help="The folder of the run.", show_default="list the unfinished ones in runs/"),
     ] = None,
     deals: Annotated[
         int | None,
-        typer.Option(
-            "--deals", "-n", min=1, help="Deals to play in all, more than before.", show_default="as asked for before"
-        ),
+        typer.Option("--deals", "-n", min=1, help="Total number of deals, more than before.", show_default="as before"),
     ] = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
@@ -42,8 +34,8 @@ def resume(
 ) -> None:
     """Resume an interrupted run: same cards, same logs, same result as without the interruption.
 
-    Every match continues after its last complete hand, with bots started afresh. A run that has finished is left as it
-    is, unless --deals asks for more.
+    Every match continues after its last complete hand, with newly started bots. A finished run is left as it is, unless
+    --deals asks for more.
     """
     terminal = context.ensure_object(Terminal)
     if run is None:
@@ -53,16 +45,18 @@ def resume(
         for folder, state in unfinished:
             terminal.sentence(f"{folder}: {state}")
         more = "'arena resume RUN' continues one of them." if unfinished else "There is no unfinished run in runs."
-        terminal.say(more)
+        terminal.note(more)
         return
     check_writable(junit)
     reopened: Run[Any] = reopen(run, deals)
     if reopened.finished is not None:
-        terminal.say(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
+        terminal.note(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
     if reopened.is_table:
         if quiet or as_json or junit is not None or verbose or scheduler is not None:
-            left_out = "--scheduler, --quiet, --json, --junit and --verbose"
-            abort(f"a match at a table is played in the terminal; leave out {left_out}")
+            abort(
+                "a match at a table is played in the terminal; leave out --scheduler, --quiet, --json, --junit and "
+                "--verbose"
+            )
         play_seat(terminal, reopened, Face())
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
     resume_and_show(terminal, reopened, options, scheduler)

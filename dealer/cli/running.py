@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,7 +16,7 @@ import typer
 from rich.text import Text
 
 from bots.workers import Workers, cluster_workers
-from dealer.cli.console import Terminal, abort, check_writable, write_file
+from dealer.cli.console import Terminal, abort, check_writable, on_stop, write_file
 from dealer.cli.options import RunOptions, warning_text
 from dealer.cli.progress import LiveLine, duration
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
@@ -40,7 +39,7 @@ from logs.estimation.mean import signed
 from protocol.game_definition import short_name
 
 Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
-"""What observes the run in a folder while it is played: a context that gives the callback for its events."""
+"""Observes the run in a folder while it is played: a context that gives the callback for its events."""
 
 
 def run_new(
@@ -51,16 +50,12 @@ def run_new(
     scheduler: str | None = None,
     observer: Observer | None = None,
 ) -> None:
-    """Run what the settings and the configuration file ask for, in a new folder, and end the command.
-
-    Args:
-        observer: observes the run while it is played.
-    """
+    """Play what the settings and the configuration file ask for, in a new folder, and end the command."""
     check_writable(options.junit)
     if scheduler is not None and options.workers is not None:
         abort("--workers counts matches on this machine, and a cluster has workers of its own: leave one out")
     asked = _merged(command, settings, options.config)
-    # Before there is a folder: without the cluster there is no run.
+    # Connect before creating the folder.
     with _cluster(scheduler) as cluster:
         run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
         play_and_show(terminal, run, options, cluster, observer)
@@ -91,7 +86,6 @@ def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> Ru
 
 
 def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, scheduler: str | None) -> None:
-    """Resume a run, as `play_and_show`; `scheduler` is that of the cluster that plays."""
     if scheduler is not None and run.plan.settings.command is not Command.TOURNAMENT:
         abort(f"a cluster plays the contests of a tournament; {run.folder} holds one contest: leave --scheduler out")
     with _cluster(scheduler) as cluster:
@@ -105,12 +99,12 @@ def play_and_show(
     cluster: Workers | None = None,
     observer: Observer | None = None,
 ) -> None:
-    """Play a run, print what became of it, and end the command with the exit code of its outcome."""
+    """Play a run, print its result, and end the command with the exit code of its outcome."""
     if options.verbose:
         terminal.show_log()
     is_silent = options.quiet or options.as_json
     for warning in run.history_warnings():
-        terminal.say(warning_text(warning))
+        terminal.note(warning_text(warning))
     with (
         contextlib.nullcontext() if observer is None else observer(run.folder) as watch,
         RunLine(terminal, is_silent=is_silent) as line,
@@ -120,7 +114,7 @@ def play_and_show(
         spare_collector()
         result = runner.run(_play(run, line, cluster, watch))
     for sentence in (*run.warnings, *run.unwritten):
-        terminal.say(sentence)
+        terminal.note(sentence)
     if options.as_json:
         terminal.print(result.model_dump_json(indent=2))
     elif isinstance(result, ContestResult):
@@ -133,19 +127,14 @@ def play_and_show(
 
 
 async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError):
-            # Not on Windows, where Ctrl-C cancels this task, which has the same effect.
-            loop.add_signal_handler(number, run.interrupt)
+    on_stop(run.interrupt)
     return await run.play(line.show, watch, cluster)
 
 
 class RunLine(LiveLine):
-    """The progress of a run, and where the players are awaited that the user has to start."""
+    """The progress of a run; `is_silent` leaves only the addresses of players that the user has to start."""
 
     def __init__(self, terminal: Terminal, *, is_silent: bool) -> None:
-        """Prepare to show; `is_silent` leaves only the addresses of awaited players."""
         super().__init__(terminal, is_silent=is_silent)
         self._terminal = terminal
         self._is_silent = is_silent
@@ -154,44 +143,41 @@ class RunLine(LiveLine):
         self._versions_shown: frozenset[str] = frozenset()
 
     def expect(self, plan: ContestPlan) -> None:
-        """Show how long a stop rule is likely to take."""
+        """Print how long a stop rule is likely to take."""
         sentence = expectation(plan)
         if sentence is not None and not self._is_silent:
-            self._terminal.say(f"--stop {sentence}")
+            self._terminal.note(f"--stop {sentence}")
 
     def show(self, progress: Progress) -> None:
-        """Show how the run stands."""
         remote = tuple(player for player in progress.awaited if player.is_remote)
         if remote != self._announced:
             self._announced = remote
             if remote:
-                self._terminal.say(_waiting(remote, progress.start_time_left_s))
+                self._terminal.note(_waiting(remote, progress.start_time_left_s))
         if self._is_silent:
             return
         new, self._strays_shown = progress.strays - self._strays_shown, progress.strays
         for name, stray in progress.latest_strays[-new:] if new else ():
-            self._terminal.say(stray_sentence(stray, name))
+            self._terminal.note(stray_sentence(stray, name))
         if new > len(progress.latest_strays):
-            self._terminal.say(f"{new - len(progress.latest_strays):,} more connections were closed")
+            self._terminal.note(f"{new - len(progress.latest_strays):,} more connections were closed")
         for name in sorted(progress.other_versions - self._versions_shown):
-            self._terminal.say(f"{name} names another version of the protocol than the dealer's, 2.0.0; it plays on.")
+            self._terminal.note(
+                f"{name} names another version of the protocol than the dealer's, 2.0.0; play continues."
+            )
         self._versions_shown |= progress.other_versions
         self(status_line(progress, self.width))
 
 
 class _Part(NamedTuple):
-    """A part of the line, and how early it is left out where the line is too long; 0 for never."""
+    """A part of the line, and how early it is left out of a line that is too long; 0 for never."""
 
     text: str
     expendable: int = 0
 
 
 def status_line(progress: Progress, width: int | None = None) -> str:
-    """How a run stands, in one line.
-
-    Args:
-        width: how many characters there is room for: what matters least is left out; None for any number.
-    """
+    """The progress of a run in one line of at most `width` characters: the least important parts are left out."""
     parts = _parts(progress)
     for least in range(max(part.expendable for part in parts), 0, -1):
         if width is None or len(_joined(parts)) <= width:
@@ -209,7 +195,7 @@ def _parts(progress: Progress) -> list[_Part]:
     if waiting and not progress.hands and progress.contests == 1:
         return [_Part(waiting)]
     speed = progress.hands_per_second
-    # Of a single contest, it is said below where a player that is to connect is awaited.
+    # For a single contest, awaited players come at the end.
     waits = [wait for wait in progress.waits if progress.contests > 1 or wait.hand_number is not None]
     parts = [_Part(str(waits[0]), 1)] if waits else []
     parts += [_Part(f"{progress.contests_ended}/{progress.contests} contests", 4)] if progress.contests > 1 else []
@@ -217,7 +203,7 @@ def _parts(progress: Progress) -> list[_Part]:
     if progress.rate is not None:
         parts.append(_Part(str(progress.rate), 3))
     elif progress.players and progress.hands:
-        # Where rotations are played one after the other, no deal is complete until the last one begins.
+        # When rotations are played one after the other, no deal is complete until the last one begins.
         parts.append(_Part(f"{' over '.join(progress.players)}: no complete duplicate yet", 7))
     left = progress.deals_planned - progress.deals
     if progress.has_stop_rule:
@@ -239,12 +225,11 @@ def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
 
 
 def exit_code(outcome: Outcome) -> int:
-    """The exit code of a command whose run ended so."""
     return {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, 0)
 
 
 def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool, verbose: bool = False) -> None:
-    """Print a contest for people; `quiet` leaves the sentence only, `verbose` adds the dealer's overhead."""
+    """Print a contest: with `quiet` the sentence only, with `verbose` also the dealer's overhead."""
     if not quiet and result.duplicates:
         _show_players(terminal, result)
     if not quiet:
@@ -332,7 +317,7 @@ def _dealer_line(result: ContestResult) -> str:
 
 
 def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool) -> None:
-    """Print a tournament for people; `quiet` leaves the sentence only."""
+    """Print a tournament: with `quiet` the sentence only."""
     if not quiet:
         for standings in result.standings:
             if not standings.total_bankroll:
@@ -362,7 +347,7 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
 
 
 def _show_entrants(terminal: Terminal, standings: GameStandings, contests: Sequence[ContestResult]) -> None:
-    """What each bot did in all its contests, and how fast: hands per second of its own time."""
+    """All contests of each bot together, and its speed: hands per second of its own time."""
     rows = []
     for rank in standings.total_bankroll:
         played = [(contest, player) for contest in contests for player in contest.players if player.name == rank.player]

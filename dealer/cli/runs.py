@@ -1,4 +1,4 @@
-"""``arena runs``: the runs in ``runs/``; and how commands take one: a path, ``last``, or ``last-2``."""
+"""``arena runs``, and how commands take a run: by its path, ``last``, or ``last-2``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -47,10 +48,28 @@ def run_path(text: str) -> Path:
 
 
 def complete_run(incomplete: str) -> Iterator[str]:
-    """The runs that a shell offers."""
     for name in ("last", *map(str, newest_runs())):
         if name.startswith(incomplete):
             yield name
+
+
+run_argument = partial(typer.Argument, parser=run_path, autocompletion=complete_run)
+
+
+def unfinished_runs() -> list[tuple[Path, str]]:
+    """The runs in ``runs/`` that have something left to play, by name, each with the reason."""
+    found = []
+    for run in sorted(newest_runs()):
+        if is_busy(run):
+            found.append((run, "it is still running."))
+        elif not (run / RESULT_NAME).exists():
+            found.append((run, "it was ended before it could write a result."))
+        else:
+            with contextlib.suppress(ResultError):
+                result = read_result(run)
+                if not result.outcome.is_complete:
+                    found.append((run, result.reason))
+    return found
 
 
 def runs(

@@ -1,13 +1,11 @@
-"""``arena serve``: a server that stays up; bots and people's programs connect to it, and everything is kept."""
+"""``arena serve``: a persistent match server for bots and programs."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import getpass
-import signal
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -15,8 +13,8 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperGroup
 
-from dealer.cli.console import Terminal, abort
-from dealer.cli.web_extra import has_web
+from dealer.cli.console import Terminal, abort, until_stopped
+from dealer.cli.pages import WEB_INSTALL, has_web
 from dealer.errors import ConfigError
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
@@ -43,7 +41,7 @@ app = typer.Typer(
     cls=_ServeGroup, help="Run a persistent match server: clients queue matches between its bots and their own."
 )
 _Data: TypeAlias = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")]
-_Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Of the user.")]
+_Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
 _DATA = Path("arena-server")
 
 
@@ -58,7 +56,7 @@ def start(
         typer.Argument(
             metavar="CONFIG",
             help="A configuration: FILE.toml, or a configuration file of the ACPC's benchmark server. Without one, all "
-            "games and all built-in bots are there.",
+            "games and all built-in bots are available.",
             show_default=False,
         ),
     ] = None,
@@ -82,7 +80,7 @@ def start(
     ] = None,
     data: _Data = _DATA,
     init: Annotated[
-        bool, typer.Option("--init", help=f"Write a configuration with all settings, {_CONFIG_NAME}, and end.")
+        bool, typer.Option("--init", help=f"Write a configuration with all settings, {_CONFIG_NAME}, and stop.")
     ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Log connections, faults and runs to standard error.")
@@ -90,8 +88,8 @@ def start(
 ) -> None:
     """Run a persistent match server: clients queue matches between its bots and their own.
 
-    It speaks the protocol of the ACPC's benchmark server, and has pages for browsers and an interface for programs.
-    Ctrl-C ends it; unfinished matches continue at the next start.
+    It speaks the protocol of the ACPC's benchmark server, and has pages for browsers and an HTTP interface. Ctrl-C
+    stops it; unfinished matches continue at the next start.
     """
     terminal = context.ensure_object(Terminal)
     if init and config is not None:
@@ -118,10 +116,12 @@ def user(
     data: _Data = _DATA,
     scopes: Annotated[
         str,
-        typer.Option("--scopes", metavar="LIST", help="Of the token: read, play, admin (sees and cancels everything)."),
+        typer.Option(
+            "--scopes", metavar="LIST", help="Scopes of the token: read, play, admin (sees and cancels everything)."
+        ),
     ] = "read,play",
 ) -> None:
-    """Make a user and print its token, also before the first start; a user who is there gets one more."""
+    """Create a user and print its token, also before the first start; an existing user gets another token."""
     terminal, wanted = context.ensure_object(Terminal), _scopes(scopes)
     _checked_name(name)
     try:
@@ -131,7 +131,7 @@ def user(
     with contextlib.closing(Store(data / DATABASE_NAME)) as store:
         token = store.write_now(lambda db: add_token(db, add_user(db, name), wanted))
     terminal.print(f"{name} {token}")
-    terminal.say("This is the login. The token is not kept and cannot be shown again.")
+    terminal.note("This is the login. The token is not stored and cannot be shown again.")
 
 
 @app.command()
@@ -140,7 +140,7 @@ def password(context: typer.Context, name: _Name, data: _Data = _DATA) -> None:
     _checked_name(name)
     with contextlib.closing(_store(data)) as store:
         if not _is_known(store, name):
-            abort(f"there is no user {name}; make one with 'arena serve user {name}'")
+            abort(f"there is no user {name}; create one with 'arena serve user {name}'")
         given = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
         if not LEAST_LETTERS <= len(given) <= MOST_LETTERS:
             abort(f"a password has {LEAST_LETTERS} to {MOST_LETTERS} letters")
@@ -182,7 +182,7 @@ def _write_example(terminal: Terminal) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(example())
     except FileExistsError:
-        abort(f"{path} is there already, and nothing is ever overwritten")
+        abort(f"{path} exists already, and nothing is ever overwritten")
     terminal.sentence(f"Written: {path}. Start the server with: arena serve {path}")
 
 
@@ -214,39 +214,29 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
     if is_verbose:
         terminal.show_log()
 
-    def tell(started: Started) -> None:
+    def show(started: Started) -> None:
         for address, number in started.addresses:
             terminal.sentence(f"Listening on {address} port {number}. Files are in {data}")
         if started.page is not None:
             terminal.sentence(f"The pages are at {started.page}")
         else:
-            terminal.sentence("There are no pages; for them: pip install starlette fastapi uvicorn")
+            terminal.sentence(f"There are no pages; for them: {WEB_INSTALL}")
         if started.waiting:
-            goes = "goes" if started.waiting == 1 else "go"
-            terminal.sentence(f"{count_of(started.waiting, 'request')} of the last start {goes} on.")
+            terminal.sentence(f"Resuming {count_of(started.waiting, 'request')} of the last start.")
         if started.token is not None:
             terminal.print(f"Log in with: {FIRST_USER} {started.token}")
-            terminal.sentence("The token is not kept and cannot be shown again; 'arena serve user NAME' makes others.")
+            terminal.sentence(
+                "The token is not stored and cannot be shown again; 'arena serve user NAME' creates others."
+            )
         terminal.out.file.flush()
 
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        spare_collector()
-        runner.run(_until_stopped(settings, data, tell))
-    terminal.sentence("The server has ended. Unfinished matches continue at the next start.")
-    raise typer.Exit
-
-
-async def _until_stopped(settings: ServerSettings, data: Path, tell: Callable[[Started], None]) -> None:
     web: WebFace | None = None
     if has_web():
         from dealer.web.server_site import server_site
 
         web = server_site
-    task = asyncio.ensure_future(serve_until_cancelled(settings, data, tell, web=web))
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError):
-            # Not on Windows, where Ctrl-C cancels the task that waits here, which has the same effect.
-            loop.add_signal_handler(number, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        spare_collector()
+        runner.run(until_stopped(serve_until_cancelled(settings, data, show, web=web)))
+    terminal.sentence("The server has ended. Unfinished matches continue at the next start.")
+    raise typer.Exit

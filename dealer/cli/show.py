@@ -10,7 +10,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
 from dealer.cli.running import show_contest, show_tournament
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.runs import run_argument
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import ContestResult, read_result
 
@@ -19,12 +19,7 @@ def show(
     context: typer.Context,
     run: Annotated[
         Path,
-        typer.Argument(
-            metavar="[RUN]",
-            help="The folder of a run; 'last-2' is the second before the last.",
-            parser=run_path,
-            autocompletion=complete_run,
-        ),
+        run_argument(metavar="[RUN]", help="The folder of a run; 'last-2' is the second before the last."),
     ] = "last",  # type: ignore[assignment]
     quiet: Quiet = False,
     as_json: JsonOutput = False,

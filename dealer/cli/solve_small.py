@@ -1,19 +1,24 @@
-"""``arena solve kuhn``, ``leduc``, ``kuhn3`` and ``game``: small games, solved exactly or by regret matching."""
+"""``arena solve kuhn``, ``leduc``, ``kuhn3`` and ``game``: small games, solved exactly or by regret matching.
+
+What all of `arena solve` shares is here as well: the algorithms, and pictures as files.
+"""
 
 from __future__ import annotations
 
 import enum
+import io
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from bots.kuhn.games import CARDS, KuhnGame, Variant
 from dealer.cli.console import Terminal, abort, check_writable, write_file
-from dealer.cli.pictures import check_picture, format_of, picture, write_picture
+from dealer.cli.options import Json, takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 
@@ -21,13 +26,14 @@ if TYPE_CHECKING:
     from bots.solving.equilibria import Convergence, Reached
     from bots.solving.sequence_form import Plans, SequenceForm
 
-_ROUNDING: Final = 1e-12
-"""An exploitability up to this, in chips, is the rounding of sums."""
+_FLOOR: Final = 1e-12
+"""The smallest exploitability that a bar shows, in chips."""
 _MOST_ITERATIONS: Final = 10_000_000
 _ITERATIONS: Final = 1_000
 _SEATS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _BARS_A_POWER: Final = 4
 """Signs for each power of ten."""
+_FORMATS: Final = ("png", "svg", "pdf")
 
 
 class Algorithm(enum.Enum):
@@ -38,60 +44,35 @@ class Algorithm(enum.Enum):
     CFR_PLUS = "cfr+"
 
 
-_Algorithm: TypeAlias = Annotated[
-    Algorithm | None,
-    typer.Option(
-        "--algorithm",
-        help="A linear program, which is exact and for two players, or regret matching, which comes close.",
-        show_default="lp; cfr+ for three players",
-    ),
-]
-_Iterations: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--iterations",
-        min=1,
-        max=_MOST_ITERATIONS,
-        help="cfr and cfr+: how many.",
-        show_default=f"{_ITERATIONS:,}",
-    ),
-]
-_Chart: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(help="cfr and cfr+: draw the exploitability by iterations into this file: .png, .svg or .pdf."),
-]
-_Out: TypeAlias = Annotated[Path | None, typer.Option("--out", "-o", help="Write everything as JSON to this file.")]
-_Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
-
-
 @dataclass(frozen=True)
-class _Asked:
-    """What is to be solved.
+class _Options:
+    algorithm: Annotated[
+        Algorithm | None,
+        typer.Option(
+            "--algorithm",
+            help="A linear program, which is exact and for two players, or regret matching, which comes close.",
+            show_default="lp; cfr+ for three players",
+        ),
+    ] = None
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            "--iterations",
+            min=1,
+            max=_MOST_ITERATIONS,
+            help="cfr and cfr+: number of iterations.",
+            show_default=f"{_ITERATIONS:,}",
+        ),
+    ] = None
+    chart: Annotated[
+        Path | None,
+        typer.Option(help="cfr and cfr+: draw the exploitability by iterations into this file: .png, .svg or .pdf."),
+    ] = None
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write everything as JSON to this file.")] = None
+    as_json: Json = False
 
-    Attributes:
-        title: the game in words.
-        name: of the game, as JSON has it.
-        form: the game.
-        kuhn: which of the four games of three cards it is, if it is one.
-    """
 
-    title: str
-    name: str
-    form: SequenceForm
-    kuhn: KuhnGame | None = None
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """The options."""
-
-    algorithm: Algorithm | None
-    iterations: int | None
-    chart: Path | None
-    out: Path | None
-    as_json: bool
-
-
+@takes_options
 def kuhn(
     context: typer.Context,
     game: Annotated[
@@ -101,112 +82,98 @@ def kuhn(
     tens_as_twos: Annotated[
         bool,
         typer.Option(
-            "--tens-as-twos", help="breadth: the second player cannot tell a bet of 10 from one of 2, as in a work."
+            "--tens-as-twos",
+            help="breadth: the second player cannot distinguish a bet of 10 from one of 2, as in the thesis.",
         ),
     ] = False,
-    algorithm: _Algorithm = None,
-    iterations: _Iterations = None,
-    chart: _Chart = None,
-    out: _Out = None,
-    as_json: _Json = False,
+    *,
+    options: _Options,
 ) -> None:
     """Solve Kuhn poker of two players, or a larger game of its three cards: value, equilibrium, convergence."""
     from bots.kuhn.games import sequence_form_of
 
     which = KuhnGame(game, tens_as_twos)
-    words = {
-        Variant.CLASSIC: "Kuhn poker",
-        Variant.BREADTH: "Kuhn poker with bets of 1, 2 or 10",
-        Variant.DEPTH: "Kuhn poker with one raise",
-        Variant.BOTH: "Kuhn poker with bets of 1, 2 or 10 and one raise",
-    }[game]
+    title = "Kuhn poker"
+    if game is not Variant.CLASSIC:
+        title += " with " + " and ".join(
+            words
+            for words, variant in (("bets of 1, 2 or 10", Variant.BREADTH), ("one raise", Variant.DEPTH))
+            if game in (variant, Variant.BOTH)
+        )
     if tens_as_twos:
-        words += ", where the second player cannot tell 10 from 2"
-    asked = _Asked(words, f"kuhn {game.value}{', tens as twos' * tens_as_twos}", sequence_form_of(which), which)
-    _solve(context, asked, _Wanted(algorithm, iterations, chart, out, as_json))
+        title += ", where the second player cannot tell 10 from 2"
+    name = f"kuhn {game.value}{', tens as twos' * tens_as_twos}"
+    _solve(context, title, name, sequence_form_of(which), options, which)
 
 
-def leduc(
-    context: typer.Context,
-    algorithm: _Algorithm = None,
-    iterations: _Iterations = None,
-    chart: _Chart = None,
-    out: _Out = None,
-    as_json: _Json = False,
-) -> None:
+@takes_options
+def leduc(context: typer.Context, *, options: _Options) -> None:
     """Solve Leduc poker of two players: value, equilibrium, convergence."""
-    _solve_named(context, "leduc", "Leduc poker", _Wanted(algorithm, iterations, chart, out, as_json))
+    _solve_named(context, "leduc", "Leduc poker", options)
 
 
-def kuhn3(
-    context: typer.Context,
-    algorithm: _Algorithm = None,
-    iterations: _Iterations = None,
-    chart: _Chart = None,
-    out: _Out = None,
-    as_json: _Json = False,
-) -> None:
-    """Come near an equilibrium of three-player Kuhn poker by regret matching, and say how near."""
-    title = "Kuhn poker of three players"
-    _solve_named(context, "kuhn3", title, _Wanted(algorithm, iterations, chart, out, as_json))
+@takes_options
+def kuhn3(context: typer.Context, *, options: _Options) -> None:
+    """Approximate an equilibrium of three-player Kuhn poker by regret matching, and report its exploitability."""
+    _solve_named(context, "kuhn3", "Kuhn poker of three players", options)
 
 
+@takes_options
 def game(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="GAME", help="A game's name, or the file of its definition.")],
-    algorithm: _Algorithm = None,
-    iterations: _Iterations = None,
-    chart: _Chart = None,
-    out: _Out = None,
-    as_json: _Json = False,
+    *,
+    options: _Options,
 ) -> None:
     """Solve any game that is small enough to deal every card."""
-    _solve_named(context, name, "", _Wanted(algorithm, iterations, chart, out, as_json))
+    _solve_named(context, name, "", options)
 
 
-def _solve_named(context: typer.Context, name: str, title: str, wanted: _Wanted) -> None:
+def _solve_named(context: typer.Context, name: str, title: str, options: _Options) -> None:
     from bots.solving.engine_games import has_flushes, rank_game, small_game
     from bots.solving.sequence_form import sequence_form
     from protocol import find_game
 
     full, found = find_game(name)
     small = small_game(found) if has_flushes(found) else rank_game(found)
-    _solve(context, _Asked(title or full, full, sequence_form(small)), wanted)
+    _solve(context, title or full, full, sequence_form(small), options)
 
 
-def _solve(context: typer.Context, asked: _Asked, wanted: _Wanted) -> None:
+def _solve(
+    context: typer.Context, title: str, name: str, form: SequenceForm, options: _Options, which: KuhnGame | None = None
+) -> None:
+    """Solve and show a game, under its title in words and its name in JSON; `which` of the games of three cards."""
     from bots.solving.equilibria import solution_data
 
     terminal = context.ensure_object(Terminal)
-    players = asked.form.game.players
-    algorithm = wanted.algorithm or (Algorithm.LP if players == 2 else Algorithm.CFR_PLUS)
+    players = form.game.players
+    algorithm = options.algorithm or (Algorithm.LP if players == 2 else Algorithm.CFR_PLUS)
     if algorithm is Algorithm.LP:
         if players != 2:
             abort(f"a linear program solves games of two players, not one of {players}: give --algorithm cfr+ or cfr")
-        for option, value in (("--iterations", wanted.iterations), ("--chart", wanted.chart)):
+        for option, value in (("--iterations", options.iterations), ("--chart", options.chart)):
             if value is not None:
                 abort(f"{option} is about regret matching: give it with --algorithm cfr+ or cfr")
-    check_picture(wanted.chart)
-    check_writable(wanted.out)
+    check_picture(options.chart)
+    check_writable(options.out)
     steps: tuple[Reached, ...] = ()
-    iterations, is_interrupted = wanted.iterations or _ITERATIONS, False
+    iterations, is_interrupted = options.iterations or _ITERATIONS, False
     if algorithm is Algorithm.LP:
-        plans = _by_linear_program(terminal, asked.form)
+        plans = _by_linear_program(terminal, form)
     else:
-        plans, steps, is_interrupted = _by_regret(terminal, asked.form, algorithm, iterations)
-    result = solution_data(asked.form, plans, steps, game=asked.name, algorithm=algorithm.value)
-    if wanted.chart is not None:
-        title = f"{asked.title}: {algorithm.value}, {steps[-1].iterations:,} iterations"
-        write_picture(wanted.chart, _picture(steps, players, title, format_of(wanted.chart)))
-    if wanted.out is not None:
-        write_file(wanted.out, json.dumps(result, indent=2) + "\n")
-    if wanted.as_json:
-        terminal.print(json.dumps(result, indent=2))
+        plans, steps, is_interrupted = _by_regret(terminal, form, algorithm, iterations)
+    result = solution_data(form, plans, steps, game=name, algorithm=algorithm.value)
+    if options.chart is not None:
+        _write_convergence(options.chart, result, f"{title}: {algorithm.value}, {steps[-1].iterations:,} iterations")
+    if options.out is not None:
+        write_file(options.out, json.dumps(result, indent=2) + "\n")
+    if options.as_json:
+        terminal.json(result)
     else:
-        _show(terminal, asked, result)
+        _show(terminal, title, result, which)
     if is_interrupted:
         done = f"{steps[-1].iterations:,} of {iterations:,} iterations"
-        abort(f"interrupted after {done}: what they reached is shown; the same command begins again", EXIT_INTERRUPTED)
+        abort(f"interrupted after {done}, whose result is shown; the same command starts over", EXIT_INTERRUPTED)
 
 
 # ---- solving
@@ -231,69 +198,61 @@ def _by_regret(terminal: Terminal, form: SequenceForm, algorithm: Algorithm, ite
     with showing_progress(terminal, "matching regrets") as show:
 
         def on_step(number: int, last: Reached) -> None:
-            told = f"exploitability {last.nash_conv / players:.3g} after {last.iterations:,} iterations"
-            show(number / iterations, told)
+            reached = f"exploitability {last.nash_conv / players:.3g} after {last.iterations:,} iterations"
+            show(number / iterations, reached)
 
         return converge(form, averages, iterations, on_step)
-
-
-def _picture(steps: tuple[Reached, ...], players: int, title: str, format_: str) -> bytes:
-    def draw(figure: Any) -> None:
-        axes = figure.add_subplot()
-        axes.loglog([step.iterations for step in steps], [step.nash_conv / players for step in steps], marker="o")
-        axes.set(xlabel="iterations", ylabel="exploitability, chips per hand")
-        axes.grid(which="major", linewidth=0.4)
-
-    return picture(draw, title, format_, (6, 4))
 
 
 # ---- results
 
 
-def _show(terminal: Terminal, asked: _Asked, result: dict[str, Any]) -> None:
+def _show(terminal: Terminal, title: str, result: dict[str, Any], which: KuhnGame | None) -> None:
+    from bots.solving.sequence_form import exploitability_in_words
+
     players, values = result["players"], result["values"]
     terminal.sentence(
-        f"{asked.title}: {players} players, {result['information_sets']} information sets, "
+        f"{title}: {players} players, {result['information_sets']} information sets, "
         f"{result['ends']} ends{' on all boards' if '/' in ''.join(result['strategies'][0]) else ''}."
     )
     if result["convergence"]:
         _show_convergence(terminal, result)
     if players == 2:
-        terminal.sentence(f"Value for the first player: {_signed(values[0])} chips per hand.")
+        terminal.sentence(f"Value for the first player: {values[0]:+.12f} chips per hand.")
     else:
-        told = ", ".join(f"{seat} {_signed(value)}" for seat, value in zip(_SEATS, values, strict=False))
-        terminal.sentence(f"Values by seat: {told} chips per hand.")
-    exploited = result["exploitability"]
-    within = f"below {_ROUNDING:.0e}" if exploited < _ROUNDING else f"{exploited:.6g}"
-    terminal.sentence(f"Exploitability by exact best responses: {within} chips per hand.")
+        by_seat = ", ".join(f"{seat} {value:+.12f}" for seat, value in zip(_SEATS, values, strict=False))
+        terminal.sentence(f"Values by seat: {by_seat} chips per hand.")
+    terminal.sentence(exploitability_in_words(result["exploitability"]))
     if players > 2:
         terminal.sentence(
             f"With {players} players regret matching promises no equilibrium. What holds is the exploitability: with "
             f"better answers all players together would win {result['nash_conv']:.6g} chips per hand more (NashConv)."
         )
-    if asked.name == "kuhn.limit.3p":
+    if result["game"] == "kuhn.limit.3p":
         terminal.sentence(
-            f"After many iterations cfr and cfr+ both give the second player {-1 / 48:.6f} (-1/48); what the others "
-            "get depends on the equilibrium that is come near."
+            f"After many iterations cfr and cfr+ both give the second player {-1 / 48:.6f} (-1/48); the values of the "
+            "others depend on which equilibrium is approached."
         )
-    if asked.kuhn is None:
+    if which is None:
         _show_states(terminal, result)
     else:
-        _show_rows(terminal, asked.kuhn, result)
+        _show_rows(terminal, which, result)
 
 
 def _show_convergence(terminal: Terminal, result: dict[str, Any]) -> None:
-    """Iterations and what they reached, with bars of the same length for each power of ten."""
-    steps = result["convergence"]
-    floor = min(math.log10(max(step["exploitability"], _ROUNDING)) for step in steps)
-    rows = []
-    for step in steps:
-        length = _BARS_A_POWER * (math.log10(max(step["exploitability"], _ROUNDING)) - floor)
-        told = [f"{step['iterations']:,}", f"{step['exploitability']:.6g}", _signed(step["values"][0], 6)]
-        rows.append([*told, "#" * (1 + round(length))])
+    """Iterations and the exploitability they reached, with bars of the same length for each power of ten."""
+    powers = [math.log10(max(step["exploitability"], _FLOOR)) for step in result["convergence"]]
     terminal.table(
         ["iterations", "exploitability", "value, first player", f"{_BARS_A_POWER} signs: ten times as much"],
-        rows,
+        [
+            [
+                f"{step['iterations']:,}",
+                f"{step['exploitability']:.6g}",
+                f"{step['values'][0]:+.6f}",
+                "#" * (1 + round(_BARS_A_POWER * (power - min(powers)))),
+            ]
+            for step, power in zip(result["convergence"], powers, strict=True)
+        ],
         title=f"Convergence of {result['algorithm']}, chips per hand",
         left=(3,),
     )
@@ -346,5 +305,49 @@ def _chance(chance: float | None) -> str:
     return f"{chance:.0f}" if chance in (0, 1) else f"{chance:.4f}"
 
 
-def _signed(value: float, digits: int = 12) -> str:
-    return f"{value:+.{digits}f}"
+# ---- pictures
+
+
+def check_picture(path: Path | None) -> None:
+    """End the command if the picture of --chart could not be written."""
+    if path is not None and _format_of(path) not in _FORMATS:
+        abort(f"--chart {path}: the name must end in .{', .'.join(_FORMATS[:-1])} or .{_FORMATS[-1]}")
+    check_writable(path)
+
+
+def write_picture(path: Path, draw: Callable[[Any], None], title: str, size: tuple[float, float]) -> None:
+    """Write what `draw` draws into matplotlib's figure of this size in inches; the same gives the same bytes."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    format_ = _format_of(path)
+    style: Any = {"svg.hashsalt": title, "font.family": "sans-serif", "font.size": 7}
+    with mpl.rc_context(style):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.suptitle(title, fontsize=11)
+        draw(figure)
+        file = io.BytesIO()
+        dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format_, {})
+        figure.savefig(file, format=format_, dpi=150, metadata=dated)
+    try:
+        path.write_bytes(file.getvalue())
+    except OSError as error:
+        abort(f"cannot write {path}: {error.strerror}")
+
+
+def _format_of(path: Path) -> str:
+    return path.suffix.removeprefix(".").lower()
+
+
+def _write_convergence(path: Path, result: dict[str, Any], title: str) -> None:
+    steps = result["convergence"]
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        axes.loglog([step["iterations"] for step in steps], [step["exploitability"] for step in steps], marker="o")
+        axes.set(xlabel="iterations", ylabel="exploitability, chips per hand")
+        axes.grid(which="major", linewidth=0.4)
+
+    write_picture(path, draw, title, (6, 4))

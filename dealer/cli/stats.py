@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
-from typing import Annotated
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dealer.cli.console import Terminal, abort
-from dealer.cli.reading import ChipValue, GameName, Sources, Strict, counted, hand_finder
+from dealer.cli.console import Terminal, abort, write_file
+from dealer.cli.options import Json, takes_options
+from dealer.cli.progress import showing_progress
+from dealer.cli.reading import Problems, Sources, StrictHandOptions, abort_without_hands, counted
+from dealer.errors import ResultError
+from dealer.run.folder import RESULT_NAME
+from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
+from engine import Game
+from engine.text import count_of
 from logs.tracker.definitions import STATISTICS
+
+if TYPE_CHECKING:
+    from bots.evaluation.policies import Policy
+    from logs.hand_source import HandSource
+    from logs.variance.estimates import Estimate, Estimates, GameEstimates
 
 EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
 """The definitions of the statistics, for the end of the help."""
 
 
+@takes_options
 def stats(
     context: typer.Context,
     sources: Sources,
@@ -23,24 +41,17 @@ def stats(
         bool, typer.Option("--full", help="Print all tables: by position and street, starting hands, final hands.")
     ] = False,
     brief: Annotated[bool, typer.Option("--brief", hidden=True)] = False,
-    times: Annotated[bool, typer.Option("--times", help="Read the times of actions, too; takes longer.")] = False,
-    game: GameName = None,
-    chip_value: ChipValue = None,
-    strict: Strict = False,
+    times: Annotated[bool, typer.Option("--times", help="Also read the times of actions; takes longer.")] = False,
     workers: Annotated[
         int | None,
         typer.Option(
-            "--workers",
-            min=1,
-            max=1000,
-            help="Processes that count big logs.",
-            show_default="one per processor",
+            "--workers", min=1, max=1000, help="Processes that count big logs.", show_default="one per processor"
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all statistics as JSON.")] = False,
+    as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per bot and position as CSV.")] = False,
     variance: Annotated[
-        bool, typer.Option("--variance", help="Print win rates by estimators with less luck in them, instead.")
+        bool, typer.Option("--variance", help="Print win rates by variance-reduced estimators instead.")
     ] = False,
     policy: Annotated[
         list[str] | None,
@@ -61,6 +72,8 @@ def stats(
     save: Annotated[
         bool, typer.Option("--save", help="With --variance: also write them to the run's result.json.")
     ] = False,
+    *,
+    reading: StrictHandOptions,
 ) -> None:
     """Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position and street.
 
@@ -69,6 +82,7 @@ def stats(
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
     terminal = context.ensure_object(Terminal)
+    find = reading.finder(strict=reading.strict)
     if variance:
         if full or brief or times or as_csv or workers is not None:
             abort(
@@ -77,27 +91,27 @@ def stats(
             )
         if ranges and not policy:
             abort("--ranges goes with --policy: it needs a player whose policy is known")
-        from dealer.cli.estimates import show_estimates
-
-        show_estimates(
-            terminal,
-            sources,
-            known=policy or [],
-            over_ranges=ranges,
-            find=hand_finder(game, chip_value, strict=strict),
-            as_json=as_json,
-            save=save,
-        )
+        contest = _contest_to_save_in(sources) if save else None
+        players = _players_of(sources) if policy else {}
+        estimates = _estimates(terminal, sources, find, players, _policies(policy or [], players), over_ranges=ranges)
+        if contest is not None:
+            written = contest.model_copy(update={"estimates": estimates.games[0]})
+            write_file(sources[0] / RESULT_NAME, written.model_dump_json(indent=2) + "\n")
+        if as_json:
+            terminal.json(estimates)
+            return
+        for of_game in estimates.games:
+            _show(terminal, of_game)
         return
     if policy or ranges or save:
         abort("--policy, --ranges and --save go with --variance")
-    counts = counted(terminal, sources, hand_finder(game, chip_value, strict=strict), times=times, workers=workers)
+    counts = counted(terminal, sources, find, times=times, workers=workers)
     from logs.tracker.statistics import statistics_of
     from logs.tracker.tables import COLUMNS, rows, statistics_tables
 
     statistics = statistics_of(counts)
     if as_json:
-        terminal.print(statistics.model_dump_json(indent=2))
+        terminal.json(statistics)
         return
     if as_csv:
         text = io.StringIO()
@@ -106,10 +120,140 @@ def stats(
         writer.writerows(rows(statistics))
         terminal.print(text.getvalue(), end="")
         return
-    overview, *others = statistics_tables(statistics)
-    terminal.view(overview)
-    if full:
-        for view in others:
-            terminal.view(view)
+    views = statistics_tables(statistics)
+    for view in views if full else views[:1]:
+        terminal.view(view)
     more = "" if full else "; --full adds positions, streets and hands"
-    terminal.say(f"arena stats --help defines the statistics{more}.")
+    terminal.note(f"arena stats --help defines the statistics{more}.")
+
+
+# ---- estimators
+
+
+_HEAD = ("player", "estimator", "mbb/g", "± 95 % over", "worth raw hands", "times")
+_NOTE = (
+    "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."
+)
+
+
+def _contest_to_save_in(sources: Sequence[Path]) -> ContestResult:
+    if len(sources) != 1 or not os.path.isdir(sources[0]):
+        abort("--save goes with the folder of one run")
+    return read_contest(sources[0])
+
+
+def _policies(known: Sequence[str], players: Mapping[str, PlayerResult]) -> dict[str, str]:
+    """The texts of policies by player."""
+    found: dict[str, str] = {}
+    for text in known:
+        name, equals, policy = text.partition("=")
+        if not equals:
+            if name not in players:
+                abort(f"--policy {text}: no result of a run names the bot of {name}; give --policy {name}=POLICY")
+            policy = players[name].player
+        if name in found:
+            abort(f"--policy {name} is given twice")
+        found[name] = policy
+    return found
+
+
+def _players_of(sources: Sequence[Path]) -> dict[str, PlayerResult]:
+    """By name, the players of the runs given; of one that has several results, one with faults."""
+    found: dict[str, PlayerResult] = {}
+    for source in sources:
+        with contextlib.suppress(ResultError):
+            result = read_result(source)
+            contests = [result] if isinstance(result, ContestResult) else result.contests
+            for player in [player for contest in contests for player in contest.players]:
+                if player.name not in found or player.faults:
+                    found[player.name] = player
+    return found
+
+
+def _estimates(
+    terminal: Terminal,
+    sources: Sequence[Path],
+    find: Callable[..., HandSource],
+    players: Mapping[str, PlayerResult],
+    policies: Mapping[str, str],
+    *,
+    over_ranges: bool,
+) -> Estimates:
+    from bots.errors import PolicyError, SpecError
+    from bots.evaluation.policies import open_policy
+    from logs.variance.reduction import HandCorrections, Reduction, reduce_hands
+
+    doubts = {
+        name: f"{name} had {count_of(sum(player.faults.values()), 'fault')}: actions played for it are not its policy's"
+        for name, player in players.items()
+        if player.faults
+    }
+    with contextlib.ExitStack() as stack:
+
+        def policy_of(name: str, text: str, game: Game) -> Policy:
+            try:
+                return stack.enter_context(open_policy(text, game))
+            except PolicyError as error:
+                raise PolicyError(f"{name}: {error}") from error
+
+        def corrections(of: Game) -> HandCorrections:
+            from bots.evaluation.hypothetical_hands import (
+                MOST_HOLDINGS,
+                ActionTerms,
+                HypotheticalHands,
+                number_of_holdings,
+            )
+
+            known = {name: policy_of(name, text, of) for name, text in policies.items()}
+            hypothetical = [
+                HypotheticalHands(of, {name: known[name] for name in names})
+                for number in range(1, len(known) + 1)
+                for names in combinations(known, number)
+                if over_ranges and number_of_holdings(of, number) <= MOST_HOLDINGS
+            ]
+            return ActionTerms(of, known, doubts, imagined=hypothetical)
+
+        reduction = Reduction(corrections if policies else None)
+        try:
+            with Problems(terminal) as problems, showing_progress(terminal, "hands counted") as on_progress:
+                hands = reduce_hands(find(sources, on_problem=problems), reduction, on_progress=on_progress)
+        except (PolicyError, SpecError) as error:
+            abort(f"--policy {error}" if isinstance(error, SpecError) else str(error))
+        if not hands:
+            abort_without_hands(sources)
+        found = reduction.estimates()
+    for name in policies:
+        if name not in reduction.players:
+            abort(f"--policy {name}: there is no such player in these hands, only {', '.join(reduction.players)}")
+    return found
+
+
+def _show(terminal: Terminal, found: GameEstimates) -> None:
+    # Between two, what one wins the other loses, by all of these estimators.
+    shown = found.players[:1] if len(found.players) == 2 else found.players
+    rows = [
+        (player.player if not at else "", *_row(estimate))
+        for player in shown
+        for at, estimate in enumerate(player.estimates)
+    ]
+    terminal.table(_HEAD, rows, title=found.game, caption=_NOTE, left=(0, 1))
+    if len(shown) < len(found.players):
+        terminal.note(f"{found.players[1].player}: the same with the other sign")
+    for player in shown:
+        for estimate in player.estimates:
+            if estimate.warning is not None:
+                terminal.note(f"{player.player}, {estimate.name}: {estimate.warning}")
+    for omission in found.omitted:
+        terminal.note(f"not shown: {omission.estimator}: {omission.reason}")
+
+
+def _row(estimate: Estimate) -> tuple[str, str, str, str, str]:
+    worth, factor = estimate.worth_raw_hands, estimate.factor
+    exact = "any number" if estimate.standard_error == 0 or estimate.deals > 1 else "too few"
+    return (
+        estimate.name,
+        estimate.text,
+        f"{estimate.deals:,} deals",
+        exact if worth is None else f"{worth:,.0f}",
+        "-" if factor is None else f"{factor:,.1f}",
+    )

@@ -1,7 +1,7 @@
 """Standard streams that never end the program: closed, full or no longer read, they cost output, not a traceback.
 
-A reader that has seen enough (``| head``) is no failure. Output that cannot be written, such as to a full disk, is told
-on standard error, and the exit code is 2.
+A reader that closes early (``| head``) is no failure. Output that cannot be written, such as to a full disk, is
+reported on standard error, and the exit code is 2.
 """
 
 from __future__ import annotations
@@ -14,21 +14,17 @@ from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
 EXIT_FAILED = 1
-"""The run ended early because of a fault or an error; gate: the player falls short; doctor: something is wrong."""
+"""The run ended early because of a fault or an error; gate: the player wins too little; doctor: there are errors."""
 EXIT_USAGE = 2
-"""The command cannot be run as given, or what came out cannot be written."""
+"""The command cannot be run as given, or its output cannot be written."""
 EXIT_UNDECIDED = 3
-"""gate: the hands played are too few to decide."""
+"""gate: too few hands to decide."""
 EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C."""
 
 
 class _Output:
-    """A stream that drops what cannot be written.
-
-    Attributes:
-        problem: what kept it from being written; None if nothing did, or the reader left.
-    """
+    """A stream that drops output that cannot be written; `problem` is the cause, unless the reader closed it."""
 
     def __init__(self, stream: TextIO) -> None:
         self.problem: OSError | None = None
@@ -36,13 +32,11 @@ class _Output:
         self._is_dead = False
 
     def write(self, text: str) -> int:
-        """Write text, or drop it."""
         with self._surviving():
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush what was written, or drop it."""
         with self._surviving():
             self._stream.flush()
 
@@ -58,10 +52,10 @@ class _Output:
             yield
         except OSError as error:
             self._is_dead = True
-            # Windows calls a pipe that nobody reads an invalid argument.
+            # Windows reports a pipe without reader as an invalid argument.
             is_unread = isinstance(error, BrokenPipeError) or (os.name == "nt" and error.errno == 22)
             self.problem = None if is_unread else error
-            # What the stream still buffers goes nowhere when the interpreter flushes it at its end.
+            # The interpreter flushes the buffered rest at its end; it must not fail again.
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, self._stream.fileno())
             os.close(null)
@@ -69,16 +63,12 @@ class _Output:
 
 @contextlib.contextmanager
 def standard_streams() -> Iterator[None]:
-    """Let nothing that happens to the standard streams end the program.
-
-    Raises:
-        SystemExit: at the end, if standard output could not be written.
-    """
+    """Keep the program running whatever happens to its standard streams; exits with 2 if output was lost."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # Taken by the first file that is opened otherwise.
+            # Otherwise the first opened file gets this number.
             os.open(os.devnull, os.O_RDWR)
     streams = []
     for name in ("stdout", "stderr"):
@@ -86,7 +76,7 @@ def standard_streams() -> Iterator[None]:
         if stream is None:
             stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal or file that knows few characters gets '?' for the others, not an error.
+            # Characters that the encoding lacks become '?'.
             stream.reconfigure(errors="replace")
         streams.append(_Output(stream))
         setattr(sys, name, cast(TextIO, streams[-1]))

@@ -8,13 +8,11 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.studies.learner import LearnerStudySettings
-from bots.studies.report import Report
-from dealer.cli.console import Terminal, abort, check_new_file
-from dealer.cli.options import takes_options
+from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing, workers_from
+from dealer.cli.console import Terminal, abort
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import showing_progress
-from dealer.cli.reports import PageFile, PageForce, show_report, write_report
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import RunFolder, Scheduler, WorkerCount, computing, workers_from
+from dealer.cli.report_output import PageFile, PageForce, check_page, show_report
 from dealer.cli.streams import EXIT_INTERRUPTED
 
 app = typer.Typer(
@@ -22,41 +20,29 @@ app = typer.Typer(
 )
 
 _LearnerOptions: Any = setting_options(LearnerStudySettings)
-_KEPT: Final = "what is finished"
-
-
-def _begin(context: typer.Context, out: Path | None, force: bool) -> Terminal:
-    if out is not None:
-        check_new_file(out, force)
-    return context.ensure_object(Terminal)
-
-
-def _finish(terminal: Terminal, report: Report, out: Path | None) -> None:
-    show_report(terminal, report)
-    if out is not None:
-        write_report(terminal, report, out)
+_KEPT: Final = "the finished part"
 
 
 @app.command()
 def evolved(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the finished runs.")],
-    beside: Annotated[
+    compare: Annotated[
         list[Path] | None,
-        typer.Option("--beside", metavar="FOLDER", help="Also compare the player of this folder; may be repeated."),
+        typer.Option("--compare", metavar="FOLDER", help="Also compare with the player of this folder; repeatable."),
     ] = None,
     deals: Annotated[
-        int, typer.Option("--deals", min=1, help="Deals that nothing was trained on, each played 100 times.")
+        int, typer.Option("--deals", min=1, help="Deals that no training used, each played 100 times.")
     ] = 1000,
     matches: Annotated[
         int,
         typer.Option(
             "--matches",
             min=0,
-            help="Deals of each match against other bots, more where it must win at a table of ten; 0 plays none.",
+            help="Deals of each match against other bots, more at a table of ten; 0 plays none.",
         ),
     ] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Of these deals, and of the matches.")] = 20_121,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of these deals and of the matches.")] = 20_121,
     gene_deals: Annotated[
         int, typer.Option("--gene-deals", min=1, help="Deals on which the use of the genes is counted.")
     ] = 2000,
@@ -64,23 +50,24 @@ def evolved(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Report on an evolution: its figures compared with the printed ones, on unseen deals and against other bots.
+    """Report on an evolution: its figures next to the printed ones, results on unseen deals and against other bots.
 
     The graphs are on the page that --out writes.
     """
     from bots.evolved.runs import read_runs
     from bots.studies.evolved import EvolvedStudySettings, evolved_report
 
-    terminal = _begin(context, out, force)
+    check_page(out, force)
+    terminal = context.ensure_object(Terminal)
     runs = read_runs(folder)
-    others = [read_runs(path) for path in beside or ()]
+    others = [read_runs(path) for path in compare or ()]
     settings = EvolvedStudySettings(deals=deals, matches=matches, seed=seed, gene_deals=gene_deals)
     try:
         with workers_from(workers) as over, showing_progress(terminal, "playing") as show:
             found = evolved_report(runs, settings, others, workers=over, show=show)
     except KeyboardInterrupt:
-        abort("interrupted; a report cannot be resumed: the same command starts it over", EXIT_INTERRUPTED)
-    _finish(terminal, found, out)
+        abort("interrupted; the report is computed in one piece: the same command starts over", EXIT_INTERRUPTED)
+    show_report(terminal, found, out)
 
 
 @app.command()
@@ -94,17 +81,18 @@ def learner(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Report on the learner: every experiment of the thesis, with intervals over seeds, and matches against all bots.
+    """Report on the learner: every experiment of its thesis, with intervals over seeds, and matches against all bots.
 
-    The learning curves are on the page that --out writes. An interrupted command resumes where it stopped.
+    The learning curves are on the page that --out writes. The same command resumes after an interruption.
     """
-    terminal = _begin(context, out, force)
+    check_page(out, force)
+    terminal = context.ensure_object(Terminal)
     from bots.studies.learner import learner_report, play_all
 
     wanted = LearnerStudySettings(**given(settings))
     with computing(folder, _KEPT, workers, scheduler) as over, showing_progress(terminal, "playing") as show:
         played = play_all(wanted, folder, workers=over, show=show)
-    _finish(terminal, learner_report(wanted, played), out)
+    show_report(terminal, learner_report(wanted, played), out)
 
 
 @app.command()
@@ -112,23 +100,24 @@ def kuhn(
     context: typer.Context,
     folder: RunFolder,
     seeds: Annotated[
-        int, typer.Option(min=2, help="Runs of an experiment; of long ones a fifth or a twentieth are done.")
+        int, typer.Option(min=2, help="Runs of an experiment; of long ones only a fifth or a twentieth.")
     ] = 100,
     workers: WorkerCount = 1,
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Compare every figure of the thesis on Kuhn poker by genetic algorithms with our runs and with exact values.
+    """Compare every figure of the thesis on Kuhn poker by genetic algorithms with runs of ours and with exact values.
 
-    All experiments run with few seeds first; an interrupted command resumes where it stopped.
+    All experiments are first run with few seeds. The same command resumes after an interruption.
     """
-    terminal = _begin(context, out, force)
+    check_page(out, force)
+    terminal = context.ensure_object(Terminal)
     from bots.studies.kuhn import kuhn_report
     from bots.studies.kuhn_runs import experiments, read_results, run_experiments
 
     with computing(folder, _KEPT, workers) as over, showing_progress(terminal, "running") as show:
         run_experiments(folder, experiments(), seeds, workers=over, show=show)
-    _finish(terminal, kuhn_report(read_results(folder, experiments(), seeds)), out)
+    show_report(terminal, kuhn_report(read_results(folder, experiments(), seeds)), out)
 
 
 @app.command()
@@ -142,22 +131,24 @@ def lp_mc(
 ) -> None:
     """Judge the tables of the thesis on lp-mc: solve the game before the flop and play the whole bot.
 
-    An interrupted command resumes where it stopped.
+    The same command resumes after an interruption.
     """
-    terminal = _begin(context, out, force)
+    check_page(out, force)
+    terminal = context.ensure_object(Terminal)
     if hands % 2:
         abort(f"--hands {hands}: it must be even, as every deal is played in both seats")
     from bots.studies.lp_mc import lp_mc_report
 
     with computing(folder, _KEPT, workers) as over, showing_progress(terminal, "playing") as show:
         report = lp_mc_report(folder, hands, workers=over, show=show)
-    _finish(terminal, report, out)
+    show_report(terminal, report, out)
 
 
 @app.command()
 def rembrant(context: typer.Context, out: PageFile = None, force: PageForce = False) -> None:
     """Judge the statements of the paper on Rembrant about its rules; no hands are played."""
-    terminal = _begin(context, out, force)
+    check_page(out, force)
+    terminal = context.ensure_object(Terminal)
     from bots.studies.rembrant import rembrant_report
 
-    _finish(terminal, rembrant_report(), out)
+    show_report(terminal, rembrant_report(), out)

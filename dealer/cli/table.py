@@ -11,9 +11,9 @@ import typer
 from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Out, setting_option
+from dealer.cli.pages import require_web
 from dealer.cli.runs import complete_run, run_path
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
-from dealer.cli.web_extra import need_web
 from dealer.library import Run, new_table, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config
@@ -49,11 +49,11 @@ def table(
             min=0,
             max=3600,
             metavar="SECONDS",
-            help="Wait so long before the next hand, instead of for Enter.",
+            help="Wait this long before the next hand, instead of for Enter.",
             show_default=False,
         ),
     ] = None,
-    show_all: Annotated[bool, typer.Option("--show-all", help="Show everybody's cards after each hand.")] = False,
+    show_all: Annotated[bool, typer.Option("--show-all", help="Show all cards after each hand.")] = False,
     four_colours: Annotated[bool, typer.Option("--four-colours", help="Give every suit a colour of its own.")] = False,
     host: Annotated[str | None, setting_option("host")] = None,
     on_fault: Annotated[FaultPolicy, setting_option("on_fault", show_default=True)] = FaultPolicy.RESTART,
@@ -77,14 +77,13 @@ def table(
 ) -> None:
     """Play against bots yourself, in this terminal or in a browser.
 
-    You take the first seat, as one more client of the dealer: your hands are logged and exported like all others. The
-    bots keep their clocks, you have none. Bots with an 'explain' option are asked for their reasons, which are shown
-    with a hand that is over.
+    You take the first seat, as another client of the dealer: your hands are logged and exported like all others. Clocks
+    run for the bots only. Bots with an 'explain' option report their reasons, which are shown after each hand.
     """
     terminal = context.ensure_object(Terminal)
     face = Face(pause, show_all, four_colours)
     if browser:
-        need_web("--browser")
+        require_web("--browser")
     if resume is not None:
         if words or any(given is not None for given in (game, seed, out, deals, host)):
             abort("--resume continues a match as it was; leave out game, bots, --deals, --seed, --host and --out")
@@ -98,7 +97,6 @@ def table(
 
 
 def _config(words: list[str], game: str | None, name: str, asked: dict[str, Any]) -> RunSettings:
-    """The settings of the table that the words ask for."""
     if game is None:
         first, bots = split_words(words)
         game = first or "limit"
@@ -108,7 +106,6 @@ def _config(words: list[str], game: str | None, name: str, asked: dict[str, Any]
 
 
 def _reopen_table(folder: Path) -> Run[ContestResult]:
-    """The run in a folder, which has to be one of this command."""
     run: Run[Any] = reopen(folder)
     if not run.is_table:
         abort(f"{folder} is not a match at a table; 'arena resume {folder}' resumes it")
@@ -134,16 +131,14 @@ def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetu
     _end_if_finished(terminal, run)
     from dealer.web.local import play_in_browser
 
-    def tell(address: str) -> None:
-        terminal.sentence(
-            "Play in your browser, at this address; it is for you alone. Ctrl-C here ends the table, too:"
-        )
+    def show_address(address: str) -> None:
+        terminal.sentence("Play in your browser, at this address; it is for you alone. Ctrl-C here ends the table:")
         terminal.print(address)
         terminal.out.file.flush()
         if terminal.out.is_terminal:
             webbrowser.open(address)
 
-    sitting = play_in_browser(run, port, tell)
+    sitting = play_in_browser(run, port, show_address)
     if sitting.result is None:
         abort(sitting.problem.rstrip(".") or "nothing could be played", EXIT_FAILED)
     _end(terminal, sitting.run, sitting.result, is_over=sitting.result.outcome is not Outcome.INTERRUPTED, is_cut=False)
@@ -165,7 +160,7 @@ def _end(
         chips = ", ".join(f"{player.name} {player.chips:+z,.10g}" for player in result.players)
         terminal.sentence(f"Chips: {chips}.")
     for sentence in (*run.warnings, *run.unwritten):
-        terminal.say(sentence)
+        terminal.note(sentence)
     terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
     if result.resume is not None:
         terminal.print(f"Resume with: {result.resume}")
@@ -177,7 +172,7 @@ def _end(
 
 
 def _closing(result: ContestResult) -> str:
-    """The result in a sentence; that a person has left needs no saying."""
+    """The result in a sentence; a match that the person left has finished."""
     if result.outcome is Outcome.INTERRUPTED:
         result = result.model_copy(update={"outcome": Outcome.FINISHED, "reason": "you have left the table."})
     return contest_sentence(result)

@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from bots.cfr.settings import CfrSettings
+from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import takes_options
+from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, duration, time_left
-from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, resumable, workers_from
 
 if TYPE_CHECKING:
     from bots.cfr.training import CfrProgress, TrainedStrategy, TrainingPlan
 
-_TRAINING: Final = "Training"
 _STOP: Final = "When to stop"
 _ALONG: Final = "Along the way"
 _MINUTES: Final = 10.0
 _ITERATIONS: Final = 1000
 _MB: Final = 1e6
 
-_Options: Any = setting_options(CfrSettings, _TRAINING)
+_Options: Any = setting_options(CfrSettings, TRAINING)
 
 
 @takes_options
 def cfr(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Of the training; made if it is not there.")],
+    folder: RunFolder,
     settings: _Options,
     hours: Annotated[
-        float | None, typer.Option(min=0, help="Stop after so many hours of iterating.", rich_help_panel=_STOP)
+        float | None, typer.Option(min=0, help="Stop after this many hours of iterating.", rich_help_panel=_STOP)
     ] = None,
     minutes: Annotated[
         float | None,
         typer.Option(
             min=0,
-            help="Stop after so many minutes of iterating; what is measured along the way comes on top.",
+            help="Stop after this many minutes of iterating, measurements along the way not included.",
             show_default=f"{_MINUTES:g} in hold'em",
             rich_help_panel=_STOP,
         ),
@@ -49,8 +46,8 @@ def cfr(
         int | None,
         typer.Option(
             min=1,
-            help="Stop after so many iterations.",
-            show_default=f"{_ITERATIONS:,} in games whose boards are all known",
+            help="Stop after this many iterations.",
+            show_default=f"{_ITERATIONS:,} in games whose boards are all enumerated",
             rich_help_panel=_STOP,
         ),
     ] = None,
@@ -78,21 +75,21 @@ def cfr(
 ) -> None:
     """Train a player near equilibrium: hold'em of two players, limit or no-limit, Leduc or Kuhn poker.
 
-    The folder holds a checkpoint, from which the same command goes on, and at the end the strategy, which
-    plays as cfr?strategy=FILE.
+    The folder holds a checkpoint, from which the same command resumes, and at the end the strategy, which plays as
+    cfr?strategy=FILE.
     """
     terminal = context.ensure_object(Terminal)
     from bots.cfr.training import TrainingLimit, plan_training, train
     from bots.errors import SolvingError
 
     if hours is not None and minutes is not None:
-        abort("--hours and --minutes say the same: give one of them")
+        abort("--hours and --minutes contradict each other: give one of them")
     try:
         plan = plan_training(CfrSettings(**given(settings)))
     except SolvingError as error:
         abort(str(error))
     if (workers > 1 or scheduler is not None) and plan.settings.copies == 1:
-        abort("workers learn apart, a copy of the training each: say with --copies how many")
+        abort("each worker trains a copy of its own: give their number with --copies")
     seconds = 3600 * hours if hours is not None else 60 * minutes if minutes is not None else None
     if seconds is None and iterations is None:
         seconds, iterations = (60 * _MINUTES, None) if plan.is_drawn else (None, _ITERATIONS)
@@ -116,7 +113,6 @@ def cfr(
 
 
 def _announce(terminal: Terminal, plan: TrainingPlan) -> None:
-    """What the training will need, before it begins."""
     terminal.sentence(
         f"{plan.settings.game}: {len(plan.tree.decisions):,} decisions of the betting, {plan.information_sets:,} "
         f"information sets. Needs about {plan.memory_bytes / _MB:,.0f} MB of memory and, on the disk, "
@@ -125,8 +121,8 @@ def _announce(terminal: Terminal, plan: TrainingPlan) -> None:
     )
     if plan.settings.copies > 1:
         terminal.sentence(
-            f"{plan.settings.copies} copies learn apart; a worker is sent and sends {plan.message_bytes / _MB:,.0f} MB "
-            "for each of them every 15 seconds or so."
+            f"{plan.settings.copies} copies are trained independently; a worker receives and sends "
+            f"{plan.message_bytes / _MB:,.0f} MB for each of them every 15 seconds or so."
         )
 
 
@@ -163,7 +159,7 @@ def _report(terminal: Terminal, plan: TrainingPlan, trained: TrainedStrategy) ->
             ]
             for row in trained.history
         ],
-        title="What answers in the same buckets were found to win",
+        title="Winnings of the best answers found in the same buckets",
     )
     terminal.sentence(f"{trained.iteration:,} iterations in {duration(trained.seconds)}.")
     terminal.print(f"It plays as cfr?strategy={trained.path}")

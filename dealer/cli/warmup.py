@@ -1,4 +1,4 @@
-"""``arena warmup``: compiles what the arena computes with, once, so that no bot and no command waits for it later."""
+"""``arena warmup``: compiles all kernels once, so that no bot and no command waits for it later."""
 
 from __future__ import annotations
 
@@ -25,13 +25,11 @@ _WAIT_S = 0.2
 
 def warmup(
     context: typer.Context,
-    clear: Annotated[
-        bool, typer.Option("--clear", help="Remove everything compiled earlier, and compile nothing.")
-    ] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled code and compile nothing.")] = False,
 ) -> None:
     """Compile the kernels of bots and commands once and keep them on disk, so that they start quickly.
 
-    Everything works without it, too: each process then compiles what it needs, which takes some seconds.
+    Without it each process compiles what it needs, which takes some seconds.
     """
     terminal = context.ensure_object(Terminal)
     from engine.kernels import disk
@@ -40,7 +38,7 @@ def warmup(
         if clear:
             _clear(terminal, disk.root_folder())
         elif disk.is_filled():
-            terminal.print(f"everything was compiled before, in {disk.cache_folder()}")
+            terminal.print(f"everything is compiled already, in {disk.cache_folder()}")
         else:
             _fill(terminal, disk.root_folder())
     except LaunchError as error:
@@ -60,7 +58,7 @@ def _clear(terminal: Terminal, root: Path) -> None:
 
 
 def _fill(terminal: Terminal, root: Path) -> None:
-    """Compile everything into a new folder and publish it, unless somebody else does so meanwhile."""
+    """Compile everything into a new folder and publish it, unless another process does so meanwhile."""
     from engine.kernels import disk
     from engine.kernels.jit import is_switched_off, kernels_written_to
 
@@ -94,7 +92,7 @@ def _fill(terminal: Terminal, root: Path) -> None:
 
 
 def _jobs() -> list[tuple[str, Callable[[], None]]]:
-    """What is compiled: the engine's kernels, what the built-in bots prepare, and what trains them."""
+    """The engine's kernels, the preparation of built-in bots, and the kernels of training."""
     from bots.sdk.registry import builtin_names, make_bot
     from bots.warmup import TRAINING_JOBS
     from engine.warmup import ENGINE_JOBS

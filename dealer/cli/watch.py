@@ -8,33 +8,27 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal
+from dealer.cli.options import takes_options
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.reading import ChipValue, GameName, hand_finder
-from dealer.cli.runs import complete_run, run_path
+from dealer.cli.reading import HandOptions
+from dealer.cli.runs import run_argument
 
 
+@takes_options
 def watch(
     context: typer.Context,
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[RUN|DIR...]",
-            help="Folders of runs, or folders that hold runs.",
-            show_default="runs",
-            parser=run_path,
-            autocompletion=complete_run,
-        ),
+        run_argument(metavar="[RUN|DIR...]", help="Folders of runs, or folders that hold runs.", show_default="runs"),
     ] = None,
-    game: GameName = None,
-    chip_value: ChipValue = None,
     port: PagePort = 0,
     no_browser: NoBrowser = False,
+    *,
+    reading: HandOptions,
 ) -> None:
     """Show runs in the browser, also while they are played: standings, scores, the hands most worth a look.
 
     The pages are for this machine only. Ctrl-C ends them.
     """
     terminal = context.ensure_object(Terminal)
-    show_pages(
-        terminal, sources or [Path("runs")], hand_finder(game, chip_value), port=port, opens_browser=not no_browser
-    )
+    show_pages(terminal, sources or [Path("runs")], reading.finder(), port=port, opens_browser=not no_browser)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.text import count_of
 from logs.page.table import TableView
@@ -42,14 +43,14 @@ def sentences_of(found: Leaks) -> tuple[str, ...]:
         )
     else:
         first = f"Whether {found.player} has a leak cannot be determined from these hands."
-    said = [first, _accounts(found, other), *_intervals(found)]
+    sentences = [first, _accounts(found, other), *_intervals(found)]
     if found.unpaired:
-        said.append(f"{count_of(found.unpaired, 'hand')} without the other seatings of the deal did not count.")
-    return tuple(said)
+        sentences.append(f"{count_of(found.unpaired, 'hand')} without the other seatings of the deal did not count.")
+    return tuple(sentences)
 
 
 def sentences_beside(found: Leaks, policy: str) -> tuple[str, ...]:
-    """What was found beside a policy, the most important first."""
+    """What was found in the comparison with a policy, the most important first."""
     if found.leaks:
         leak = found.leaks[0]
         did, others, decisions, chips = leak.choices[0]
@@ -182,3 +183,41 @@ def command_for(paths: tuple[str, ...], number: int, sources: Sequence[Path]) ->
     folders = {os.path.dirname(path) or "." for path in paths}
     named = paths if any(os.path.normpath(path) in given for path in paths) else sorted(folders)
     return shlex.join(["arena", "hands", *named, "--hand", str(number)])
+
+
+def leaks_data(found: Leaks, sources: Sequence[Path]) -> dict[str, Any]:
+    """What was found as JSON has it."""
+    return {
+        "player": found.player,
+        "others": list(found.others),
+        "deals": found.deals,
+        "parted": found.parted,
+        "unpaired_hands": found.unpaired,
+        "questions": found.asked,
+        "bound": found.bound,
+        "leaks": [_cell_data(cell) for cell in found.leaks],
+        "cells": [_cell_data(cell) for cell in found.cells],
+        "worst": [
+            {
+                **asdict(divergence),
+                "paths": list(paths),
+                "command": command_for(paths, divergence.hand_number, sources),
+            }
+            for divergence, paths in found.worst
+        ],
+    }
+
+
+def _cell_data(cell: Cell) -> dict[str, Any]:
+    return {
+        "dimension": cell.dimension,
+        "name": cell.name,
+        "deals": cell.deals,
+        "chips_per_100_hands": cell.per_100_hands,
+        "half_width_simultaneous_95": cell.half_width,
+        "is_leak": cell.is_leak,
+        "choices": [
+            {"player": did, "other": other, "deals": deals, "chips_per_100_hands": chips}
+            for did, other, deals, chips in cell.choices
+        ],
+    }

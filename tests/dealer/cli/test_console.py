@@ -29,7 +29,7 @@ def _terminal(width: int, *, is_terminal: bool) -> tuple[Terminal, io.StringIO]:
 def test_sentences_end_their_lines_between_words_in_a_window() -> None:
     terminal, out = _terminal(40, is_terminal=True)
     terminal.sentence(SENTENCE)
-    terminal.say(SENTENCE)
+    terminal.note(SENTENCE)
     lines = out.getvalue().splitlines()
     assert lines[0] == "Files of this run are in"
     assert " ".join(lines) == f"{SENTENCE} {SENTENCE}"
@@ -38,7 +38,7 @@ def test_sentences_end_their_lines_between_words_in_a_window() -> None:
 
 def test_an_error_is_wrapped_with_its_beginning_and_quotations_are_not() -> None:
     terminal, out = _terminal(40, is_terminal=True)
-    terminal.complain(f"{'word ' * 8}end\n    a line that somebody else wrote and that stays as it is")
+    terminal.error(f"{'word ' * 8}end\n    a line that somebody else wrote and that stays as it is")
     first, *_, last = out.getvalue().splitlines()
     assert first.endswith("arena: word word word word word word")
     assert last == "    a line that somebody else wrote and that stays as it is"
@@ -47,7 +47,7 @@ def test_an_error_is_wrapped_with_its_beginning_and_quotations_are_not() -> None
 def test_elsewhere_a_sentence_is_a_line() -> None:
     terminal, out = _terminal(40, is_terminal=False)
     terminal.sentence(SENTENCE)
-    terminal.say(SENTENCE)
+    terminal.note(SENTENCE)
     assert out.getvalue() == f"{SENTENCE}\n" * 2
 
 

@@ -98,7 +98,7 @@ REFUSED = [
     ("AhKd --board 2", "--board: '2' is not a run of two-character cards"),
     ("AhKd --dead 2x", "--dead: '2x' in '2x' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
     ("AhKd 2h7dTc --board 2c3c4c", "'2h7dTc': the board is given twice"),
-    ("2h7dTc", "nobody's cards are given: name at least one player's, such as AhKd"),
+    ("2h7dTc", "no player's cards are given: give at least one player's, such as AhKd"),
     ("random ??", "the cards of at least one player must be given, at least in part"),
     ("AhKd QsQc --trials 0", "at least one showdown must be drawn, not 0"),
 ]

@@ -157,7 +157,7 @@ def test_a_report_that_is_interrupted(arena_here: Arena, tmp_path: Path, monkeyp
     monkeypatch.setattr("bots.studies.evolved.evolved_report", interrupted)
     ran = arena_here("study", "evolved", str(write_runs(tmp_path)))
     assert (ran.code, ran.out) == (130, "")
-    assert ran.err == "arena: interrupted; a report is made at a stretch: the same command begins again\n"
+    assert ran.err == "arena: interrupted; the report is computed in one piece: the same command starts over\n"
 
 
 @pytest.mark.slow  # numba compiles
@@ -300,7 +300,7 @@ class TestRuns:
             assert process.returncode == 1
             assert err.splitlines()[-1] == (
                 f"arena: the cluster at {cluster.address}: the connection was lost; runs holds every finished "
-                "generation: the same command goes on"
+                "generation: the same command resumes"
             )
             assert load_checkpoint(tmp_path / "runs" / "trainer-1.checkpoint")[0].history
 
@@ -321,7 +321,7 @@ class TestRuns:
             _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert err.splitlines()[-1] == (
-            "arena: interrupted; runs holds every finished generation: the same command goes on"
+            "arena: interrupted; runs holds every finished generation: the same command resumes"
         )
         state, _ = load_checkpoint(tmp_path / "runs" / "trainer-1.checkpoint")
         assert state.history

@@ -135,7 +135,7 @@ class TestLong:
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
-        assert err.splitlines()[-1] == "arena: interrupted; runs holds what is finished: the same command goes on"
+        assert err.splitlines()[-1] == "arena: interrupted; runs holds the finished part: the same command resumes"
         assert (tmp_path / "runs" / "seed-1.checkpoint").stat().st_size > 1000
 
 

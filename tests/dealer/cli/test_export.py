@@ -114,7 +114,7 @@ def test_without_a_hero_no_cards_are_dealt_face_up(arena_here: Arena, run: Path,
             ("run", "--stakes", "7/14", "-f", "phh", "--force", "-o", "x", "--observed", "--hero", "calling"),
             "--observed",
         ),
-        (("run", "--rake-cap", "3"), "--rake says how many per cent are taken"),
+        (("run", "--rake-cap", "3"), "--rake-step, --rake-cap and --rake-preflop need --rake"),
         (("run", "-f", ","), "',' names no format; the formats are pokerstars, phh, ohh, or none"),
         (("run", "--game", "chess"), "chess: no such game or file"),
         (("run", "run", "--transcript", "x"), "--transcript goes with one log"),
@@ -183,7 +183,7 @@ def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:
     assert ran.code == 0
     assert ran.err == (
         "run/match.a.log: the times of its hands are unknown (it has no .tlog): they are dated a "
-        "second apart from the beginning of 2000 on; --begin says when the match began.\n"
+        "second apart from the beginning of 2000 on; --begin sets when the match began.\n"
     )
     ran = arena_here("export", "run/match.a.log", "-o", "begun", "--begin", "2026-01-03 20:15", "-f", "ohh")
     assert (ran.code, ran.err) == (0, "")

@@ -49,11 +49,11 @@ def test_a_deal_is_named_with_the_command_that_shows_it(arena_here: Arena, run: 
 
 
 def test_beside_a_bot_decisions_are_played_out(arena_here: Arena, run: Path) -> None:
-    told = json.loads(arena_here("leaks", str(run), "--player", "random", "--beside", "calling", "--json").out)
+    told = json.loads(arena_here("leaks", str(run), "--player", "random", "--compare", "calling", "--json").out)
     assert (told["player"], told["others"], told["deals"], told["worst"]) == ("random", ["calling"], 600, [])
-    ran = arena_here("leaks", str(run), "--player", "random", "--beside", "calling")
+    ran = arena_here("leaks", str(run), "--player", "random", "--compare", "calling")
     assert "For each decision in 600 hands an action was drawn from calling" in ran.out.replace("\n", " ")
-    refused = arena_here("leaks", str(run), "--beside", "learner")
+    refused = arena_here("leaks", str(run), "--compare", "learner")
     assert refused.code == 2
     assert "learner" in refused.sentence
 

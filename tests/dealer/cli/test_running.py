@@ -151,7 +151,7 @@ def test_another_version_is_mentioned_once_for_each_player() -> None:
         for names in ((), ("Ann",), ("Ann",), ("Ann", "Bob")):
             line.show(replace(START, other_versions=frozenset(names)))
     assert isinstance(terminal.err.file, io.StringIO)
-    sentence = "names another version of the protocol than the dealer's, 2.0.0; it plays on.\n"
+    sentence = "names another version of the protocol than the dealer's, 2.0.0; play continues.\n"
     assert terminal.err.file.getvalue() == f"Ann {sentence}Bob {sentence}"
 
 

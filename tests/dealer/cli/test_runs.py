@@ -85,6 +85,21 @@ def test_former_names_of_the_options_of_join(arena: Arena, former: str, name: st
     assert (ran.code, ran.sentence) == (2, f"{name}: must be at least 1, not 0")
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("doctor", "calling", "--only"), "--situation"),
+        (("leaks", "run", "--beside"), "--compare"),
+        (("study", "evolved", "runs", "--beside"), "--compare"),
+        (("train", "learner", "--unseen"), "--test-opponents"),
+    ],
+)
+def test_former_names_of_options_of_analysis(arena: Arena, words: tuple[str, ...], name: str) -> None:
+    ran = arena(*words)
+    assert ran.code == 2
+    assert f"{name}' requires an argument" in " ".join(ran.err.split())
+
+
 def test_former_names_of_settings(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "old.toml").write_text('game = "kuhn"\nbots = ["calling", "raising"]\nhands = 8\nin_process = true')
     assert json.loads(arena_here("play", "--config", "old.toml", "--json").out)["hands_asked"] == 8

@@ -62,7 +62,7 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
         assert (again.code, again.out) == (2, "")
         assert again.err == "arena: another server is running in arena-server; name another folder with --data\n"
         ann = arena("serve", "user", "ann")
-        assert (ann.code, ann.err) == (0, "This is the login. The token is not kept and cannot be shown again.\n")
+        assert (ann.code, ann.err) == (0, "This is the login. The token is not stored and cannot be shown again.\n")
         assert answers(port, ann.out.strip()).startswith("LOGON OKAY")
         assert arena("serve", "revoke", "ann").out == "1 token of ann revoked.\n"
         assert answers(port, ann.out.strip()) == "BAD LOGON\n"
@@ -71,7 +71,7 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
         odd = arena("serve", "password", "nobody")
         assert (odd.code, odd.err) == (
             2,
-            "arena: there is no user nobody; make one with 'arena serve user nobody'\n",
+            "arena: there is no user nobody; create one with 'arena serve user nobody'\n",
         )
         for typed, told in (
             (b"short\n", "arena: a password has 8 to 256 letters\n"),
@@ -132,7 +132,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
     again = arena("serve", "--init")
     assert (again.code, again.err) == (
         2,
-        "arena: arena-server.toml is there already, and nothing is ever overwritten\n",
+        "arena: arena-server.toml exists already, and nothing is ever overwritten\n",
     )
 
 

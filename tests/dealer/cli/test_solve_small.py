@@ -156,7 +156,7 @@ def test_ctrl_c_shows_what_was_reached(arena_here: Arena, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(solve_small, "showing_progress", interrupted)
     ran = arena_here("solve", "kuhn", "--algorithm", "cfr", "--iterations", "10", "--json")
-    sentence = "interrupted after 7 of 10 iterations: what they reached is shown; the same command begins again"
+    sentence = "interrupted after 7 of 10 iterations, whose result is shown; the same command starts over"
     assert (ran.code, ran.err) == (130, f"arena: {sentence}\n")
     reached = json.loads(ran.out)
     monkeypatch.undo()

@@ -227,7 +227,7 @@ def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None
     result["players"][0]["faults"] = {"timeout": 2}
     path.write_text(json.dumps(result), "utf-8")
     ran = arena_here("stats", "small", "--variance", "--policy", "A")
-    assert "A, AIVAT, A known: A had 2 faults: what was played for it is not its policy's" in ran.err
+    assert "A, AIVAT, A known: A had 2 faults: actions played for it are not its policy's" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None
          "--variance prints a table of its own: it goes with --json, --policy, --save, --game, --chip-value and "
          "--strict"),
         (["--variance", "--policy", "C=calling"],
-         "--policy C: there is no such player in these hands; theirs are A, B"),
-        (["--variance", "--policy", "C"], "--policy C: no result of a run says what C is; give --policy C=POLICY"),
+         "--policy C: there is no such player in these hands, only A, B"),
+        (["--variance", "--policy", "C"], "--policy C: no result of a run names the bot of C; give --policy C=POLICY"),
         (["--variance", "--policy", "A", "--policy", "A=calling"], "--policy A is given twice"),
         (["--variance", "--policy", "A=file:none"], "A: none: No such file or directory"),
         (["--variance", "--policy", "A=mfs"],

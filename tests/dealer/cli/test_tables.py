@@ -8,7 +8,7 @@ from collections.abc import Collection
 import pytest
 from rich.console import Console
 
-from dealer.cli.tables import table_view
+from dealer.cli.console import table_view
 
 HEAD = ["player", "mbb/g", "what it does", "faults"]
 ROWS = [

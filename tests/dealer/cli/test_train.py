@@ -8,7 +8,7 @@ import pytest
 
 from tests.dealer.cli.conftest import Arena
 
-_FIELDS = ("--opponents", "bots.baseline:CallingBot", "--unseen", "bots.baseline:FoldingBot")
+_FIELDS = ("--opponents", "bots.baseline:CallingBot", "--test-opponents", "bots.baseline:FoldingBot")
 _SMALL = (*_FIELDS, "--block", "16", "--test", "8", "--chance-interval", "20")
 
 

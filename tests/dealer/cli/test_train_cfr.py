@@ -32,8 +32,8 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
         (["--buckets", "0"], "1 to 250 buckets on the flop, not 0"),
         (["--buckets", "5/5"], "buckets are one number, or three such as 200/200/100"),
         (["--copies", "0"], "1 to 64 copies, not 0"),
-        (["--workers", "2"], "say with --copies how many"),
-        (["--hours", "1", "--minutes", "60"], "--hours and --minutes say the same: give one of them"),
+        (["--workers", "2"], "give their number with --copies"),
+        (["--hours", "1", "--minutes", "60"], "--hours and --minutes contradict each other: give one of them"),
     ],
 )
 def test_what_cannot_be_is_refused(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:

@@ -60,7 +60,7 @@ def test_what_was_compiled_where_and_for_how_long(root: Path, tmp_path: Path, ar
     assert lines[-1][:2] == ["1", "function"]
     assert lines[-1][-3:] == ["kept", "in", str(disk.cache_folder())]
     again = arena_here("warmup")
-    assert (again.code, again.out) == (0, f"everything was compiled before, in {disk.cache_folder()}\n")
+    assert (again.code, again.out) == (0, f"everything is compiled already, in {disk.cache_folder()}\n")
     assert arena_here("warmup", "--clear").out == f"1 folder of compiled code removed from {root}\n"
     assert list(root.iterdir()) == []
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from dealer.cli.tables import table_view
+from dealer.cli.console import table_view
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.report import (
     SCHEMA_VERSION,

@@ -95,7 +95,18 @@ def test_nothing_is_found_in_a_built_in_bot(doctor: Doctor) -> None:
     assert "not tried" not in ran.out
 
 
-SOME = ("--only", "bets", "--only", "joined", "--only", "straddled", "--only", "end-of-match", "--only", "cut-off")
+SOME = (
+    "--situation",
+    "bets",
+    "--situation",
+    "joined",
+    "--situation",
+    "straddled",
+    "--situation",
+    "end-of-match",
+    "--situation",
+    "cut-off",
+)
 
 
 @pytest.mark.parametrize("example", ["minimal_bot.py", "pot_odds_bot.py"])
@@ -129,9 +140,9 @@ def test_nothing_is_found_in_unusual_ways_to_send(doctor: Doctor, name: str) -> 
 
 
 def test_lf_alone_is_a_warning_which_may_be_made_to_count(doctor: Doctor) -> None:
-    ran = doctor(peer("WithLf"), "--only", "bets", "--json")
+    ran = doctor(peer("WithLf"), "--situation", "bets", "--json")
     assert (ran.code, ran.kinds, ran.data["warnings"]) == (0, {"line-end"}, 1)
-    assert doctor(peer("WithLf"), "--only", "bets", "--strict", "-q").code == 1
+    assert doctor(peer("WithLf"), "--situation", "bets", "--strict", "-q").code == 1
 
 
 # ---- broken ones, as programs
@@ -154,7 +165,7 @@ OVER_TCP = (
 @pytest.mark.parametrize("name", OVER_TCP)
 def test_a_broken_program_is_found_out(doctor: Doctor, name: str) -> None:
     fault = FAULTS[name]
-    ran = doctor(peer(name), "--game", fault.game, "--json", "--only", "check-down", "--only", "end-of-match")
+    ran = doctor(peer(name), "--game", fault.game, "--json", "--situation", "check-down", "--situation", "end-of-match")
     assert fault.kind.value in ran.kinds
     assert ran.kinds <= {fault.kind.value} | {other.value for other in fault.others}
     assert ran.code == (1 if ran.data["errors"] else 0)
@@ -164,7 +175,7 @@ def test_a_broken_program_is_found_out(doctor: Doctor, name: str) -> None:
 
 
 def test_last_words_and_exit_code_are_told(doctor: Doctor) -> None:
-    ran = doctor(peer("crashes on the river"), "--only", "check-down")
+    ran = doctor(peer("crashes on the river"), "--situation", "check-down")
     assert ran.code == 1
     assert "error crashed  once, in check-down" in ran.out
     assert "The bot ended with exit code 7 instead of answering." in ran.out
@@ -172,13 +183,13 @@ def test_last_words_and_exit_code_are_told(doctor: Doctor) -> None:
 
 
 def test_a_bot_that_does_not_end_is_ended(doctor: Doctor) -> None:
-    ran = doctor(peer("does not end"), "--only", "end-of-match", "--timeout", "0.5", "--json")
+    ran = doctor(peer("does not end"), "--situation", "end-of-match", "--timeout", "0.5", "--json")
     assert (ran.code, ran.kinds) == (1, {"lingers"})
     assert "the dealer has closed, but after 0.5 s the bot has n" in ran.data["findings"][0]["wrong"]
 
 
 def test_silence_takes_its_time(doctor: Doctor) -> None:
-    ran = doctor(peer("stalls"), "--only", "bets", "--timeout", "0.5", "--json")
+    ran = doctor(peer("stalls"), "--situation", "bets", "--timeout", "0.5", "--json")
     assert (ran.code, ran.kinds) == (1, {"silent"})
     assert "no answer came within 0.5 s" in ran.data["findings"][0]["wrong"]
 
@@ -216,10 +227,10 @@ def test_a_program_that_connects_twice_is_not_taken_for_the_next(doctor: Doctor,
 
 
 def test_a_bot_for_another_game_says_so_in_its_last_words(doctor: Doctor) -> None:
-    ran = doctor("calling", "--only", "bets", "-g", "kuhn", "--json")
+    ran = doctor("calling", "--situation", "bets", "-g", "kuhn", "--json")
     assert ran.code == 0
     fixed = command(sys.executable, ROOT / "examples" / "minimal_bot.py", "--game", "limit")
-    ran = doctor(fixed, "--only", "bets", "-g", "kuhn", "--json")
+    ran = doctor(fixed, "--situation", "bets", "-g", "kuhn", "--json")
     assert (ran.code, ran.kinds) == (1, {"crashed"})
     assert "does not fit the game assumed" in ran.data["findings"][0]["output"][-1]
 
@@ -227,7 +238,7 @@ def test_a_bot_for_another_game_says_so_in_its_last_words(doctor: Doctor) -> Non
 def test_a_game_file(doctor: Doctor, tmp_path: Path) -> None:
     source = ROOT / "tests" / "conformance" / "data" / "games" / "sidepots.nolimit.3p.game"
     path = shutil.copy(source, tmp_path / "mine.game")
-    ran = doctor("random", "-g", str(path), "--only", "side-pots", "--json")
+    ran = doctor("random", "-g", str(path), "--situation", "side-pots", "--json")
     assert (ran.code, ran.data["hands"], ran.data["situations"][0]["result"]) == (0, 3, "ok")
 
 
@@ -279,7 +290,7 @@ def test_one_connection_of_a_client(background: list[Background]) -> None:
 
 def test_strangers_are_turned_away_while_a_client_is_awaited(background: list[Background]) -> None:
     (port,) = free_ports(1)
-    one = Background("tcp", "-g", "kuhn", "--port", str(port), "--only", "bets", "--json")
+    one = Background("tcp", "-g", "kuhn", "--port", str(port), "--situation", "bets", "--json")
     background.append(one)
     assert one.waiting_line().startswith("waiting for the bot at ")
     for words, problem in (
@@ -297,7 +308,17 @@ def test_strangers_are_turned_away_while_a_client_is_awaited(background: list[Ba
 def test_a_client_that_comes_again(background: list[Background]) -> None:
     (port,) = free_ports(1)
     one = Background(
-        "tcp", "-g", "kuhn", "--port", str(port), "--reconnect", "--only", "bets", "--only", "cut-off", "--json"
+        "tcp",
+        "-g",
+        "kuhn",
+        "--port",
+        str(port),
+        "--reconnect",
+        "--situation",
+        "bets",
+        "--situation",
+        "cut-off",
+        "--json",
     )
     background.append(one)
     for _ in range(2):
@@ -314,7 +335,7 @@ def test_an_interrupt_ends_the_bot(background: list[Background], tmp_path: Path,
         f"{CONNECT}hello()\nimport time\ns.recv(100)\n"
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     )
-    one = Background(write_program(tmp_path, "bot.py", code), "--only", "bets", "--verbose", "--timeout", "600")
+    one = Background(write_program(tmp_path, "bot.py", code), "--situation", "bets", "--verbose", "--timeout", "600")
     background.append(one)
     while not one.waiting_line().startswith("dealer  MATCHSTATE"):
         assert one.process.poll() is None
@@ -348,7 +369,7 @@ def _content(path: Path) -> str:
         ((), "name a bot to examine"),
         (("nobody",), "'nobody' is neither a built-in bot"),
         (("calling", "-g", "nogame"), "no such game or file"),
-        (("calling", "--only", "x"), "there is no situation 'x'; there are: handshake, "),
+        (("calling", "--situation", "x"), "there is no situation 'x'; there are: handshake, "),
         (("tcp", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1 port any"),
         (("tcp", "--host", ""), "--host: an address is needed"),
     ],
@@ -376,14 +397,14 @@ def test_the_list_of_situations(doctor: Doctor) -> None:
 
 
 def test_every_line_is_shown_on_request(doctor: Doctor) -> None:
-    ran = doctor("calling", "--only", "folds", "-g", "kuhn", "--verbose")
+    ran = doctor("calling", "--situation", "folds", "-g", "kuhn", "--verbose")
     lines = ran.err.splitlines()
     assert lines[:2] == ["bot     VERSION:2.0.0", "dealer  MATCHSTATE:0:0::As|"]
     assert "bot     MATCHSTATE:0:0::As|:c" in lines
 
 
 def test_quiet_is_one_sentence(doctor: Doctor) -> None:
-    ran = doctor("calling", "--only", "folds", "-g", "kuhn", "-q")
+    ran = doctor("calling", "--situation", "folds", "-g", "kuhn", "-q")
     assert ran.err == ""
     (line,) = ran.out.splitlines()
     assert line.startswith("Nothing wrong found in ")

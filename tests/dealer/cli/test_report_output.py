@@ -1,4 +1,4 @@
-"""The report of a re-made work in a terminal."""
+"""A report in a terminal, and its page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from dealer.cli.console import Terminal
-from dealer.cli.reports import show_report, write_report
+from dealer.cli.report_output import show_report
 from tests.bots.studies.test_report import REPORT
 
 
@@ -30,6 +30,6 @@ def test_the_page_is_written(tmp_path: Path) -> None:
     out = io.StringIO()
     terminal = Terminal()
     terminal.out = Console(file=out, width=400)
-    write_report(terminal, REPORT, tmp_path / "page.html")
+    show_report(terminal, REPORT, tmp_path / "page.html")
     assert "<svg" in (tmp_path / "page.html").read_text("utf-8")
     assert "page.html" in out.getvalue()

@@ -1,4 +1,4 @@
-"""Long computations spread over workers, and interrupted: their options, their workers, their ends."""
+"""Long computations: their options, their workers, and their folders, from which the same command resumes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from dealer.cli.console import abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 
 _PANEL: Final = "Where it is computed"
-
+TRAINING: Final = "Training"
+"""The panel of the options that decide what is trained."""
 RunFolder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="Where what is finished is kept; made if it is not there.")
+    Path, typer.Argument(metavar="FOLDER", help="Folder for finished work; created if it does not exist.")
 ]
 WorkerCount = Annotated[
     int,
@@ -32,9 +33,24 @@ Scheduler = Annotated[
 ]
 
 
+LearnerGame = Annotated[
+    str, typer.Option("--game", help="A game (see 'arena games'), or a .game file.", rich_help_panel=TRAINING)
+]
+LearnerOpponents = Annotated[
+    str,
+    typer.Option(
+        "--opponents",
+        metavar="BOTS",
+        help="The field to learn against: bots separated by blanks. Fewer than there are seats are repeated, more take "
+        "turns.",
+        rich_help_panel=TRAINING,
+    ),
+]
+
+
 @contextlib.contextmanager
 def workers_from(count: int, scheduler: str | None = None) -> Iterator[Workers | None]:
-    """The workers asked for; None for this process."""
+    """The workers of the options; None for this process."""
     if scheduler is not None and count > 1:
         abort("--workers counts processes of this machine, and a cluster has workers of its own: leave one out")
     if scheduler is None and count == 1:
@@ -46,9 +62,9 @@ def workers_from(count: int, scheduler: str | None = None) -> Iterator[Workers |
 
 @contextlib.contextmanager
 def resumable(folder: Path, what: str) -> Iterator[None]:
-    """Whatever ends the command early, say what the folder holds, and how to go on."""
+    """If the command is stopped early, report what the folder holds and how to resume."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    how = f"{folder} holds {what}: the same command goes on"
+    how = f"{folder} holds {what}: the same command resumes"
     try:
         yield
     except KeyboardInterrupt:
