@@ -44,8 +44,10 @@ MOST_MODULES = 24
 """Of a folder; the command line has a file for every command."""
 
 MOST_POSITIONAL = 6
-WORDY = ("engine.kernels.betting", "engine.kernels.draw", "engine.kernels.matchups", "logs.acpc_log", "logs.tracker")
-WORDY += (
+WORDY = (
+    "engine.kernels.betting",
+    "engine.kernels.draw",
+    "engine.kernels.matchups",
     "bots.cfr.walk",
     "bots.kuhn.kernel",
     "bots.learner.kernel",

@@ -138,7 +138,9 @@ def main() -> None:
         play_all_pairs(address, token)
         browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if is_root else [])
         for scheme in ("light", "dark"):
-            page = browser.new_page(viewport={"width": 900, "height": 620}, color_scheme=scheme)
+            page = browser.new_page(
+                viewport={"width": 900, "height": 760}, color_scheme=scheme, reduced_motion="reduce"
+            )
             page.set_default_timeout(120_000)
             page.goto(f"{address}standings/{GAME}")
             take(page, HERE / f"standings-{scheme}.png")

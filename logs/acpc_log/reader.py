@@ -366,16 +366,16 @@ class _LogReader:
             text = line.split(":", 3)[2] if line.startswith("STATE:") else ""
             times, comments = self._notes.notes(hand_number, betting, text)
         return HandRecord(
-            betting.game,
-            self._match_name,
-            hand_number,
-            match.seating.names,
-            seats,
-            deal,
-            betting,
-            values,
-            times,
-            comments,
+            game=betting.game,
+            match_name=self._match_name,
+            hand_number=hand_number,
+            names_by_seat=match.seating.names,
+            seats=seats,
+            deal=deal,
+            betting=betting,
+            values=values,
+            times=times,
+            comments=comments,
         )
 
     def _check_number(self, match: _Match, line_number: int, hand_number: int) -> None:

@@ -522,8 +522,16 @@ class _Counting:
                 betting = self._ways[self._way[hand]].betting
                 deal = _deal(hands.cards[hand], betting)
                 values = tuple(hands.values[hand].tolist())
-                number = int(hands.numbers[hand])
-                record = HandRecord(betting.game, match, number, names, seats, deal, betting, values)
+                record = HandRecord(
+                    game=betting.game,
+                    match_name=match,
+                    hand_number=int(hands.numbers[hand]),
+                    names_by_seat=names,
+                    seats=seats,
+                    deal=deal,
+                    betting=betting,
+                    values=values,
+                )
                 counts.keep(BigPot(blinds, -(counts.hands + hand), record))
 
 

@@ -192,7 +192,7 @@ def _positions(bots: Sequence[BotStatistics]) -> TableView:
 
 
 def _streets(bots: Sequence[BotStatistics]) -> TableView:
-    heads = _plain("bot", "street", "seen", "folds", "checks", "calls", "bets", "raises")
+    heads = _plain("bot", "street", "seen") + _plain("folds", "checks", "calls", "bets", "raises")
     streets = tuple(
         (
             shown(bot.name),
