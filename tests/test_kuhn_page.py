@@ -6,6 +6,8 @@ import pytest
 
 from bots.kuhn.games import KuhnGame, Variant, model
 from bots.kuhn.runs import best_answer
+from bots.studies.kuhn import _hand_calculations
+from bots.studies.kuhn_sections import _tests_of_the_fittest
 from bots.studies.report import printed_figures, with_blocks
 from tests.scripts import script
 
@@ -27,6 +29,14 @@ def test_each_printed_figure_has_one_verdict() -> None:
     assert f"Of {len(printed)} printed figures" in REMAKE.stored()["sentences"][1]
     for name in ("classic", "breadth", "depth", "both"):
         assert len(tables[name]["rows"]) == len(printed_figures("kuhn")["best"][name])
+
+
+def test_tables_that_need_no_runs_are_those_of_the_report() -> None:
+    tables = REMAKE.stored()["tables"]
+    for name, section in (("printed strategies", _tests_of_the_fittest()), ("sums", _hand_calculations())):
+        (view,) = section.tables
+        assert [list(row) for row in view.rows] == tables[name]["rows"]
+        assert view.note == tables[name]["note"]
 
 
 def test_what_was_printed_and_what_is_possible() -> None:

@@ -330,12 +330,9 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
         return Claim(quantity, text, interval)
     # A sample without any spread is no exact figure.
     room = ours.half_width_95 * (1 + factor**2) ** 0.5 if ours.half_width_95 else None
-    verdict, why = Verdict.within(printed, ours.value, room), ""
-    if verdict is Verdict.UNDECIDED:
-        why = _TOO_FEW
-    elif verdict is Verdict.NOT_REPRODUCED:
-        why = f"ours is {'higher' if ours.value > printed else 'lower'} than chance explains"
-    return Claim(quantity, text, interval, f"{printed:,.{digits}f}", verdict, why)
+    far = f"ours is {'higher' if ours.value > printed else 'lower'} than chance explains"
+    reasons = {Verdict.UNDECIDED: _TOO_FEW, Verdict.NOT_REPRODUCED: far}
+    return Claim.measured(quantity, (printed, f"{printed:,.{digits}f}"), (ours.value, text), room, interval, reasons)
 
 
 # ---- style

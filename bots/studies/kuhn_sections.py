@@ -343,8 +343,9 @@ _EQUILIBRIUM: Final = 0.01
 """Chips per hand: a population with a larger mean exploitability is not in equilibrium."""
 _TEST_HANDS: Final = 1000
 """Hands of each of the thesis's tests of its evolved strategies."""
+_LEAST_LUCK: Final = 2.0
 _MOST_LUCK: Final = 5.0
-"""Standard errors above what a strategy wins that hardly any number of tests reaches."""
+"""Standard errors above its value that the highest of many tests of a strategy reaches: at least, and at most."""
 _LEVEL: Final = 0.004
 """How far from the printed average ours may lie."""
 _CLASSIC: Final = KuhnGame(Variant.CLASSIC)
@@ -499,28 +500,22 @@ def _tests_of_the_fittest() -> Section:
             value = expected_value(_CLASSIC, *players) * (-1 if seat else 1)
             error = standard_deviation(_CLASSIC, *players) / _TEST_HANDS**0.5
             printed, up_to = _PRINTED["won"][name][at], _PRINTED["up_to"][name][at]
-            off, verdict = abs(printed - value) / error, Verdict.within(printed, value, 2 * error)
-            why = {
-                Verdict.NOT_REPRODUCED: f"{off:.1f} standard errors away",
+            luck = (up_to - value) / error
+            reasons = {
+                Verdict.NOT_REPRODUCED: f"{abs(printed - value) / error:.1f} standard errors away",
                 Verdict.UNDECIDED: "1,000 hands cannot distinguish it from 0, or from twice as much",
             }
-            rows.append(
-                Claim(
-                    f"the {who} wins from {name.capitalize()}",
-                    f"{value:.4f}",
-                    f"± {1.96 * error:.3f} in 1,000 hands",
-                    f"{printed:g}",
-                    verdict,
-                    why.get(verdict, ""),
-                )
-            )
+            figures = (printed, f"{printed:g}"), (value, f"{value:.4f}")
+            about = f"the {who} wins from {name.capitalize()}"
+            interval = f"± {1.96 * error:.3f} in 1,000 hands"
+            rows.append(Claim.measured(about, *figures, 2 * error, interval, reasons))
             rows.append(
                 Claim(
                     f"… and up to (exact value plus {LUCK} standard errors)",
                     f"{value + LUCK * error:.3f}",
                     printed=f"{up_to:g}",
-                    verdict=Verdict.LUCKY if up_to <= value + _MOST_LUCK * error else Verdict.NOT_REPRODUCED,
-                    why=f"{(up_to - value) / error:.1f} standard errors of 1,000 hands above its value",
+                    verdict=Verdict.LUCKY if _LEAST_LUCK <= luck <= _MOST_LUCK else Verdict.NOT_REPRODUCED,
+                    why=f"{luck:.1f} standard errors of 1,000 hands above its value",
                 )
             )
     note = "Ours are exact; the interval contains 95 % of the averages of 1,000 hands."

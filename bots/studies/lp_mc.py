@@ -213,15 +213,10 @@ def _whole_bot(played: dict[str, MatchWinnings]) -> Section:
     for opponent, printed in PRINTED_FULL.items():
         won = played[opponent]
         room = won.half_width * (1 + won.hands / _PRINTED_HANDS) ** 0.5 if won.half_width else None
-        verdict = Verdict.within(printed, won.mean, room)
-        interval, why = f"± {won.half_width:.3f}" if won.half_width else "", ""
-        if verdict is Verdict.UNDECIDED:
-            why = _TOO_FEW
-        elif verdict is Verdict.NOT_REPRODUCED:
-            why = _REASONS[opponent]
-        claims.append(
-            Claim(f"against the {opponent} player", f"{won.mean:+.3f}", interval, f"{printed:+.4f}", verdict, why)
-        )
+        interval = f"± {won.half_width:.3f}" if won.half_width else ""
+        reasons = {Verdict.UNDECIDED: _TOO_FEW, Verdict.NOT_REPRODUCED: _REASONS[opponent]}
+        figures = (printed, f"{printed:+.4f}"), (won.mean, f"{won.mean:+.3f}")
+        claims.append(Claim.measured(f"against the {opponent} player", *figures, room, interval, reasons))
     least = min(won.mean - won.half_width for won in played.values())
     is_winner = least > 0 and all(won.half_width for won in played.values())
     verdict, why = (Verdict.REPRODUCED, "") if is_winner else (Verdict.UNDECIDED, _TOO_FEW)

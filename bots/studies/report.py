@@ -129,6 +129,20 @@ class Claim:
             raise ValueError(f"{self.quantity}: the reason why it is {self.verdict.value} is missing")
 
     @classmethod
+    def measured(
+        cls,
+        quantity: str,
+        printed: tuple[float, str],
+        ours: tuple[float, str],
+        room: float | None,
+        interval: str,
+        reasons: Mapping[Verdict, str],
+    ) -> Claim:
+        """A claim that `Verdict.within` decides, about two figures and their texts; `reasons` by verdict."""
+        verdict = Verdict.within(printed[0], ours[0], room)
+        return cls(quantity, ours[1], interval, printed[1], verdict, reasons.get(verdict, ""))
+
+    @classmethod
     def plain(cls, quantity: str, printed: str, ours: str, is_same: bool, why: str, interval: str = "") -> Claim:
         """A claim that a yes or no decides; `why` is the reason of a no."""
         verdict = Verdict.REPRODUCED if is_same else Verdict.NOT_REPRODUCED
