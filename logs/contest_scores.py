@@ -248,7 +248,7 @@ class ContestScores:
 
     @property
     def worst_deals(self) -> tuple[NotableDeal, ...]:
-        """The deals that anybody lost most on over all seatings, the worst first."""
+        """The deals with the largest loss of a player over all seatings, the worst first."""
         found = [
             one
             for player in self._players.values()

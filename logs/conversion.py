@@ -97,13 +97,13 @@ def convert(
     top = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in source.files])
     source = replace(source, times=True)
     heroes: dict[str, str] = {}
-    told: set[ExportWarning] = set()
+    given: set[ExportWarning] = set()
     converted = 0
     furthest: Exporter | None = None
 
     def warn(warning: ExportWarning) -> None:
-        if warning not in told:
-            told.add(warning)
+        if warning not in given:
+            given.add(warning)
             on_warning(warning)
 
     for file in source.files:
@@ -121,11 +121,11 @@ def convert(
                     warn(warning)
             if options.begin_us is None and first.start_us is None:
                 warn(ExportWarning(_NO_TIMES.format(file.path), lacks_begin=True))
-        beside = Path(file.path).parent
-        target = None if conversion.folder is None else conversion.folder / os.path.relpath(beside.absolute(), top)
+        parent = Path(file.path).parent
+        target = None if conversion.folder is None else conversion.folder / os.path.relpath(parent.absolute(), top)
         exporters = [
             Exporter(
-                format_, target or beside / format_.name, options, force=conversion.overwrites, skips_games=not is_log
+                format_, target or parent / format_.name, options, force=conversion.overwrites, skips_games=not is_log
             )
             for format_ in conversion.formats
         ]

@@ -60,7 +60,7 @@ class LogProblem:
     Attributes:
         path: the file, as it was given; ``<lines>`` for lines without a file.
         line_number: 1-based.
-        column: 1-based index of the first wrong character in the line; None where none can be told.
+        column: 1-based index of the first wrong character in the line; None where it is unknown.
         problem: what is wrong, as a sentence without its stop.
     """
 
@@ -158,7 +158,7 @@ class HandError(LogsError, ValueError):
     Attributes:
         problem: what is wrong, as a sentence without its stop.
         line: which line of the hand is the reason, 0-based.
-        column: 1-based index of the first wrong character in the line; None where none can be told.
+        column: 1-based index of the first wrong character in the line; None where it is unknown.
     """
 
     def __init__(self, problem: str, line: int = 0, column: int | None = None) -> None:
@@ -197,7 +197,7 @@ class ExportError(LogsError):
 
 
 class StopRuleError(LogsError, ValueError):
-    """Something is not a stop rule (see `logs.estimation.stopping`): says why, and what is accepted."""
+    """A text that is not a stop rule (see `logs.estimation.stopping`): the message lists what is accepted."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(

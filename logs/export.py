@@ -6,7 +6,7 @@
     exporter.close()
 
 A hand that a format cannot express is left out and counted (`skipped`); a game that it does not have is an error before
-anything is written. An existing file is never touched unless `force` says so. What a file holds depends on the hands
+anything is written. An existing file is never touched without `force`. What a file holds depends on the hands
 alone, so a match exported while it runs and exported again from its log gives the same bytes.
 """
 

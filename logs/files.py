@@ -27,7 +27,7 @@ def opened(path: str, *, errors: str = "surrogateescape", newline: str | None = 
     """A file to be read as text, without its byte order mark; see the built-in `open` for the arguments.
 
     Raises:
-        LogError: it is a pipe or a device, its compression is damaged, or it is not compressed as its name says.
+        LogError: it is a pipe or a device, its compression is damaged, or its compression is not the one of its name.
         OSError: it cannot be read.
     """
     mode = os.stat(path).st_mode
@@ -43,7 +43,7 @@ def opened(path: str, *, errors: str = "surrogateescape", newline: str | None = 
         except damages as error:
             raise LogError(path, f"it cannot be uncompressed to its end: {error}") from None
         except OSError as error:
-            # What bz2 says of damage has no number.
+            # Errors of bz2 about damage have no number.
             if error.errno is None:
                 raise LogError(path, f"it cannot be uncompressed to its end: {error}") from None
             raise

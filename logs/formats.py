@@ -6,12 +6,12 @@ read a file. Adding one takes a module that makes such a value and a line in `lo
 
 **Money.** Chips as amounts of money: exact, and without more decimals than money has.
 
-The ACPC counts whole chips and splits pots into exact parts; card rooms count cents. A `Scale` says what a chip is
+The ACPC counts whole chips and splits pots into exact parts; card rooms count cents. A `Scale` gives what a chip is
 worth and turns chips into units, the smallest coin: whole numbers, so that what is paid out sums to the chips put in.
 
     Rake(per_cent=5, step="0.25", cap=3)     # a quarter for every five, three at most; nothing without a flop
 
-A `Rake` says what is taken of a pot, and is what the writers of card-room formats take as their `rake`: it is called
+A `Rake` is what is taken of a pot, and is what the writers of card-room formats take as their `rake`: it is called
 with the chips in the pot and whether a flop was dealt, and returns chips. Any function of that shape will do in place
 of a schedule. All of its amounts are in chips; where a chip is worth a cent, a cap of three dollars is 300.
 
@@ -27,7 +27,7 @@ database.
 
 Why a digest of the match rather than of each hand: within a match no two numbers are then ever the same, while a
 million digests of that size would collide somewhere with a chance of four in seven. Why only three digits are kept free
-for the hand's number: matches of one size overlap the less, the more digits tell them apart. A longer match
+for the hand's number: matches of one size overlap the less, the more digits distinguish them. A longer match
 just runs on into the thousands behind its own, which is no worse than having reserved them. With n matches of h hands
 some two of them overlap with a chance of about n * n * max(1, 2 * h / 1000 - 1) / 1.2e9: 1 in 1,200 for a thousand
 matches of a thousand hands, 1 in 60 for a hundred matches of a million. Five digits for the match and seven for the
@@ -332,7 +332,7 @@ class MatchWriter(NamedTuple):
     Attributes:
         write: makes the text of a hand, given the number of hands that the file already holds; raises `LogsError`
             for a hand that the format cannot express.
-        ahead_s: tells how many seconds after its real time the last hand is dated.
+        ahead_s: takes how many seconds after its real time the last hand is dated.
     """
 
     file_name: str

@@ -119,7 +119,7 @@ class HandIndex:
     """The matches of one file, in its order.
 
     Attributes:
-        problems: what was met in it and left out; of logs only what is asked for is read, and what it says.
+        problems: what was met in it and left out; of logs only the hands that are asked for are read.
     """
 
     path: str

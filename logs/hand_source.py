@@ -189,7 +189,7 @@ def find(
 
     Args:
         paths: of files and folders.
-        chip_value: what a chip is worth in the money of all files but ACPC logs; None for what it is worth in the
+        chip_value: the value of a chip in the money of all files but ACPC logs; None for its value in the
             format, or in those of its files that are read together: the smallest unit of them all.
 
     Raises:
@@ -368,7 +368,7 @@ _LIKENESSES: Final = (
 
 
 def _likeness(lines: Sequence[str]) -> str | None:
-    """What a file that is none of ours looks like, as a sentence without its stop; None if it is not recognised."""
+    """What an unsupported file looks like, as a sentence without its stop; None if it is not recognised."""
     if not all(map(is_text, lines)):
         return "it is not text, and only ACPC logs, PHH and PokerStars texts are read"
     for pattern, sentence in _LIKENESSES:

@@ -130,7 +130,7 @@ def parse_own_lines(text: str, *, is_limit: bool) -> list[HandTransactions] | No
     if not found or len(found) != text.count("\n") or not text.endswith("\n"):
         return None
     actions, numbers, *parts = zip(*found, strict=True)
-    # In limit games the lenient reading drops sizes; in others it knows no raise without one.
+    # In limit games the lenient reading drops sizes; in others it accepts no raise without one.
     if (max(map(len, actions)) > 1) if is_limit else ("r" in actions):
         return None
     sent_us, received_us = (map(int, map(add, parts[i], parts[i + 1])) for i in (0, 2))

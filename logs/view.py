@@ -109,7 +109,7 @@ def hand_events(
     values: tuple[float, ...] | None,
     showing: Sequence[Position] | None = None,
 ) -> tuple[HandEvent, ...]:
-    """All that has happened in a hand: what was told before stays as it is when more has happened.
+    """All that has happened in a hand: earlier events stay as they are when more has happened.
 
     Args:
         betting: so far.
@@ -139,7 +139,7 @@ def hand_events(
 
 
 def events_of(record: HandRecord) -> tuple[HandEvent, ...]:
-    """All that has happened in a finished hand; whoever has to show first does."""
+    """All that has happened in a finished hand; the player that has to show first does."""
     showing = showdown_order(record, betting_steps(record.betting))
     return hand_events(record.betting, record.deal.hole_cards, record.deal.board, record.values, showing)
 
@@ -284,7 +284,7 @@ def views_of(record: HandRecord) -> tuple[HandView, ...]:
         record.deal.hole_cards,
         events=events_of(record),
         values=record.values,
-        said=_comments_by_action(record),
+        comments_at=_comments_by_action(record),
         times=record.times,
     )
 
@@ -304,7 +304,7 @@ def live_views(
         board: so far.
     """
     events = hand_events(betting, tuple(hole_cards), board, None)
-    return _views(betting, names, hole_cards, events=events, values=None, said={}, times=())
+    return _views(betting, names, hole_cards, events=events, values=None, comments_at={}, times=())
 
 
 def _has_deep_stack(game: Game, position: int) -> bool:
@@ -420,7 +420,7 @@ def _views(
     hole_cards: Sequence[tuple[Card, ...]],
     events: Sequence[HandEvent],
     values: tuple[float, ...] | None,
-    said: Mapping[int, Sequence[tuple[str, str]]],
+    comments_at: Mapping[int, Sequence[tuple[str, str]]],
     times: Sequence[Times],
 ) -> tuple[HandView, ...]:
     table = _Table(betting, names, hole_cards)
@@ -435,13 +435,13 @@ def _views(
         comments: Sequence[tuple[str, str]] = ()
         time_ms = None
         if isinstance(event, Acted):
-            comments = said.get(number, ())
+            comments = comments_at.get(number, ())
             time_ms = (times[number].received_us - times[number].sent_us) / 1000 if number < len(times) else None
         found.append(table.view(words, comments, time_ms, begins_round=isinstance(event, Dealt)))
     if values is not None:
         end = found[-1]
         seats = tuple(replace(seat, value=value) for seat, value in zip(end.seats, values, strict=True))
-        last_words = [words for at, comments in sorted(said.items()) if at >= table.acted for words in comments]
+        last_words = [words for at, comments in sorted(comments_at.items()) if at >= table.acted for words in comments]
         found[-1] = replace(end, seats=seats, comments=(*end.comments, *last_words))
     return tuple(found)
 
@@ -510,7 +510,7 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
         SeatView(names[p], places[p], 0 if game.is_limit else game.stacks[p], _texts(hole), record.values[p])
         for p, hole in enumerate(record.deal.hole_cards)
     )
-    said = _comments_by_action(record)
+    comments_at = _comments_by_action(record)
     acted = 0
     times_ms = [(received_us - sent_us) / 1000 for sent_us, received_us in record.times]
     steps: list[ReplayStep] = []
@@ -531,18 +531,18 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
         if isinstance(event, Acted):
             pot += event.added
             time_ms = times_ms[acted] if acted < len(times_ms) else None
-            steps.append(ReplayStep(name, words, (), pot, tuple(said.get(acted, ())), time_ms))
+            steps.append(ReplayStep(name, words, (), pot, tuple(comments_at.get(acted, ())), time_ms))
             acted += 1
             continue
         pot += event.chips if isinstance(event, Posted) else 0
         pot -= event.chips if isinstance(event, Returned) else 0
         steps.append(ReplayStep(name, words, (), pot, (), None))
-    last_words = tuple(words for at, comments in sorted(said.items()) if at >= acted for words in comments)
+    last_words = tuple(words for at, comments in sorted(comments_at.items()) if at >= acted for words in comments)
     return ReplayedHand(shown(record.match_name), record.hand_number, pot_in_blinds, seats, tuple(steps), last_words)
 
 
 def _shows(event: Shown) -> str:
-    """What is said of a player at the showdown: ``shows a pair of Kings``, in hold'em."""
+    """What a player does at the showdown: ``shows a pair of Kings``, in hold'em."""
     return " ".join(filter(None, ("shows", event.strength))) if event.cards else "does not show"
 
 

@@ -91,7 +91,7 @@ class FileLock:
             if IS_WINDOWS or _is_still(path, file):
                 self._file = file
                 return
-            # Whoever had it has removed the file in between.
+            # Its last holder has removed the file in between.
             file.close()
 
     def close(self) -> None:

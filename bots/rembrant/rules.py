@@ -302,8 +302,8 @@ class Style:
     )
     four_straight: str = option(
         "fold",
-        "what four cards to a straight on the board mean for a hand below a straight: fold, no bet is paid, in the "
-        "work's own words; slash, they decide only the cells with a slash",
+        "what four cards to a straight on the board mean for a hand below a straight: fold, no bet is paid, as the "
+        "text of the paper requires; slash, they decide only the cells with a slash",
     )
     complete: int = option(
         8, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table says check"

@@ -386,12 +386,11 @@ def _states() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
 
 
 FIELDS: Final = ("random", "calling", "raising")
-"""What the player has to beat at a table of ten."""
+"""The opponents that the player must beat at a table of ten."""
 _FIELDS_TIMES: Final = 5
-"""So many times the deals of other matches are played against these: they have to be distinguished from zero."""
+"""Factor for the deals against these, whose results must differ from zero significantly."""
 _LEFT_OUT: Final = ("learner", "lbr")
-"""One plays by what it has played before, so that deals are no units; the other knows the policy of an opponent of its
-own."""
+"""`learner` depends on earlier deals, so deals are not independent; `lbr` needs the policy of an opponent."""
 _PARTS: Final = 4
 _US: Final = "evolved"
 

@@ -50,12 +50,10 @@ class _PrintedPlayer(NamedTuple):
 
     @property
     def dollars(self) -> float:
-        """What the hands at the end won together."""
         return sum(row.dollars for row in self.finals)
 
     @property
     def flops(self) -> int:
-        """How many hands saw a flop."""
         return sum(row.times for row in self.finals)
 
 
@@ -105,7 +103,7 @@ def _interval_text(estimate: Estimate, digits: int) -> str:
 
 # ---- winnings
 def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
-    """What each player won on the deals of its training and on others: after the flop, as printed, and in all hands."""
+    """Winnings on the deals of the training and on unseen ones: after the flop, as printed, and in all hands."""
     after, whole = [], []
     for player in players:
         deals = PLAYED["player" if player.name == "player" else "trainer"] // 100

@@ -79,7 +79,7 @@ class _ThirdsBot(Bot):
 def play_full(
     strategy: str, opponent: str, marks: Sequence[int], options: SimulationOptions = _DEFAULTS
 ) -> list[MatchWinnings]:
-    """What the whole bot has won in duplicates after each of some even numbers of hands, in rising order."""
+    """Winnings of the whole bot in duplicates after each of some even numbers of hands, in rising order."""
     others: dict[str, Bot] = {"raising": RaisingBot(), "random": _ThirdsBot(), "calling": CallingBot()}
     game = find_game("limit")[1]
     bots = [LpMcBot(options, preflop=strategy, seed=SEED), others[opponent]]

@@ -1,9 +1,9 @@
-"""What the report of a study is made of, and its page: figures next to the printed ones, with verdicts.
+"""The values of a study's report, and its page: figures compared with the printed ones, with verdicts.
 
     report = Report("The agent", ("It wins.",), (("seed", "1"),), (Section("Winnings", (), (table, chart)),))
     page = format_report(report)
 
-All values are frozen and equal by content. The page is one HTML file with everything in it, nothing fetched.
+All values are frozen and equal by content. The page is one HTML file that fetches nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 @cache
-def printed_figures(work: str) -> dict[str, Any]:
-    """What a publication prints, from the file ``WORK_printed.json``."""
-    found: dict[str, Any] = json.loads(files("bots.studies").joinpath(f"{work}_printed.json").read_text("utf-8"))
+def printed_figures(name: str) -> dict[str, Any]:
+    """The printed figures of a publication, from the file ``NAME_printed.json``."""
+    found: dict[str, Any] = json.loads(files("bots.studies").joinpath(f"{name}_printed.json").read_text("utf-8"))
     return found
 
 
@@ -62,7 +62,7 @@ def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[str]], *, ali
 
 
 class Verdict(enum.Enum):
-    """What became of a printed figure; its value is how people read it."""
+    """The verdict on a printed figure; its value is its text."""
 
     REPRODUCED = "reproduced"
     LUCKY = "reproduced only as a lucky maximum"
@@ -86,7 +86,7 @@ class Verdict(enum.Enum):
 
 
 def student_point(freedom: int, tail: float = 0.025) -> float:
-    """What a variable of Student's t exceeds with probability `tail`, to three digits from 4 degrees of freedom on.
+    """The point that Student's t exceeds with probability `tail`, to three digits from 4 degrees of freedom on.
 
     The expansion of Abramowitz and Stegun, 26.7.5.
     """
@@ -147,7 +147,7 @@ class Claims:
     @property
     def view(self) -> TableView:
         """As a table; columns that would be empty are left out."""
-        heads = (("", ""), ("printed", "the figure of the work"), ("ours", ""), ("interval", ""), ("verdict", ""))
+        heads = (("", ""), ("printed", "the published figure"), ("ours", ""), ("interval", ""), ("verdict", ""))
         rows = [
             (row.quantity, row.printed or ABSENT, row.ours, row.interval, row.verdict.value, row.why)
             for row in self.rows
@@ -241,7 +241,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report: first what was found, in sentences, then what was played, as pairs of a name and a value."""
+    """A report: findings as sentences, settings as pairs of a name and a value, and sections."""
 
     title: str
     sentences: tuple[str, ...]

@@ -66,5 +66,5 @@ def hand_text(record: HandRecord) -> str:
             lines.append(f"  {step.words}{': ' if step.cards else ''}{' '.join(step.cards)} (pot {step.pot:,})")
         else:
             lines.append(f"    {step.name:<{width}}  {step.words}")
-        lines += [f"    {'':<{width}}  {name} says: {text}" for name, text in step.comments]
+        lines += [f"    {'':<{width}}  {name}: {text}" for name, text in step.comments]
     return "\n".join([*lines, ""])

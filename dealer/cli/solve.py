@@ -35,7 +35,7 @@ def equities(
 ) -> None:
     """Count every class of starting hands against every other over all boards, and compare with the shipped table.
 
-    Exit code 1 says that they differ.
+    Exit code 1: they differ.
     """
     terminal = context.ensure_object(Terminal)
     from engine.generators import boards_from, compile_matchups, count_wins

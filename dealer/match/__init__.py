@@ -5,7 +5,7 @@
     match.receive(Seat(0), data)           # bytes that came from it
     match.check_time(time.monotonic_ns())  # when `match.deadline_ns` has passed
 
-Everything that happens is told to the watchers as events. `dealer.match.in_process` plays bots of this process instead.
+Everything that happens reaches the watchers as events. `dealer.match.in_process` plays bots of this process instead.
 """
 
 from dealer.errors import Cause

@@ -1,7 +1,7 @@
 """Why a match ended early, or a player lost its part in it: values that carry the facts and no wording.
 
 A `PlayerCause` is the fault of a player: it ends the match under `FaultPolicy.END`, and costs that player its part
-under the other policies. A `MatchCause` ends the match under every policy. Sentences are made where somebody reads
+under the other policies. A `MatchCause` ends the match under every policy. Sentences are composed where they are shown
 them: for people in `dealer.match.sentences`, as the reference dealer prints them in `dealer.reference.command`.
 Times are integer microseconds.
 """

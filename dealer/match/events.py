@@ -1,8 +1,8 @@
-"""What happens in a match, as values, and who is told.
+"""What happens in a match, as values, and who is notified.
 
-Events are frozen, equal by content and picklable. A match tells its watchers each event they want, in order, through
+Events are frozen, equal by content and picklable. A match sends its watchers each event they want, in order, through
 one method; a watcher never answers. It raises only `OSError` (a full disk), which ends that match: what cannot be
-written has not happened, so the watchers after it are not told. Times are microseconds of Unix time.
+written has not happened, so the watchers after it are not notified. Times are microseconds of Unix time.
 
     class Printer(Watcher):
         def notice(self, event: Event) -> None:
@@ -103,7 +103,7 @@ class ActionPlayed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A hand is over: what the logs say of it. Told before `HandFinished`, for which a record has to be made.
+    """A hand is over: what the logs have of it. Sent before `HandFinished`, for which a record has to be made.
 
     Attributes:
         line: its line of the ACPC log, the end included.
@@ -157,7 +157,7 @@ class MatchEnded:
 
 @dataclass(frozen=True, slots=True)
 class StrayConnection:
-    """Somebody connected to the port of a seat and was turned away: not the player, as far as anybody can tell.
+    """A client connected to the port of a seat and was rejected: it is not recognised as the player.
 
     Attributes:
         line: how its words began; empty if there were none.
@@ -189,10 +189,10 @@ Notice: TypeAlias = Callable[[Event], None]
 
 
 class Watcher:
-    """Somebody who is told events; override `notice`.
+    """A receiver of events; override `notice`.
 
     Attributes:
-        wants: the kinds of events it is told. Those about single actions and lines cost time in every action, so
+        wants: the kinds of events it gets. Those about single actions and lines cost time in every action, so
             they come only to watchers that name them.
     """
 
@@ -209,7 +209,7 @@ class Watcher:
 
 
 class Audience:
-    """The watchers of one match, told in the order given."""
+    """The watchers of one match, notified in the order given."""
 
     def __init__(self, watchers: Sequence[Watcher]) -> None:
         self._notices: dict[type, tuple[Notice, ...]] = {
@@ -217,20 +217,20 @@ class Audience:
         }
 
     def wants(self, kind: type) -> bool:
-        """Whether anybody wants this kind of event; if not, it need not be made."""
+        """Whether a watcher wants this kind of event; if not, it need not be made."""
         return bool(self._notices[kind])
 
-    def tell(self, event: Event) -> None:
-        """Tell an event to those who want it.
+    def publish(self, event: Event) -> None:
+        """Send an event to the watchers that want it.
 
         Raises:
-            OSError: one of them cannot keep it; those after it were not told.
+            OSError: one of them cannot keep it; those after it were not notified.
         """
         for notice in self._notices[type(event)]:
             notice(event)
 
-    def tell_failure(self, event: MatchEnded) -> None:
-        """Tell that the match has failed; a watcher that cannot keep it keeps no other from being told."""
+    def publish_failure(self, event: MatchEnded) -> None:
+        """Report that the match has failed; a watcher that cannot keep it keeps it from no other."""
         for notice in self._notices[MatchEnded]:
             with contextlib.suppress(OSError):
                 notice(event)

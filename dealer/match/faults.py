@@ -46,7 +46,7 @@ class StrayProblem(enum.Enum):
 
 
 class ReplyProblem(enum.Enum):
-    """What is wrong with a reply, as finely as the reference dealer tells it."""
+    """What is wrong with a reply, as finely as the reference dealer distinguishes it."""
 
     NO_REPLY = enum.auto()
     """It is no reply to any state."""
@@ -55,7 +55,7 @@ class ReplyProblem(enum.Enum):
     UNREADABLE_SIZE = enum.auto()
     """It raises without a readable size."""
     UNKNOWN_ACTION = enum.auto()
-    """No action stands in it."""
+    """There is no action in it."""
     ILLEGAL_ACTION = enum.auto()
     """The rules refuse the action."""
     ACTION_LIMIT = enum.auto()
@@ -85,7 +85,7 @@ class FaultPolicy(enum.Enum):
     FORFEIT = "forfeit"
     """The player checks or folds from there on."""
     RESTART = "restart"
-    """The player's process is started again, or a client that somebody else starts awaited again; the match goes on."""
+    """The player's process is started again, or its client awaited again; the match continues."""
 
 
 class Remedy(enum.Enum):
@@ -98,7 +98,7 @@ class Remedy(enum.Enum):
     RESTARTED = "started again"
     """The player's process was started again."""
     AWAITED = "awaited again"
-    """The player, whom somebody else starts, may connect again."""
+    """The player, which is started outside the dealer, may connect again."""
     FORFEITED = "checks or folds from there on"
     """The player takes no part any more."""
     MATCH_ENDED = "the match ended"

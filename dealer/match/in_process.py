@@ -3,7 +3,7 @@
     match = InProcessMatch(setup, bots, watchers)
     match.play(until_hand=setup.hands)
 
-It deals the same cards, asks the same questions and tells its watchers the same events in the same order as `Match`,
+It deals the same cards, asks the same questions and sends its watchers the same events in the same order as `Match`,
 so bots whose decisions follow from what they see and from their seeds leave the same ACPC log either way; tests compare
 the two. It is synchronous: `play` returns when the given number of hands is finished and continues when called again,
 so that a caller can advance several matches in turn.
@@ -129,7 +129,7 @@ class InProcessMatch:
                 self._fail(problem)
 
     def close(self) -> None:
-        """Tell the bots that it is over, as the end of the connection does over TCP; the watchers are told nothing.
+        """Notify the bots of the end, as the end of the connection does over TCP; the watchers get no event.
 
         Nothing to do for a match that is over.
         """
@@ -138,7 +138,7 @@ class InProcessMatch:
     # ---- one hand
 
     def _play_hand(self) -> None:
-        tell, bots, clocks = self._audience.tell, self._bots, self._clocks
+        publish, bots, clocks = self._audience.publish, self._bots, self._clocks
         absent, monotonic_ns, wants_actions = self._absent, time.monotonic_ns, self._audience.wants(events.ActionPlayed)
         for clock in clocks:
             clock.hand_us = 0
@@ -146,7 +146,7 @@ class InProcessMatch:
         hand = self._dealer.deal(self._offset_ns)
         number, seats, betting = hand.number, hand.seats, hand.betting
         if self._audience.wants(events.HandStarted):
-            tell(events.HandStarted(number, seats, hand.deal))
+            publish(events.HandStarted(number, seats, hand.deal))
         failures = bots.begin_hand(number, hand.deal, seats, betting)
         if failures or self._failed_late:
             self._lose_all([*self._failed_late, *failures])
@@ -172,18 +172,18 @@ class InProcessMatch:
                     continue
             if wants_actions:
                 asked_us, answered_us = hand.unix_us(asked_ns), hand.unix_us(now_ns)
-                tell(events.ActionPlayed(number, seat, betting, action, asked_us, answered_us))
+                publish(events.ActionPlayed(number, seat, betting, action, asked_us, answered_us))
             betting = betting.after(action)
             hand.play(betting, asked_ns, now_ns)
         record = self._dealer.settle(hand)
         if self._audience.wants(events.LogLine):
             line = format_state_line(record).encode("utf-8", "surrogateescape")
-            tell(events.LogLine(number, line, record.comments))
-        tell(events.HandFinished(record))
+            publish(events.LogLine(number, line, record.comments))
+        publish(events.HandFinished(record))
         if failures := bots.end_hand(betting):
             self._failed_late = failures
             self._keep_tracebacks(failures)
-        tell(events.HandClosed(number, tuple([clock.match_us for clock in clocks])))
+        publish(events.HandClosed(number, tuple([clock.match_us for clock in clocks])))
 
     # ---- the beginning and the end
 
@@ -191,11 +191,11 @@ class InProcessMatch:
         if self.phase is Phase.CONNECTING:
             self._asked_ns = time.monotonic_ns()
             self._offset_ns = time.time_ns() - self._asked_ns
-            self._audience.tell(events.MatchStarted(self.setup, self._asked_us()))
+            self._audience.publish(events.MatchStarted(self.setup, self._asked_us()))
         self.phase = Phase.PLAYING
 
     def _finish(self) -> None:
-        self._audience.tell(self._end(None, 0))
+        self._audience.publish(self._end(None, 0))
         self.phase = Phase.FINISHED
         self.close()
 
@@ -209,7 +209,7 @@ class InProcessMatch:
         cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
         self.phase = Phase.FAILED
         self.failure = cause
-        self._audience.tell_failure(self._end(cause, (time.monotonic_ns() - self._asked_ns) // 1000))
+        self._audience.publish_failure(self._end(cause, (time.monotonic_ns() - self._asked_ns) // 1000))
         self.close()
 
     # ---- players who fail
@@ -229,7 +229,7 @@ class InProcessMatch:
             raise MatchFailure(cause)
         self._leave(cause.seat)
         fault = Fault(cause.seat, cause.kind, self._dealer.hand_number, b"", Remedy.FORFEITED)
-        self._audience.tell(events.FaultSeen(fault))
+        self._audience.publish(events.FaultSeen(fault))
         if len(self._absent) == self.setup.game.num_players:
             raise MatchFailure(NobodyLeft())
 

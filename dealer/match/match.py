@@ -3,7 +3,7 @@
 The owner of the connections (`dealer.table.connections`, or a test) gives the bytes of each seat to `receive`, calls
 `check_time` when `deadline_ns` has passed, and gives each seat a function that writes. The match does the rest: it
 greets the players and decides what becomes of one that fails; dealing, asking and judging is done in
-`dealer.match.play`, and the watchers are told what happens.
+`dealer.match.play`, and the watchers are notified.
 
 Rules it obeys (ACPC protocol 2.0.0 and the reference server):
 
@@ -14,9 +14,9 @@ Rules it obeys (ACPC protocol 2.0.0 and the reference server):
 Beyond the reference, for owners that play many matches:
 
 - Under a policy other than `FaultPolicy.END` a player that times out, disconnects or floods does not end the match for
-  everybody: the owner finds it in `take_losses` and either brings it back (`connect`) or gives it up (`forfeit`: it
-  checks or folds from then on). Until then the match waits when it is that player's turn, and nobody's time runs.
-- `play_until` sets a hand after which the match holds: nobody is asked, nobody's time runs, until it is continued or
+  all players: the owner finds it in `take_losses` and either brings it back (`connect`) or gives it up (`forfeit`: it
+  checks or folds from then on). Until then the match waits when it is that player's turn, and no clock runs.
+- `play_until` sets a hand after which the match holds: no player is asked, no clock runs, until it is continued or
   ended with `finish`.
 - A match interrupted at the end of a hand goes on from there with its `EarlierHands`.
 """
@@ -46,7 +46,7 @@ class Match:
 
     Attributes:
         setup: what is played. phase: how far it is. failure: why it failed, when it did. has_losses: `take_losses` has
-        something to tell.
+        something to report.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Match:
 
         Args:
             setup: what is played.
-            watchers: who is told what happens.
+            watchers: who is notified.
             transactions: actions of an earlier run to go on from, as the reference does it.
             progress: whole hands of an earlier run to go on from.
         """
@@ -115,7 +115,7 @@ class Match:
 
     @property
     def question(self) -> Question | None:
-        """The question that a player has yet to answer; None while nobody's time runs."""
+        """The question that a player has yet to answer; None while no clock runs."""
         return self._play.question if self.phase is Phase.PLAYING else None
 
     def missing_seats(self) -> list[Seat]:
@@ -152,7 +152,7 @@ class Match:
         chair.clock.hand_us = used_us
 
     def open(self) -> None:
-        """Begin if nobody is awaited any more; by itself only called where an earlier run gave up every seat."""
+        """Begin if no player is awaited any more; by itself only called where an earlier run gave up every seat."""
         if self.phase is Phase.CONNECTING and not self.missing_seats():
             self.phase = Phase.GREETING
             self._guarded(self._greet)
@@ -202,7 +202,7 @@ class Match:
         if self.phase not in _OVER:
             self.phase = Phase.FAILED
             self.failure = cause
-            self._audience.tell_failure(self._play.end(cause))
+            self._audience.publish_failure(self._play.end(cause))
 
     # ---- players that fail
 
@@ -264,7 +264,7 @@ class Match:
             self._stop(problem)
         if self._play.watches_lines and self.phase is not Phase.FAILED:
             try:
-                self._audience.tell(Settled())
+                self._audience.publish(Settled())
             except OSError as problem:
                 self._stop(problem)
 
@@ -297,7 +297,7 @@ class Match:
             if version is None:
                 return
             if not version.is_supported:
-                self._audience.tell(VersionDiffers(chair.seat))
+                self._audience.publish(VersionDiffers(chair.seat))
         self.phase = Phase.PLAYING
         self._require_somebody()
         self._play.start(self._transactions)
@@ -314,5 +314,5 @@ class Match:
             self._finish()
 
     def _finish(self) -> None:
-        self._audience.tell(self._play.end(None))
+        self._audience.publish(self._play.end(None))
         self.phase = Phase.FINISHED

@@ -1,11 +1,11 @@
-"""The play of a match over bytes, hand after hand: who is asked, what the answers come to, what everybody is told.
+"""The play of a match over bytes, hand after hand: who is asked, what the answers come to, what all players receive.
 
-`Play` knows nothing of players that come and go: the match gives it chairs, and decides what becomes of a player that
+`Play` has no part in players that come and go: the match gives it chairs, and decides what becomes of a player that
 fails. Two rules about bytes:
 
 - All lines that exist at one moment for a seat leave in one write: the last state of a hand goes out together with the
-  first of the next. The player to act is told first: it thinks while the others are told.
-- Where somebody watches the lines, every line leaves at once and in seat order, so that the watchers are told what
+  first of the next. The player to act gets it first: it thinks while the others get theirs.
+- Where lines are watched, every line leaves at once and in seat order, so that the watchers get what
   happened when. Each seat gets the same bytes either way.
 """
 
@@ -51,7 +51,7 @@ class Play:
 
     Attributes:
         dealer: deals and keeps the score. hand: the hand being played, or the last one. actor: who is to act.
-        until: how many hands are to be finished before it rests. is_resting: nobody is asked, nobody's time runs.
+        until: how many hands are to be finished before it rests. is_resting: no player is asked, no clock runs.
         deadline_ns: on the clock of `time.monotonic_ns`, when the player to act has been silent for too long; None
         when nothing is awaited. questions, overhead_ns: how often a player was asked after an answer, and the time
         from those answers to the questions that followed, all of it the dealer's. watches_lines: see the module.
@@ -72,10 +72,10 @@ class Play:
         Args:
             setup: what is played.
             chairs: by seat.
-            audience: who is told what happens.
+            audience: who is notified.
             progress: whole hands of an earlier run to go on from.
             on_unreachable: called with a player that cannot be sent its line; where it returns, the play goes on.
-            on_rest: called when the last hand asked for is over and everybody has been told.
+            on_rest: called when the last hand asked for is over and all players have been notified.
         """
         self.dealer = HandDealer(setup, progress.hands, progress.totals)
         self.hand: HandInPlay
@@ -93,7 +93,7 @@ class Play:
         self._watches_closing = audience.wants(events.HandClosed)
         self._setup = setup
         self._chairs = chairs
-        self._tell = audience.tell
+        self._publish = audience.publish
         self._on_unreachable = on_unreachable
         self._on_rest = on_rest
         self._lines: HandLines
@@ -103,7 +103,7 @@ class Play:
         self._echo = b""
         """What the answer to the present question begins with: the state without its line end."""
         self._posed = self._echo
-        """The last question that a session was told: it need not know those that are answered at once."""
+        """The last question that a session was given: it does not need those that are answered at once."""
         self._first_node = self._node = first_node(setup.game)
         self._asked_ns = 0
         self._answered_ns = 0
@@ -115,7 +115,7 @@ class Play:
     def start(self, transactions: Iterable[Transaction]) -> None:
         """Begin, with the actions of an earlier run."""
         self._asked_ns = self._answered_ns = time.monotonic_ns()
-        self._tell(events.MatchStarted(self._setup, self._unix_us(self._asked_ns)))
+        self._publish(events.MatchStarted(self._setup, self._unix_us(self._asked_ns)))
         self.is_resting = False
         if self.dealer.hands_played < self.until:
             self._deal()
@@ -144,11 +144,11 @@ class Play:
 
     @property
     def question(self) -> Question | None:
-        """What the player to act has been asked; None while nobody's time runs."""
+        """What the player to act has been asked; None while no clock runs."""
         return None if self.deadline_ns is None else Question(self.actor.seat, self.hand.number, self._asked_ns)
 
     def end(self, cause: Cause | None) -> events.MatchEnded:
-        """Stop; the event that tells of the end, with the cause of one before the last hand."""
+        """Stop; the event of the end, with the cause of one before the last hand."""
         waited_us = 0 if self.is_resting else self._waited_us()
         self.is_resting = True
         self.deadline_ns = None
@@ -178,8 +178,8 @@ class Play:
 
     def _seat(self, seats: tuple[Seat, ...]) -> _Seating:
         chairs = tuple([self._chairs[seat] for seat in seats])
-        everybody = tuple(enumerate(chairs))
-        others = tuple([everybody[:position] + everybody[position + 1 :] for position in range(len(seats))])
+        all_seats = tuple(enumerate(chairs))
+        others = tuple([all_seats[:position] + all_seats[position + 1 :] for position in range(len(seats))])
         names = tuple([self._setup.names[seat] for seat in seats])
         made = self._seatings[seats] = _Seating(chairs, others, names)
         return made
@@ -195,7 +195,7 @@ class Play:
 
     def _show_hand(self) -> None:
         if self._watches_hands:
-            self._tell(events.HandStarted(self.hand.number, self.hand.seats, self.hand.deal))
+            self._publish(events.HandStarted(self.hand.number, self.hand.seats, self.hand.deal))
 
     def _replay(self, transaction: Transaction) -> None:
         """Apply an action of an earlier run: nothing is sent or logged, but time and chips count."""
@@ -215,11 +215,11 @@ class Play:
             self._deal()
 
     def _play(self, after: BettingNode, now_ns: int) -> None:
-        """Apply the player's action, by the node that it leads to, tell everyone, and ask the next player."""
+        """Apply the player's action, by the node that it leads to, send it to all players, and ask the next player."""
         hand = self.hand
         if self._watches_actions and (action := after.action) is not None:
             asked_us, answered_us, betting = self._unix_us(self._asked_ns), self._unix_us(now_ns), self._node.betting
-            self._tell(events.ActionPlayed(hand.number, self.actor.seat, betting, action, asked_us, answered_us))
+            self._publish(events.ActionPlayed(hand.number, self.actor.seat, betting, action, asked_us, answered_us))
         hand.times_ns.append((self._asked_ns, now_ns))
         self._node = after
         self._answered_ns = now_ns
@@ -235,17 +235,17 @@ class Play:
             self.dealer.count(hand, node.point)
             if self._watches_logs:
                 line = lines.state_line(node, state_line_ending(hand.values, self._seating.names))
-                self._tell(events.LogLine(hand.number, line, tuple(hand.comments)))
+                self._publish(events.LogLine(hand.number, line, tuple(hand.comments)))
             if self._watches_ends:
                 hand.betting = node.betting
-                self._tell(events.HandFinished(hand.record(self._setup)))
+                self._publish(events.HandFinished(hand.record(self._setup)))
             if self.watches_lines:
                 self._tell_in_order()
             else:
                 for position, chair in enumerate(self._seating.chairs):
                     chair.pending += lines.line(position, node)
             if self._watches_closing:
-                self._tell(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
+                self._publish(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
             if self.dealer.hands_played >= self.until:
                 self._rest()
                 return
@@ -256,7 +256,7 @@ class Play:
                 return
 
     def _rest(self) -> None:
-        """The last hand asked for is over: send what is left to be told."""
+        """The last hand asked for is over: send what is still to be sent."""
         self.is_resting = True
         self.deadline_ns = None
         for chair in self._chairs:
@@ -267,7 +267,7 @@ class Play:
     # ---- the question
 
     def _ask(self, *, is_repeated: bool = False) -> None:
-        """Tell the present state to everybody and ask the player to act.
+        """Send the present state to all players and ask the player to act.
 
         Args:
             is_repeated: all but the player to act know it already.
@@ -310,7 +310,7 @@ class Play:
         return True
 
     def _tell_in_order(self, only: Chair | None = None) -> None:
-        """Tell the present state seat by seat, each line noted when it has been sent, as the reference does."""
+        """Send the present state seat by seat, each line noted when it has been sent, as the reference does."""
         hand = self.hand
         for seat, chair in enumerate(self._chairs):
             if chair.presence is _SEATED and only in (None, chair):
@@ -318,7 +318,7 @@ class Play:
                 is_question = position == self._node.acting_position
                 line = chair.session.send(self._lines.line(position, self._node), is_question=is_question)
                 if self._send(chair, line, True):
-                    self._tell(events.LineSent(chair.seat, time.time_ns() // 1000, line))
+                    self._publish(events.LineSent(chair.seat, time.time_ns() // 1000, line))
 
     def _start_clock(self, actor: Chair) -> None:
         """The player to act has its question: its time runs, unless it is not there."""
@@ -373,7 +373,7 @@ class Play:
                     waited_us = self._waited_in_vain_us()
                     raise MatchFailure(NoAnswer(actor.seat, waited_us, actor.limits.response_us, is_closed=True))
                 if self.watches_lines:
-                    self._tell(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
+                    self._publish(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
                 if isinstance(event, Comment):
                     self._hear_on(event.raw)
                     # Comments are free, so a player could comment for ever; it may while an answer would still count.
@@ -414,10 +414,10 @@ class Play:
     ) -> None:
         remedy = Remedy.IGNORED if played is None else Remedy.PLAYED
         fault = Fault(self.actor.seat, problem.kind, self.hand.number, raw, remedy, played)
-        self._tell(events.FaultSeen(fault, problem, sent))
+        self._publish(events.FaultSeen(fault, problem, sent))
 
     def _hear_on(self, raw: bytes) -> None:
-        """The player has said something that is no action: its silence counts anew."""
+        """The player has sent something other than an action: its silence is counted again from here."""
         limits = self.actor.limits
         latest_ns = self._asked_ns + (limits.response_us + limits.hand_us) * 1000
         self.actor.count_idle_line(self.hand.number, raw)

@@ -1,4 +1,4 @@
-"""A player's chair in a match over bytes: who sits there, what it has said and been sent, and the time it has used."""
+"""A player's seat in a match over bytes: its connection, what it has sent and received, and the time it has used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine import Seat
 from protocol import NEED_DATA, DealerSession, Handshake, RemoteProtocolError
 
 Write = Callable[[bytes, bool], None]
-"""Sends bytes to a player; the flag says that it is now asked for an action, so the bytes must leave at once.
+"""Sends bytes to a player; the flag is set when it is now asked for an action, so the bytes must leave at once.
 
 Raises:
     OSError: the connection is broken.
@@ -24,7 +24,7 @@ class Presence(enum.Enum):
     """Whether a player sits on its chair."""
 
     AWAITED = "awaited"
-    """Nobody is connected: before the match, or since the player was lost."""
+    """No client is connected: before the match, or since the player was lost."""
     ARRIVED = "arrived"
     """A player has connected and has not named its version yet; it is sent nothing before."""
     SEATED = "seated"
@@ -34,7 +34,7 @@ class Presence(enum.Enum):
 
 
 def _write_nothing(data: bytes, is_asked: bool) -> None:
-    """The write function of a chair on which nobody sits."""
+    """The write function of a seat without a connection."""
 
 
 class Chair:
@@ -42,8 +42,8 @@ class Chair:
 
     Attributes:
         seat: which one. presence: who sits there. session: its side of the connection. clock: the time it has used.
-        write: sends to it; nothing is sent where nobody sits. pending: the last state of the hand before, which
-        leaves with the first state of the next. has_unread: the session may hold something unread, or nobody sits
+        write: sends to it; nothing is sent without a connection. pending: the last state of the hand before, which
+        leaves with the first state of the next. has_unread: the session may hold something unread, or there is no
         there. idle_lines: lines of this hand that are no answers. silence_ns: the longest wait for an answer.
     """
 
@@ -109,7 +109,7 @@ class Chair:
         self.clock.hand_us = 0
 
     def begin_hand(self) -> None:
-        """Count time and idle lines of a hand anew."""
+        """Reset the time and the idle lines of a hand."""
         self.clock.hand_us = 0
         self.idle_lines = 0
 

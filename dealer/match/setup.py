@@ -1,4 +1,4 @@
-"""What a match is given before it begins, and what is said about how far it is."""
+"""What a match is given before it begins, and its progress."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Phase(enum.Enum):
     PLAYING = "playing"
     """Hands are being played."""
     HOLDING = "holding"
-    """Between two hands, until it is told to go on or to finish."""
+    """Between two hands, until it is continued or finished."""
     FINISHED = "finished"
     """Over, with its score."""
     FAILED = "failed"

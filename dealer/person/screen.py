@@ -1,7 +1,7 @@
 """What a person at the table sees, as lines of a terminal. Nothing is printed here, no line is wider than the window.
 
-The screen scrolls: what happens is told line by line, and whenever the person is to act, the table is drawn below it.
-So a transcript of a match reads like its history.
+The screen scrolls: what happens is printed line by line, and whenever the person is to act, the table is drawn below
+it. So a transcript of a match reads like its history.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from logs.view import Acted, Dealt, HandEvent, PlayerView, replayed
 _BOXED_FROM: Final = 60
 """Cards are drawn as boxes from this width on,"""
 _BESIDE_FROM: Final = 100
-"""and beside the players from this one."""
+"""and next to the players from this one."""
 _INDENT: Final = "  "
 
 
@@ -59,7 +59,7 @@ def _score_text(scene: Scene) -> str:
 
 
 def event_line(event: HandEvent, scene: Scene, ink: Ink) -> list[Text]:
-    """What has happened, as it is told while it happens."""
+    """What has happened, line by line."""
     text = in_words(event, scene, ink.cards_text)
     lines = wrapped(text, ink, "" if isinstance(event, Dealt) else _INDENT)
     if isinstance(event, Dealt):
@@ -78,10 +78,10 @@ def table_lines(scene: Scene, ink: Ink) -> list[Text]:
         return [*rows, *_cards_lines(scene, ink)]
     most = max(map(len, rows))
     cards = _cards_lines(scene, replace(ink, width=ink.width - most - 3))
-    beside = []
+    joined = []
     for row, line in zip_longest(rows, cards, fillvalue=Text("")):
-        beside.append(Text.assemble(row, " " * (most - len(row)), "   ", line) if line else row)
-    return beside
+        joined.append(Text.assemble(row, " " * (most - len(row)), "   ", line) if line else row)
+    return joined
 
 
 def _player_rows(scene: Scene, ink: Ink) -> list[Text]:
@@ -91,16 +91,16 @@ def _player_rows(scene: Scene, ink: Ink) -> list[Text]:
     stacks = ["" if player.stack_left is None else f"{player.stack_left:,}" for player in players]
     places = [player.place for player in players]
     sizes = [max(map(len, column)) for column in (places, bets, stacks)]
-    said = [_standing(player, is_you=player.position == scene.position) for player in players]
+    standings = [_standing(player, is_you=player.position == scene.position) for player in players]
     titles = ("bet", "stack" if sizes[2] else "")
     widths = [sizes[0], *(max(size, len(title)) for size, title in zip(sizes[1:], titles, strict=True))]
     # Mark, place, name, bet, stack and what was done last, with a blank between any two.
     used = 2 + widths[0] + 1 + 2 + widths[1] + (2 + widths[2] if widths[2] else 0) + 2
-    name_width = max(4, min(most_name, ink.width - used - max(map(len, said))))
+    name_width = max(4, min(most_name, ink.width - used - max(map(len, standings))))
     head = f"{'':{2 + widths[0] + 1 + name_width}}  {titles[0]:>{widths[1]}}"
     head += f"  {titles[1]:>{widths[2]}}" if widths[2] else ""
     rows = [Text(head.rstrip(), "dim")]
-    for player, place, bet, stack, words in zip(players, places, bets, stacks, said, strict=True):
+    for player, place, bet, stack, words in zip(players, places, bets, stacks, standings, strict=True):
         name = ink.cut(shown(player.name), name_width)
         row = f"{'D' if player.is_button else ' '} {place:<{widths[0]}} {name:<{name_width}}  {bet:>{widths[1]}}"
         row += f"  {stack:>{widths[2]}}" if widths[2] else ""
@@ -132,9 +132,9 @@ def _cards_lines(scene: Scene, ink: Ink) -> list[Text]:
     lines = [Text.assemble(_INDENT, line) for line in ink.boxes(scene.hole_cards)]
     if scene.board:
         lines = [Text.assemble(line, "   ", more) for line, more in zip(lines, ink.boxes(scene.board), strict=True)]
-    beside = Text.assemble(lines[1], f"   {remarks}")
-    if len(beside) <= ink.width:
-        return [lines[0], beside, lines[2]]
+    joined = Text.assemble(lines[1], f"   {remarks}")
+    if len(joined) <= ink.width:
+        return [lines[0], joined, lines[2]]
     return [*lines, *wrapped(remarks, ink, _INDENT)]
 
 
@@ -175,7 +175,7 @@ def help_lines(game: Game, ink: Ink) -> list[Text]:
         ]
     rows += [
         ("t", "draw the table again"),
-        ("w", "the score, and what it says"),
+        ("w", "the score and its interval"),
         ("s, s 12", "show the last hand, or hand 12, again, with the reasons that bots gave"),
         ("q", "leave; the match can be resumed"),
     ]
@@ -208,7 +208,7 @@ def score_lines(names: Sequence[str], score: Score, ink: Ink) -> list[Text]:
 
 
 def all_cards_lines(record: HandRecord, ink: Ink) -> list[Text]:
-    """The cards of everybody, folded or not, once a hand is over."""
+    """The cards of all players, folded or not, once a hand is over."""
     names = [shown(name) for name in record.names]
     width = min(max(map(len, names)), ink.width - 12)
     return [
@@ -218,7 +218,7 @@ def all_cards_lines(record: HandRecord, ink: Ink) -> list[Text]:
 
 
 def replay_lines(record: HandRecord, ink: Ink) -> list[Text]:
-    """A finished hand again, with what the bots said of their actions and the cards of everybody."""
+    """A finished hand again, with what the bots' comments on their actions and the cards of everybody."""
     hand = replayed(record, record.betting.pot / record.game.big_blind)
     lines = [_rule(f"hand {record.hand_number} again", "", ink), *all_cards_lines(record, ink)]
     for step in hand.steps:

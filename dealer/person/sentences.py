@@ -40,12 +40,12 @@ def score_text(score: Score) -> str:
 
 
 def score_remark(score: Score) -> str:
-    """What a score says about strength, in brackets."""
+    """What a score shows about strength, in brackets."""
     rate = score.rate
     if rate is None or rate.half_width is None:
-        return "(too few to tell skill from luck)"
-    says = "which may be luck" if abs(rate.mbb) <= rate.half_width else "more than luck explains"
-    return f"({rate.text()} at 95 %, {says})"
+        return "(too few to separate skill from luck)"
+    verdict = "which may be luck" if abs(rate.mbb) <= rate.half_width else "more than luck explains"
+    return f"({rate.text()} at 95 %, {verdict})"
 
 
 def result_sentence(scene: Scene) -> str:

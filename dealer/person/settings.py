@@ -13,17 +13,18 @@ from dealer.run.settings import BotSettings, RunSettings, validated
 from dealer.table.players import NAME_RULE, PlayerKind, parse_player
 from engine import Game, Seat, Seed
 from engine.errors import quoted
+from engine.text import count_of
 from protocol import GameDefinitionError, find_game
 
 SEAT: Final = Seat(0)
 """The person's."""
 HANDS: Final = 1_000_000
-"""More than anybody plays: a person ends a match by leaving."""
+"""More than a person plays: a person ends a match by leaving."""
 _OPPONENTS: Final = ("mfs", "rembrant", "random")
 """The first that plays a game is the opponent in it, unless another is named."""
 _THINKING_S: Final = 1e9
 _THINKING_PER_HAND_S: Final = 1e6
-"""With these clocks nobody's time runs out; 64 bits hold the time of a match of so many hands."""
+"""With these clocks no clock runs out; 64 bits hold the time of a match of so many hands."""
 
 
 def table_config(
@@ -64,7 +65,9 @@ def table_config(
         bots = [bots[0]] * others
     if len(bots) != others:
         named = ", ".join(bot.bot for bot in bots)
-        raise ConfigError(f"{game} needs {others} bots beside you, or one for all seats; {len(bots)} given: {named}")
+        raise ConfigError(
+            f"{game} needs {count_of(others, 'bot')} besides you, or one for all seats; {len(bots)} given: {named}"
+        )
     is_remote = any(parse_player(bot.bot, bot.directory).kind is PlayerKind.TCP for bot in bots)
     return validated(
         {
@@ -97,7 +100,7 @@ def _you(name: str) -> BotSettings:
         raise ConfigError(SettingProblem("name", f"{quoted(name)} cannot be a name: {NAME_RULE}"))
     return BotSettings(
         bot=f"{name}=tcp",
-        # The seat is the person's alone, not whoever finds its port first.
+        # The seat is the person's alone, not of the first client that finds its port.
         key=secrets.token_urlsafe(24),
         t_response_s=_THINKING_S,
         t_hand_s=_THINKING_S,

@@ -1,8 +1,8 @@
 """A person at a table in an event loop: the run, the person's seat in it, and what both have to say.
 
-For faces that come and go, such as a page that is reloaded: the sitting goes on without them, asks, and waits. The
-run is that of `arena table`, with the same logs; a sitting that is stopped is gone on with by another of its folder.
-Beside the logs of the run, the small file ``seat.json`` in its folder keeps how far the person had come in the hand
+For faces that come and go, such as a page that is reloaded: the sitting continues without them, asks, and waits. The
+run is that of `arena table`, with the same logs; a sitting that is stopped is continued by another one of its folder.
+Next to the logs of the run, the small file ``seat.json`` in its folder keeps how far the person had come in the hand
 that goes on, and how long a decision may take.
 """
 
@@ -50,8 +50,8 @@ class Sitting:
         decision_s: how long a decision may take; None without limit.
         result: of the run, once it has ended or was stopped.
         problem: why nothing can be played, as a sentence; empty if nothing is wrong.
-        version: grows whenever something is to be shown anew.
-        on_progress: called with the progress of the run; None for nobody.
+        version: grows whenever something is to be shown again.
+        on_progress: called with the progress of the run; None for no call.
     """
 
     def __init__(self, run: Run[ContestResult], *, decision_s: float | None = None) -> None:
@@ -109,7 +109,7 @@ class Sitting:
         return max(0.0, self._clock.when() - asyncio.get_running_loop().time())
 
     def record(self, hand_number: int) -> HandRecord | None:
-        """A finished hand, with everybody's cards and what was said; None before the person has seen its end."""
+        """A finished hand, with the cards of all players and the comments; None before the person has seen its end."""
         scene = self.scene
         last = self._last_seen
         if scene is not None:
@@ -144,7 +144,7 @@ class Sitting:
             self._end()
 
     async def stop(self) -> None:
-        """End the run as soon as possible; `play` returns then, and the run can be gone on with."""
+        """End the run as soon as possible; `play` returns then, and the run can be resumed."""
         # Before the connection is closed: a player that leaves a match is at fault.
         self.run.interrupt()
 
@@ -324,7 +324,7 @@ class SavedSeat:
 def read_saved_seat(folder: Path) -> SavedSeat:
     """What is kept in the folder of a run; nothing where there is no such file, or one that is not ours.
 
-    Without it the person begins the hand that was going on anew, and without a limit: the cards are the same.
+    Without it the person begins the interrupted hand again, without a limit: the cards are the same.
     """
     try:
         with (folder / SEAT_FILE).open("rb") as file:
@@ -339,9 +339,9 @@ def read_saved_seat(folder: Path) -> SavedSeat:
 
 
 def write_saved_seat(folder: Path, kept: SavedSeat) -> None:
-    """Keep this, also if the process is killed; a power cut may cost the hand that goes on, which is begun anew then.
+    """Keep this, also if the process is killed; a power cut may cost the current hand, which then begins again.
 
-    It is written for every action, and nobody waits for the disk: that would take most of the time of an action.
+    It is written for every action, without waiting for the disk: that would take most of the time of an action.
 
     Raises:
         OSError: it cannot be written.

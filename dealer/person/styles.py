@@ -1,7 +1,7 @@
 """How cards and lines are drawn: which characters the terminal can show, and in which colours.
 
-Whether colours come out at all is up to the console (``NO_COLOR``, ``TERM=dumb``, a pipe); every text says the same
-without them. Where the encoding has no suits, cards are written as everywhere else here: ``As``.
+Whether colours come out at all is up to the console (``NO_COLOR``, ``TERM=dumb``, a pipe); every text has the same
+content without them. Where the encoding has no suits, cards are written as everywhere else here: ``As``.
 """
 
 from __future__ import annotations

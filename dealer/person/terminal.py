@@ -69,7 +69,7 @@ class Face:
 
     Attributes:
         pause_s: seconds between two hands; None waits for Enter.
-        shows_all: whether everybody's cards are shown after each hand.
+        shows_all: whether the cards of all players are shown after each hand.
         has_four_colours: whether every suit has a colour of its own.
     """
 
@@ -476,14 +476,14 @@ class Dealing:
 
 
 _LONGEST: Final = 1000
-"""Characters of a line that are kept; nobody means more."""
+"""Characters of a line that are kept; more is an accident."""
 
 
 class Entries:
     """Lines of standard input.
 
     Attributes:
-        is_terminal: whether somebody types them, and sees what is typed.
+        is_terminal: whether a person types them, and sees what is typed.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:

@@ -86,7 +86,7 @@ class MatchWatcher(Watcher):
 
 
 class _MatchFailed(Exception):
-    """A match has failed, so the contest ends; says why."""
+    """A match has failed, so the contest ends; the message is the reason."""
 
 
 def _first_failure(group: ExceptionGroup[Exception]) -> Exception:
@@ -105,7 +105,7 @@ class Contest:
         started_s: on the monotonic clock.
         hands_before: hands found on disk, played by an earlier run.
         lost_hands: sentences about hands that had to be played again though they stood in a log.
-        training: what its players learn; None where nobody does.
+        training: what its players learn; None without any.
         trained: what they have learnt, once all hands were played.
     """
 
@@ -208,7 +208,7 @@ class Contest:
     def hold(self) -> bool:
         """Have it interrupted when the hands that are being played are over; whether there are any."""
         if not self._is_held:
-            # All are to hold, whatever the first says.
+            # All are to hold, whatever the first returns.
             held = [run.hold() for run in self._matches]
             self._is_held = any(held)
         return self._is_held

@@ -96,7 +96,7 @@ def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | Non
     """The scores of a contest that was played, without the luck of the cards, with weights fitted on other deals.
 
     Args:
-        scores: of all its hands, which stand in its logs.
+        scores: of all its hands, which are in its logs.
 
     Returns:
         shape (deals, players), in mbb/g; None where they are not asked for, a player learns, a sequential test decides

@@ -73,7 +73,7 @@ def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: 
             return f"the 95 % interval is within ± {rule.half_width_mbb:.12g} mbb/g."
         case Better():
             if verdict is Verdict.BETTER:
-                said, bound, rate = "better: {} wins more than", rule.low_mbb, rule.alpha
+                decision, bound, rate = "better: {} wins more than", rule.low_mbb, rule.alpha
             else:
-                said, bound, rate = "not better: {} wins less than", rule.high_mbb, rule.beta
-            return f"{said.format(player)} {bound:.12g} mbb/g from {opponent} (error rate {100 * rate:g} %)."
+                decision, bound, rate = "not better: {} wins less than", rule.high_mbb, rule.beta
+            return f"{decision.format(player)} {bound:.12g} mbb/g from {opponent} (error rate {100 * rate:g} %)."

@@ -82,7 +82,7 @@ class RunLock:
 
 
 def is_busy(folder: Path) -> bool:
-    """Whether another process is running in a folder; False where that cannot be told."""
+    """Whether another process is running in a folder; False where that is unknown."""
     try:
         RunLock(folder).close()
     except FolderBusyError:

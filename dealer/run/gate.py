@@ -1,8 +1,8 @@
 """What a build server reads of a run: a verdict on whether a bot wins at least a given rate, and a JUnit report.
 
 The 95 % interval decides: passed if all of it lies at or above the bound, failed if all of it lies below, undecided
-otherwise and with too few hands. The interval is the player's own, so choose the player before the run, not whoever did
-best in it.
+otherwise and with too few hands. The interval is the player's own, so choose the player before the run, not the one
+that did best in it.
 
 The report has a suite per contest, with a case for each thing that can go wrong: the contest has to be played to its
 end, and each player without a fault that ended its part. A gate adds its own case.
@@ -21,7 +21,7 @@ from logs.estimation import Rate
 
 
 class GateVerdict(enum.Enum):
-    """What the gate says."""
+    """The decision of the gate."""
 
     PASSED = "passed"
     FAILED = "failed"

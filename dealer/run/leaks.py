@@ -43,14 +43,14 @@ def sentences_of(found: Leaks) -> tuple[str, ...]:
         )
     else:
         first = f"Whether {found.player} has a leak cannot be determined from these hands."
-    said = [first, _accounts(found, other), *_intervals(found)]
+    sentences = [first, _accounts(found, other), *_intervals(found)]
     if found.unpaired:
-        said.append(f"{count_of(found.unpaired, 'hand')} without the other seatings of the deal did not count.")
-    return tuple(said)
+        sentences.append(f"{count_of(found.unpaired, 'hand')} without the other seatings of the deal did not count.")
+    return tuple(sentences)
 
 
 def sentences_beside(found: Leaks, policy: str) -> tuple[str, ...]:
-    """What was found beside a policy, the most important first."""
+    """What was found in the comparison with a policy, the most important first."""
     if found.leaks:
         leak = found.leaks[0]
         did, others, decisions, chips = leak.choices[0]

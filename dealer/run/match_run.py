@@ -7,11 +7,11 @@
 `MatchRun` is what all runs share. How the hands are played is up to its two kinds: `TcpRun`, over TCP with bots as
 processes, and `LocalRun`, inside this process, for bulk work: no sockets, no bot processes, the same files and counts.
 
-A player lost over TCP under a policy other than `FaultPolicy.END` is started again, or awaited again if somebody else
+A player lost over TCP under a policy other than `FaultPolicy.END` is started again, or awaited again if another program
 starts it; one that fails too often without an answer in between checks or folds from there on.
 
 A run advances in steps (`play_until`), so that several matches can be examined together between steps. Whatever goes
-wrong during play ends in `failure`, a sentence that says what happened to whom; only what makes a start impossible
+wrong during play ends in `failure`, a sentence with the player and the cause; only what makes a start impossible
 raises `LaunchError`.
 """
 
@@ -64,7 +64,7 @@ class MatchPlan:
         record: what is kept of it, and where.
         players: by seat.
         bot_seeds: by seat, for the chance decisions of built-in bots.
-        learner_files: by seat, for players that learn; empty where nobody does.
+        learner_files: by seat, for players that learn; empty without any.
     """
 
     setup: MatchSetup
@@ -131,7 +131,7 @@ class MatchAccount:
         return []
 
     def waits(self) -> list[Wait]:
-        """The players that the match cannot go on without, be it for a moment only."""
+        """The players without which the match cannot continue, even for a moment."""
         return []
 
     def not_exported(self) -> list[str]:
@@ -156,8 +156,8 @@ class MatchRun(MatchAccount, ABC):
         """Prepare a run.
 
         Args:
-            watchers: further watchers, told after the files and the tally.
-            on_values: told the net chips by seat of every hand that ends.
+            watchers: further watchers, notified after the files and the tally.
+            on_values: gets the net chips by seat of every hand that ends.
         """
         self.plan = plan
         self.tally = Tally(plan.setup.game, on_values)
@@ -261,9 +261,9 @@ class MatchRun(MatchAccount, ABC):
         )
 
     def _tell(self, event: Event) -> NotWritten | None:
-        """Tell the watchers of something; returns why that failed, if it did."""
+        """Notify the watchers; returns why that failed, if it did."""
         try:
-            Audience(self._watchers).tell(event)
+            Audience(self._watchers).publish(event)
         except OSError as error:
             return NotWritten.of(error)
         return None
@@ -398,7 +398,7 @@ class TcpRun(MatchRun):
         return [(self.plan.setup.names[seat], self.ports[seat]) for seat in self._connections.match.missing_seats()]
 
     def waits(self) -> list[Wait]:
-        """The players that the match cannot go on without, be it for a moment only."""
+        """The players without which the match cannot continue, even for a moment."""
         waited_s = time.monotonic() - self._opened_s
         question = None if self._connections is None else self._connections.match.question
         if question is None:
@@ -500,7 +500,7 @@ class TcpRun(MatchRun):
         )
 
     def _game_file(self, player: Player) -> Path:
-        """The definition of the game: for a process of another user alone in a folder that everybody may read.
+        """The definition of the game: for a process of another user alone in a folder that all users may read.
 
         Raises:
             LaunchError: it cannot be written.
@@ -531,7 +531,7 @@ class TcpRun(MatchRun):
         task.add_done_callback(on_done)
 
     async def _watch_start(self, connections: Connections) -> None:
-        """Notice bots that end before they connect; later, the connection tells."""
+        """Notice bots that end before they connect; later, the connection shows it."""
         match = connections.match
         await connections.changes.wait_for(
             lambda: match.phase is not Phase.CONNECTING or bool(self._ended_early(connections))
@@ -634,7 +634,7 @@ class TcpRun(MatchRun):
         problem = None
         if not is_settled():
             problem = FaultKind.TIMEOUT
-            # A player that has connected and says nothing is lost again; one that has not connected is still awaited.
+            # A player that has connected and sends nothing is lost again; one that has not connected is still awaited.
             match.lose(NotStarted(seat, StartProblem.VERSION_LATE, start_us or 0))
             connections.after_step()
         elif seat in self._ended_early(connections) and match.is_awaited(seat) and not connections.is_over:
@@ -660,6 +660,6 @@ class TcpRun(MatchRun):
 
 
 def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
-    """Tell of a process that has ended; nobody needs to know once the loop is closed."""
+    """Report a process that has ended, unless the loop is closed."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(changes.notify)

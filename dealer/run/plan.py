@@ -187,7 +187,7 @@ class ContestPlan:
     def has_own_cards(self) -> bool:
         """Whether every seating has cards of its own: those of a key, where a player could remember them.
 
-        Other players than built-in ones are programs of somebody's, and what such a program has seen in one match it
+        Players that are not built in are foreign programs, and what such a program has seen in one match it
         can use in the next.
         """
         if not isinstance(self.run.seed, DealKey) or self.seatings == 1:
@@ -241,7 +241,7 @@ def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
     """The lowest and the highest score of a deal that a stop rule reckons with, in mbb/g.
 
     A sequential test has to know how far scores can reach; an interval allows for the largest hands, and corrected
-    scores beyond these would take somebody who folds the best hand in the largest pot.
+    scores beyond these would take a player who folds the best hand in the largest pot.
     """
     if score is Score.CORRECTED and isinstance(stop, Better):
         # Not loaded by a dealer that needs no such scores.

@@ -1,4 +1,4 @@
-"""The files of one match: its game, its ACPC log, its transaction log, and what players said and did wrong.
+"""The files of one match: its game, its ACPC log, its transaction log, and the comments and faults of players.
 
     match.game              the definition of the game
     match.log               a line per hand
@@ -38,7 +38,7 @@ class RecordPlan:
     Attributes:
         folder: where their files go; it must exist.
         exports: the formats of the hand histories to write.
-        histories: where they go, with those of other runs; None for a folder per format beside the logs.
+        histories: where they go, with those of other runs; None for a folder per format next to the logs.
     """
 
     folder: Path
@@ -121,7 +121,7 @@ class MatchFiles:
         )
 
     def _export_again(self, log: Path) -> None:
-        """Write the hand histories anew from the hands in the log; nothing that an interruption left remains."""
+        """Rewrite the hand histories from the hands in the log; nothing that an interruption left remains."""
         if self._exporters:
             for record in read_log(log, times=True):
                 for exporter in self._exporters:

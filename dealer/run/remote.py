@@ -2,7 +2,7 @@
 
 The machine plays the contest in a folder of its own, as this one would, and sends everything at the end; so the folder
 here holds whole contests, and a contest whose worker dies is played again by another, with the same cards and the same
-result. What an earlier run has left of a contest goes with the order and is gone on with there.
+result. What an earlier run has left of a contest goes with the order and is resumed there.
 
 Bots are started on the other machine: a command, a file or a folder has to be there under the same name.
 """
@@ -40,9 +40,9 @@ from logs.estimation import Monitor
 from logs.whole_file import write_whole
 
 _WORD_S: Final = 1.0
-"""A machine says this often how far it is, and asks whether it is to go on."""
+"""A machine reports its progress this often, and asks whether it is to continue."""
 _KEPT: Final = ("log", "tlog", "comments", "faults")
-"""The files from which a match is gone on with; everything else is made of them."""
+"""The files from which a match is resumed; everything else follows from them."""
 _HISTORIES: Final = "histories"
 
 
@@ -62,7 +62,7 @@ class _Order:
 
 @dataclass(frozen=True)
 class _MatchReport:
-    """What became of a match besides its files; `MatchAccount` says what each is."""
+    """What became of a match besides its files; see `MatchAccount`."""
 
     tally: Tally
     values: array[float]
@@ -74,7 +74,7 @@ class _MatchReport:
 
 @dataclass(frozen=True)
 class _Report:
-    """What became of a contest; `Contest` says what each is."""
+    """What became of a contest; see `Contest`."""
 
     ending: Ending
     seconds: float = 0.0
@@ -102,7 +102,7 @@ class _PlayedMatch(MatchAccount):
         return self._report.overhead_ns
 
     def not_exported(self) -> list[str]:
-        """As the other machine says."""
+        """As the other machine reports it."""
         return self._report.not_exported
 
 

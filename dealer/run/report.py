@@ -29,7 +29,7 @@ def report_of_results(
         results: the results of the runs that the hands are from; a log without a run has none.
         title: title of the page; by default the names of the bots.
         leaks: what `dealer.run.leaks` shows of each player's.
-        no_leaks: why leaks cannot be told from these hands; empty where they can.
+        no_leaks: why these hands show no leaks; empty where they can.
     """
     contests = [
         contest

@@ -179,7 +179,7 @@ def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, mo
 
     Args:
         path: of the log; it may not exist yet, or have been changed already.
-        hands: as the log says.
+        hands: as in the log.
         more: as it is to say.
 
     Raises:
@@ -283,7 +283,7 @@ def _read_transactions(
     ends = array("Q", [0])
     transactions = _Transactions(ends, tuple(ResponseTimes() for _ in range(game.num_players)))
     if start.finished:
-        # Nobody can ever act.
+        # No player can ever act.
         ends.extend([0] * len(bettings))
         return transactions
     betting = start

@@ -20,7 +20,7 @@ _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
 _CORRECTED = "without the luck of the cards"
 _MANY_DEALS = 10_000
-"""It is said why a width needs at least as many."""
+"""A width needs at least as many; the sentence gives the reason."""
 _SPREAD_OF_ONE_SEATING = 0.7
 _SPREAD_OF_ALL_SEATINGS = 0.25
 
@@ -82,8 +82,8 @@ def _standing(result: ContestResult, deals: str) -> str:
 
 def _learnt(one: TrainingReport) -> str:
     files = [one.memory] if one.own_file is None or one.problem else [one.memory, one.own_file]
-    said = f"What {one.player} learnt from {count_of(one.hands, 'hand')} is in {listed(files)}."
-    return f"{said} {one.problem}" if one.problem else said
+    sentence = f"What {one.player} learnt from {count_of(one.hands, 'hand')} is in {listed(files)}."
+    return f"{sentence} {one.problem}" if one.problem else sentence
 
 
 def three_digits(number: float) -> str:
@@ -110,7 +110,7 @@ def fault_phrase(fault: Fault) -> str:
 
 
 def expectation(plan: ContestPlan) -> str | None:
-    """How many deals a stop rule is likely to need, said before the first hand; None for a fixed number of hands."""
+    """How many deals a stop rule is likely to need, stated before the first hand; None for a fixed number of hands."""
     if not plan.looks:
         return None
     run, spread = plan.run, typical_spread_mbb(plan.game, plan.seatings)

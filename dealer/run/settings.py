@@ -9,7 +9,7 @@
     seating = "rotations"
     stop = "better:0,30"
 
-A setting that is None was not written; `dealer.run.plan` decides what it is then. All other defaults stand
+A setting that is None was not written; `dealer.run.plan` decides what it is then. All other defaults are
 here and nowhere else. A game that is not shipped is a path, looked for next to the file first. Commands start in
 `directory`.
 """
@@ -130,7 +130,7 @@ class BotSettings(BaseModel):
         bot: as on the command line, with its name if it has one of its own.
         directory: the folder where it starts, in that of the run.
         address: the only one from which a ``tcp`` player may connect.
-        key: a line that whoever connects for a ``tcp`` player has to say before the player's version line.
+        key: a line that the client of a ``tcp`` player has to send before the player's version line.
         arguments: what follows host and port in the words that start a command.
         environment: variables that its process gets besides those of the run.
         t_response_s: seconds for one answer; None as for all.
@@ -433,7 +433,7 @@ def _setting_problem(problem: Any) -> SettingProblem:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file says.
+    """The settings of a TOML file.
 
     Raises:
         ConfigError: it cannot be read, or is not TOML.
@@ -490,6 +490,6 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def _found_beside(game: str, path: Path) -> str:
     """The path of a game that lies next to the file naming it; any other name as it is."""
-    beside = path.parent / game
+    neighbour = path.parent / game
     is_path = os.path.dirname(game) or game.endswith(".game")
-    return str(beside) if is_path and beside.is_file() else game
+    return str(neighbour) if is_path and neighbour.is_file() else game

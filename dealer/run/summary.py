@@ -177,7 +177,7 @@ def tournament_result(tournament: Tournament, folder: Path, *, resume: str | Non
     incomplete = sum(not result.outcome.is_complete for result in results)
     interrupted = [one.reason for one in results if one.outcome is Outcome.INTERRUPTED]
     reasons = {
-        # Some were waiting for somebody, others had not begun.
+        # Some were waiting for a player, others had not begun.
         Outcome.INTERRUPTED: next((one for one in interrupted if one != INTERRUPTED.reason), INTERRUPTED.reason),
         Outcome.FAILED: f"{count_of(incomplete, 'contest')} of {len(results)} ended early.",
     }
@@ -318,12 +318,12 @@ def first_places(standings: GameStandings) -> str:
         return f"No deal of {standings.game} was finished."
     best, survivors = _first(standings.total_bankroll, " of bootstrap samples"), _first(standings.instant_runoff)
     if best[0] == survivors[0]:
-        said = f"{best[0]} in {standings.game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
+        sentence = f"{best[0]} in {standings.game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
     else:
-        said = f"In {standings.game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
+        sentence = f"In {standings.game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
     if any(rank.confidence is None for rank in standings.total_bankroll):
-        said += f" This is no evidence of strength: at least {FEWEST_UNITS} deals per contest are needed."
-    return said
+        sentence += f" This is no evidence of strength: at least {FEWEST_UNITS} deals per contest are needed."
+    return sentence
 
 
 def _first(ranks: Sequence[Rank], unit: str = "") -> tuple[str, str]:

@@ -14,7 +14,7 @@ from logs import HandRecord
 
 
 class Tally(Watcher):
-    """Counts a match. By seat where nothing else is said.
+    """Counts a match. By seat unless stated otherwise.
 
     Attributes:
         faults: how often each fault happened, by its name.
@@ -30,7 +30,7 @@ class Tally(Watcher):
         """Start at nothing.
 
         Args:
-            on_values: told the net chips by seat of every hand that ends.
+            on_values: gets the net chips by seat of every hand that ends.
         """
         players = game.num_players
         self._on_values = on_values
@@ -56,7 +56,7 @@ class Tally(Watcher):
             self.count_fault(fault)
 
     def detach(self) -> None:
-        """Tell nobody of values any more: then it is a value itself, which can be pickled."""
+        """Report values no more: then it is a value itself, which can be pickled."""
         self._on_values = None
 
     def notice(self, event: Event) -> None:

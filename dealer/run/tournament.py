@@ -90,7 +90,7 @@ class AwaitedPlayer:
     """A player that has not connected yet.
 
     Attributes:
-        is_remote: whether somebody else has to start it.
+        is_remote: whether it is started outside the dealer.
     """
 
     name: str

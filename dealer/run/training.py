@@ -5,11 +5,11 @@ A player that learns is another player in every hand, so nothing here is a measu
 however often they were interrupted:
 
 - Before the first hand, the memory of each learner is copied into the folder of the contest, as ``Ann.start.memory``.
-  Every match starts from it and knows nothing of the others.
+  Every match starts from it and shares nothing with the others.
 - In each match a learner writes a journal, ``match.a.seat1.Ann.journal``. A match that goes on begins after the last
   hand that is whole in its log, its transaction log and its journals, and learns the hands before from the journals.
 - When all matches are over, the memory at the start and all journals are added up, which gives the same whatever the
-  order, in ``Ann.memory``. A learner that goes on writing a file of its own gets it there, too, unless somebody else
+  order, in ``Ann.memory``. A learner that writes a file of its own gets it there as well, unless another program
   has changed that file since the contest began, another learner of the same contest among them.
 """
 
@@ -64,7 +64,7 @@ class Training:
         )
 
     def require_whole(self, slot: Slot, absent: Collection[Seat]) -> None:
-        """Check that all hands of a match that is over stand in its journals.
+        """Check that all hands of a match that is over are in its journals.
 
         Args:
             absent: the seats of players that did not take part to its end.

@@ -1,10 +1,10 @@
 """Who may see what of jobs, runs and tables: the one place that decides it, whatever the way in to the server.
 
-Results are everybody's. Secret is what reveals cards that are still to be played: the seed, the hands, what players
+Results are public. Secret is what reveals cards that are still to be played: the seed, the hands, what players
 sent. From the seed of one run, and with some work from a few of its cards, those of the job's other runs can be
-found. So nobody is shown either before nothing of the job is left to play, not even an admin; except who has known the
-seed all along: the user who chose it, or got it in the answer to a request on the text port, which is played in
-one seating and never counts. Who sits at a table sees the own cards, and hands that are over.
+found. So neither is shown to any visitor before nothing of the job is left to play, not even an admin; except who has
+known the seed all along: the user who chose it, or got it in the answer to a request on the text port, which is played
+in one seating and never counts. Who sits at a table sees the own cards, and hands that are over.
 
 What a bot sent or wrote is less public than that: its faulty lines are for its owner and for the user who had the run
 played, what a process of the server wrote on its standard error for the latter alone.
@@ -24,7 +24,7 @@ from dealer.server.db.store import Store
 
 
 class Visibility(enum.Enum):
-    """What somebody may see of the seeds and cards of a job, a run or a table."""
+    """What a visitor may see of the seeds and cards of a job, a run or a table."""
 
     NOTHING = "nothing secret"
     OWN = "the own cards, and hands that are over"
@@ -36,7 +36,7 @@ class Person:
     """Who asks.
 
     Attributes:
-        user: that has logged in; None for anybody else.
+        user: that has logged in; None for a visitor without a login.
         is_admin: whether the token that was shown is an admin's.
     """
 
@@ -45,7 +45,7 @@ class Person:
 
 
 def visibility_of(store: Store, job: Job, person: Person) -> Visibility:
-    """What somebody may see of a job and all of its runs."""
+    """What a visitor may see of a job and all of its runs."""
     # A table is closed as a job a moment before its run, and a cancelled job while its run is being stopped.
     is_going = job.is_open or store.read("SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id)
     if not is_going:
@@ -57,7 +57,7 @@ def visibility_of(store: Store, job: Job, person: Person) -> Visibility:
 
 
 def table_visibility(owner: str, asking: str) -> Visibility:
-    """What somebody may see of an open table at its own page, or in Slumbot's interface.
+    """What a visitor may see of an open table at its own page, or in Slumbot's interface.
 
     Args:
         asking: who asks, in the same words: a user, the browser of a guest, or the token of a session.
@@ -66,13 +66,13 @@ def table_visibility(owner: str, asking: str) -> Visibility:
 
 
 def manages(job: Job, person: Person) -> bool:
-    """Whether a job is somebody's to cancel and to look into: its user's, or any to an admin."""
+    """Whether a visitor may cancel a job and look into it: its user's, or any to an admin."""
     return person.is_admin or (person.user is not None and person.user == job.user)
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What somebody may see of a run.
+    """What a visitor may see of a run.
 
     Attributes:
         is_managed: whether its job is the person's, see `manages`.
@@ -107,7 +107,7 @@ class Access:
 
 
 def access_to(store: Store, run: Run, job: Job, person: Person) -> Access:
-    """What somebody may see of a run of a job."""
+    """What a visitor may see of a run of a job."""
     bots = [None if seat.version is None else records.bot(store, seat.version) for seat in run.seats]
     own = frozenset(
         seat.name for seat, bot in zip(run.seats, bots, strict=True) if bot is not None and _is_whose(bot, person)
@@ -120,7 +120,7 @@ def _is_whose(bot: Bot, person: Person) -> bool:
 
 
 def reason(store: Store, job: int, person: Person, text: str) -> str:
-    """Why a run of a job ended, as far as somebody may read it; see `Access.words`."""
+    """Why a run of a job ended, as far as a visitor may read it; see `Access.words`."""
     # Most reasons quote nothing, and cost no question.
     row = None if without_output(text) == text else records.job(store, job)
     return text if row is None else Access(visibility_of(store, row, person), manages(row, person)).words(text)
@@ -129,9 +129,9 @@ def reason(store: Store, job: int, person: Person, text: str) -> str:
 def faults(
     store: Store, person: Person, *, run: int | None = None, before: int | None = None, most: int = 50
 ) -> tuple[Fault, ...]:
-    """The faults that somebody may read, the latest first: of the user's bots, and of all players where one manages.
+    """The faults that a visitor may read, the latest first: of the user's bots, and of all players where one manages.
 
-    A line of somebody else's bot may hold its cards: it is empty as long as these are secret.
+    A line of another user's bot may hold its cards: it is empty as long as these are secret.
 
     Args:
         run: in this run only; if its job is the person's, of all of its players.

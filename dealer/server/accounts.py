@@ -1,4 +1,4 @@
-"""Who may use the server: users, their tokens and passwords, and how often somebody may guess.
+"""Who may use the server: users, their tokens and passwords, and how often a password may be guessed.
 
 A token is a random text, shown once and kept as its hash, with its scopes: what it is good for. The users of a
 benchmark-server configuration have passwords instead, which stay in that file: they are compared in memory and never
@@ -6,7 +6,7 @@ written anywhere.
 
 Passwords of people are kept as scrypt hashes (RFC 7914) with their own salt and parameters. A hash takes a good part of
 a second and 16 MB on purpose. It is computed in a thread, at most two at a time, and a login that comes while many wait
-is asked to come back: a crowd that logs in delays nobody's match.
+is asked to come back: a crowd that logs in delays no match.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dealer.errors import WebError
 from dealer.server.db.store import Store
 
 _MOST_NAME_LETTERS: Final = 64
-"""Of a name that somebody tries, remembered."""
+"""Characters of a tried name that are kept."""
 
 
 class Scope(enum.StrEnum):
@@ -38,7 +38,7 @@ class Scope(enum.StrEnum):
     PLAY = "play"
     """Having matches played, cancelling one's own, bringing bots."""
     ADMIN = "admin"
-    """Seeing everything, and cancelling everybody's requests."""
+    """Seeing everything, and cancelling all users' requests."""
 
 
 _USUAL_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
@@ -54,7 +54,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token that has not been revoked, without its text, which nobody knows."""
+    """A token that has not been revoked, without its text, which is not kept."""
 
     id: int
     user: User
@@ -114,7 +114,7 @@ def revoke_tokens(db: sqlite3.Connection, name: str) -> int:
 
 
 def hash_of(secret: str) -> bytes:
-    """The hash as which a random secret is kept; a slow one would protect nothing, and slow everybody."""
+    """The hash as which a random secret is kept; a slow one would protect nothing, and slow every request."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
@@ -148,7 +148,7 @@ class Accounts:
 
 
 class RateLimit:
-    """How often somebody may do something: a bucket for each, which fills at a steady rate."""
+    """How often a client may do something: a bucket for each, which fills at a steady rate."""
 
     def __init__(
         self,
@@ -193,8 +193,8 @@ class GuessLimit:
     """How often logins may fail, at all ports together: by address, and by name from whatever address.
 
     An address that has failed too often waits, whatever it tries. A name that many addresses have tried is open only
-    to its tokens, which are too long to be guessed, and to addresses from which its user has logged in before: nobody
-    can lock somebody else out.
+    to its tokens, which are too long to be guessed, and to addresses from which its user has logged in before: no
+    client can lock a user out.
     """
 
     def __init__(

@@ -9,8 +9,8 @@ The fit is linear in the mean scores, so the standard error of a rating follows 
 units gives the same (a test compares them). At a table of more than two, whose scores always sum to 0, it is an upper
 bound. The interval allows for what was not seen, as that of every mean does (`logs.estimation.mean`).
 
-Poker is not transitive: no set of ratings predicts every pair. The interval tells where the ratings of this fit would
-be if every mean score were known exactly; the crosstable tells who beats whom.
+Poker is not transitive: no set of ratings predicts every pair. The interval shows where the ratings of this fit would
+be if every mean score were known exactly; the crosstable shows who beats whom.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_UNITS_TO_RATE: Final = 1000
-"""A rating made of fewer units is provisional: too little to go by, whatever its interval says."""
+"""A rating made of fewer units is provisional: too little to go by, whatever its interval."""
 
 _LEAST_DEVIATION: Final = 1e-6
 """Scores vary by at least this part of their range: where all were equal, they still weigh no more than anything."""

@@ -70,7 +70,7 @@ def read_reference_settings(path: Path) -> ServerSettings:
     """Read a configuration file of the reference.
 
     Raises:
-        ConfigError: it cannot be read, or says something that the reference does not take either.
+        ConfigError: it cannot be read, or has something that the reference does not accept either.
     """
     try:
         data = path.read_bytes()

@@ -153,7 +153,7 @@ def _remove(run: Path) -> int | None:
 
 _MOST = 65_536
 _OTHERS = 200
-"""Logs, the seats of matches and pipes of bots, beside the connections of clients."""
+"""Logs, the seats of matches and pipes of bots, besides the connections of clients."""
 _SAY_AGAIN_S = 60.0
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 

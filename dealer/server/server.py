@@ -51,7 +51,7 @@ class Started:
     """What is reported when a server has started.
 
     Attributes:
-        token: of `FIRST_USER`, at the first start only; nobody can see it again.
+        token: of `FIRST_USER`, at the first start only; it cannot be shown again.
         waiting: how many requests of an earlier start go on.
         page: the address for browsers; None for a server without pages.
     """
@@ -106,7 +106,7 @@ async def serve(
     asyncio.get_running_loop().set_exception_handler(without_flood())
     if problem := has_too_few(settings, raise_limit()):
         _log.warning("%s", problem)
-    # Bots that are slow to leave after their matches keep a thread each; nobody else shall wait for one.
+    # Bots that are slow to leave after their matches keep a thread each; nothing else may wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
     async with contextlib.AsyncExitStack() as stack:
         try:

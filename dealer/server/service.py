@@ -104,7 +104,7 @@ class Service:
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._stop_unattended)
         removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
         works = (self.standings.run(), self._adjusting.run(), self._run_ladder(), self.connected_bots.run(), removing)
-        beside = [asyncio.create_task(work) for work in works]
+        background = [asyncio.create_task(work) for work in works]
         try:
             while True:
                 chosen = self._next()
@@ -119,7 +119,7 @@ class Service:
             self._is_stopping = True
             self._disk.close()
             patience.cancel()
-            for task in beside:
+            for task in background:
                 task.cancel()
             for active in self._jobs.values():
                 active.interrupt()
@@ -171,7 +171,7 @@ class Service:
         return [job.waiting(self._served.get(job.row.user.id, 0), is_ready=self._is_ready(job)) for job in jobs]
 
     def _is_ready(self, job: ActiveJob) -> bool:
-        """Whether everybody that plays in a job is there, and not busy."""
+        """Whether all players of a job are there, and not busy."""
         if job.has_own_seat and job.client is None:
             return False
         for name in job.users_bots:
@@ -292,7 +292,7 @@ class Service:
             note: writes more in the same change, given the number of the job.
 
         Raises:
-            RefusedError: it cannot be played; the sentence says why.
+            RefusedError: it cannot be played; the message has the reason.
             StoreError: it cannot be written.
         """
         game = self._checked(user, request, client)

@@ -1,7 +1,7 @@
 """What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
 
 The names are those of the configuration file, TOML: `read_toml_settings` reads one, `example` writes one, and
-`reference_page` describes it, both made from the tree. A game that is not shipped is a path, looked for beside the
+`reference_page` describes it, both made from the tree. A game that is not shipped is a path, looked for next to the
 file; commands start there, too. `dealer.server.reference_settings` reads the files of the ACPC's server;
 `default_settings` is the server without a configuration.
 """
@@ -46,7 +46,7 @@ class Shown(NamedTuple):
 
     Attributes:
         group: a heading, of which the setting is the first.
-        example: stands in the example, commented out with its section.
+        example: appears in the example, commented out with its section.
     """
 
     group: str = ""
@@ -422,9 +422,9 @@ def _with_certificate(settings: _Settings, folder: Path, where: str) -> _Setting
 
 
 def _game(written: GameSettings, folder: Path) -> ServerGame:
-    beside = folder / written.game
+    neighbour = folder / written.game
     try:
-        full, game = find_game(str(beside) if beside.is_file() else written.game)
+        full, game = find_game(str(neighbour) if neighbour.is_file() else written.game)
     except GameDefinitionError as error:
         raise ConfigError(SettingProblem("games", str(error))) from None
     name = written.name or (full if full in shipped_games() else os.path.basename(full))

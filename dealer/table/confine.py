@@ -4,7 +4,7 @@ It is run as a script by an interpreter that imports nothing else, and becomes t
 
     python -I -S confine.py USER MEMORY_BYTES CPU_S -- PROGRAM ARGUMENT...
 
-A limit of 0, or an empty user, is none. What cannot be had is told on standard error, and nothing is started.
+A limit of 0, or an empty user, is none. What is not possible is reported on standard error, and nothing is started.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a bot's process may have: a user of its own, so much memory, so much time of the processor.
 
-The limits are the system's own (``setrlimit``): each process that a bot starts has them anew, and all of them together
+The limits are the system's own (``setrlimit``): each process that a bot starts has its own, and all of them together
 have none. They need Linux or macOS; another user needs a dealer that runs as root.
 """
 

@@ -49,7 +49,7 @@ class Connections:
         changes: notified whenever a player connects, comes back or is lost, and when the match holds or is over.
         on_loss: decides about a player lost while the match goes on, by `reopen` or the match's `forfeit`; unless set,
             the player forfeits.
-        on_stray: told of every connection that was turned away.
+        on_stray: called for every connection that was rejected.
         may_be_late: asked about a missing player when the time to connect is over; while it may, the time begins again.
     """
 
@@ -71,11 +71,11 @@ class Connections:
 
         Args:
             host: the address to listen on; `LOOPBACK` stands for all that no other machine can reach.
-            reads_versions: a seat is taken by a version line, not by whoever connects first.
+            reads_versions: a seat is taken by a version line, not by the first connection.
             may_return: the seats whose players may connect again at any time, from the address they have come from,
                 and then play on over the new connection; needs `reads_versions`.
             only_from: the addresses of players that may come from one address only; needs `reads_versions`.
-            keys: what has to be said for a seat, as a line before the version line; needs `reads_versions`.
+            keys: what has to be sent for a seat, as a line before the version line; needs `reads_versions`.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
             drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
@@ -254,25 +254,25 @@ class Connections:
             return NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
         if stray is None or seat in self._may_return:
             return NotStarted(seat, problem, limit_us)
-        # Nobody else knows the port of a player that we have started.
+        # No other program knows the port of a player that we have started.
         if stray.problem is StrayProblem.NO_VERSION:
             return NotStarted(seat, StartProblem.UNREADABLE_VERSION, line=stray.line)
         return NotStarted(seat, StartProblem.LEFT)
 
-    def _admit(self, seat: Seat, sock: socket.socket, address: tuple[str, int], said: bytes) -> None:
+    def _admit(self, seat: Seat, sock: socket.socket, address: tuple[str, int], received: bytes) -> None:
         match, before, host = self.match, self._connections[seat], address[0]
         try:
             if host != self._only_from.get(seat, host):
                 sock.close()
-                self._reject(seat, host, StrayProblem.ELSEWHERE, said[:QUOTED_BYTES])
+                self._reject(seat, host, StrayProblem.ELSEWHERE, received[:QUOTED_BYTES])
                 return
             if host != before.host if before is not None else not match.is_awaited(seat):
                 sock.close()
-                self._reject(seat, host, StrayProblem.TAKEN, said[:QUOTED_BYTES])
+                self._reject(seat, host, StrayProblem.TAKEN, received[:QUOTED_BYTES])
                 return
             _log.info("%s: connected from %s port %d", self.label(seat), *address)
             if before is not None:
-                # The player itself says that its earlier connection is dead.
+                # The player itself reports that its earlier connection is dead.
                 self._drop(seat, before)
                 match.unseat(seat)
             if seat not in self._may_return:
@@ -292,8 +292,8 @@ class Connections:
             if match.phase is not Phase.CONNECTING:
                 self._returning.add(seat)
             match.connect(seat, connection.write)
-            if said:
-                match.receive(seat, said)
+            if received:
+                match.receive(seat, received)
             self.changes.notify()
             self.after_step()
         except Exception as error:
@@ -428,7 +428,7 @@ class Connections:
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """The socket of one seat; knows nothing of the match.
+    """The socket of one seat; without any part in the match.
 
     Attributes:
         seat: whose it is. sock: the socket, not blocking. host: the address of the player.

@@ -3,8 +3,8 @@
 A bot is started with host and port as its last two arguments (what it is set to have more comes after them), the game
 in the environment variable ``ARENA_GAME``, and both output streams in a file, so that the last lines of a bot that died
 can be shown. The seed of a Python bot is in its environment too, because every process of a machine can read a command
-line; a bot that runs as another user gets none, since the match's seed follows from it. Our own interpreter is told not
-to put the present folder before the installed packages (``-P``); a command may import what lies beside it.
+line; a bot that runs as another user gets none, since the match's seed follows from it. Our own interpreter is set not
+to put the present folder before the installed packages (``-P``); a command may import its neighbours.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ PATIENCE_S = 30.0
 RETRY_S = 1.0
 _VERSION = b"VERSION:"
 _ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
-"""A peer that has vanished without a word is noticed after a minute, wherever the system can be told so."""
+"""A peer that has vanished without a word is noticed after a minute, wherever the system has that option."""
 
 
 def keep_alive(sock: socket.socket) -> None:
@@ -45,15 +45,15 @@ def keep_alive(sock: socket.socket) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def _begins_as_version(said: bytes) -> bool:
-    return said.startswith(_VERSION[: len(said)])
+def _begins_as_version(received: bytes) -> bool:
+    return received.startswith(_VERSION[: len(received)])
 
 
 class _Client(NamedTuple):
     """A client that waits: its address, what it has sent, when it is given up, and whether the key is still needed."""
 
     address: tuple[str, int]
-    said: bytearray
+    received: bytearray
     timer: TimerHandle
     needs_key: bool
 
@@ -81,7 +81,7 @@ class Listener:
             host: the address, or `LOOPBACK`.
             port: the port; 0 for a free one.
             is_version: whether a line names a version; None lets in the first to connect.
-            is_unfinished: whether more of a line without its end has to be heard before that can be told; all of it, if
+            is_unfinished: whether more of a line without its end has to arrive before that is known; all of it, if
                 it begins as a version line does, unless given.
             key: the line that has to come before that; None for none.
 
@@ -156,7 +156,7 @@ class Listener:
         except (*WOULD_BLOCK, ConnectionError):
             return
         except OSError as error:
-            # Too many open files: nobody comes in for a moment, instead of knocking at a wall without a pause.
+            # Too many open files: connections wait for a moment, instead of failing again and again without a pause.
             _log.warning("port %d: cannot accept a connection: %s", self.port, error.strerror)
             loop.remove_reader(listener)
             loop.call_later(RETRY_S, self._listen_again, loop, listener)
@@ -180,30 +180,30 @@ class Listener:
     def _hear(self, loop: AbstractEventLoop, sock: socket.socket) -> None:
         """Read a client's first lines as far as they are there; accept it or turn it away once that is certain."""
         client = self._clients[sock]
-        said = client.said
+        received = client.received
         try:
-            data = sock.recv(MAX_LINE_BYTES - len(said))
+            data = sock.recv(MAX_LINE_BYTES - len(received))
         except WOULD_BLOCK:
             return
         except OSError:
             data = b""
-        said += data
+        received += data
         if client.needs_key and self._key is not None:
-            line, end, rest = bytes(said).partition(b"\n")
-            if not end and data and len(said) <= len(self._key):
+            line, end, rest = bytes(received).partition(b"\n")
+            if not end and data and len(received) <= len(self._key):
                 return
             if not end or not hmac.compare_digest(line, self._key):
-                self._reject(loop, sock, StrayProblem.NO_KEY if said else StrayProblem.LEFT)
+                self._reject(loop, sock, StrayProblem.NO_KEY if received else StrayProblem.LEFT)
                 return
-            said[:] = rest
+            received[:] = rest
             self._clients[sock] = client._replace(needs_key=False)
-        line, end, _ = bytes(said).partition(b"\n")
-        if data and not end and len(said) < MAX_LINE_BYTES and self._is_unfinished(bytes(said)):
+        line, end, _ = bytes(received).partition(b"\n")
+        if data and not end and len(received) < MAX_LINE_BYTES and self._is_unfinished(bytes(received)):
             return
         if self._is_version is not None and self._is_version(line):
-            self._on_player(sock, self._leave(loop, sock).address, bytes(said))
+            self._on_player(sock, self._leave(loop, sock).address, bytes(received))
         else:
-            self._reject(loop, sock, StrayProblem.NO_VERSION if said else StrayProblem.LEFT)
+            self._reject(loop, sock, StrayProblem.NO_VERSION if received else StrayProblem.LEFT)
 
     def _leave(self, loop: AbstractEventLoop, sock: socket.socket) -> _Client:
         client = self._clients.pop(sock)
@@ -214,7 +214,7 @@ class Listener:
     def _reject(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
         client = self._leave(loop, sock)
         sock.close()
-        self._on_stray(client.address[0], problem, bytes(client.said[:QUOTED_BYTES]))
+        self._on_stray(client.address[0], problem, bytes(client.received[:QUOTED_BYTES]))
 
     def close(self) -> None:
         """Stop listening and turn away all clients, without a report; a second call does nothing."""

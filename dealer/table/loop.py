@@ -4,7 +4,7 @@ A dealer spends its time waiting for one small line and sending two. Through asy
 context and a pass over the loop; here the selector itself serves the sockets of matches (`watch`) inside its `select`,
 and returns to asyncio as soon as that has anything to do: a timer, a listener, a signal, a task.
 
-The selector also knows when there is nothing else to do. Lines for players that are not to act yield to replies
+The selector also finds when there is nothing else to do. Lines for players that are not to act yield to replies
 (`soon`): they are written when none has come for `MOST_WAIT_S`, at most twice that later, and mostly leave together
 with the next question, which spares the player a line and the machine two switches. Lines that are held back on
 purpose (`later`) wait longer. It never polls in vain: where no reply is ready the process sleeps, and the processor is
@@ -156,13 +156,13 @@ class MatchLoop(asyncio.SelectorEventLoop):
 
 
 class Changes:
-    """Lets tasks wait until something is true, without polling: whoever changes something calls `notify`."""
+    """Lets tasks wait until something is true, without polling: each change is followed by a call of `notify`."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[None]] = set()
 
     def notify(self) -> None:
-        """Something has changed: whoever waits looks again."""
+        """Something has changed: all waiting tasks check again."""
         waiting, self._waiting = self._waiting, set()
         for future in waiting:
             if not future.done():

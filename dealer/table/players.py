@@ -3,7 +3,7 @@
 random?fold=0.1,seed=7      a built-in bot, or one that an installed distribution declares, with options if any
 my_bot.py:MyBot             a bot of one's own: a class in a file, or in a module (``package.module:Class``)
 ./my_bot.sh --fast          a command; host and port are added as its last two arguments
-tcp                         a client that somebody else starts and connects
+tcp                         a client that is started outside the dealer and connects
 Ann=./my_bot.sh             any of these, under a name of its own
 """
 
@@ -57,7 +57,7 @@ class Player:
         name: shown in tables and logs; free of characters that logs cannot hold.
         directory: the folder where a command is started, and a bot of one's own is looked for; None for the present
             one.
-        address: the only one from which a client that somebody else starts may connect; None for any.
+        address: the only one from which a client that is started outside the dealer may connect; None for any.
         key: a line that has to come before the version line of such a client; None for none.
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
@@ -148,7 +148,7 @@ def make_player(player: Player, seed: int | None) -> Bot:
     """The bot of a Python player, in this process.
 
     Raises:
-        PlayerError: it cannot be made; the sentence says why.
+        PlayerError: it cannot be made; the message has the reason.
     """
     try:
         return make_bot(player.text, seed, directory=player.directory)

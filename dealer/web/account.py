@@ -177,8 +177,8 @@ class _Mine:
         try:
             await self.server.service.submit(user, _request_of(form, game))
         except (RefusedError, ValueError) as error:
-            said = str(error)
-            return self._request_page(request, form, f"{said[:1].upper()}{said[1:].rstrip('.')}.")
+            sentence = str(error)
+            return self._request_page(request, form, f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}.")
         return RedirectResponse("/mine", _SEE_OTHER)
 
     async def cancel(self, request: Request) -> Response:
@@ -243,7 +243,7 @@ class _Mine:
 
     @staticmethod
     def _kinds(seen: Access) -> list[str]:
-        """The files of a match that somebody may have; that of its faults has those of all players."""
+        """The files of a match for a visitor; that of its faults has those of all players."""
         return [kind for kind in _FILES if seen.sees_cards and (kind != "faults" or seen.is_managed)]
 
     def _path(self, run: Run, match: str, kind: str) -> Path:

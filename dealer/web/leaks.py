@@ -49,7 +49,7 @@ def leaks_path(run: str, contest: str, player: str) -> str:
 
 
 def leak_links(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
-    """The players of a contest of whose leaks a visitor can be told, each with the address."""
+    """The players of a contest whose leaks a visitor may see, each with the address."""
     is_duplicate = max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
     if not found.sees_cards or not is_holdem(contest.game) or not is_duplicate:
         return []
@@ -122,7 +122,7 @@ class _Pages:
         """What the hands show.
 
         Raises:
-            LeaksRefused: leaks cannot be told from these hands.
+            LeaksRefused: these hands show no leaks.
             LogsError: a log cannot be read.
             OSError: a log cannot be read.
         """

@@ -41,7 +41,7 @@ class ShownRun:
     Attributes:
         run: the run.
         access: what the visitor may see of it.
-        live: its matches as they go on; None where only its files tell of it.
+        live: its matches as they are played; None where only its files are there.
         reason: why it failed or was cancelled, as the server keeps it; empty for all others.
     """
 
@@ -268,7 +268,7 @@ class ServerLibrary:
         return found[0]
 
     def _forget_ended(self) -> None:
-        """Let go of runs that have ended while nobody looked."""
+        """Let go of runs that have ended without a visitor."""
         watches = self._parts.service.watchers
         for number in [number for number in self._tables if not watches.is_open(number)]:
             self._tables.pop(number)[1]()

@@ -78,11 +78,11 @@ def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[st
     Args:
         run: its first player is ``tcp``.
         port: to listen on; 0 for a free one.
-        on_address: called with the address of the page, which nobody else can guess.
+        on_address: called with the address of the page, which cannot be guessed.
 
     Raises:
         ListenError: the port cannot be had.
-        WebError: the run cannot be gone on with.
+        WebError: the run cannot be resumed.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(_play(run, port, on_address))

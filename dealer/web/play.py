@@ -47,7 +47,7 @@ _NOT_THERE: Final = "choose one of the bots of {game}; a user's bot is there onl
 
 
 def routes(site: Site) -> list[BaseRoute]:
-    """The pages of this room; none where nobody can sit down."""
+    """The pages of this room; none without tables."""
     if site.table_manager is None:
         return []
     play = Play(site, site.table_manager)
@@ -181,7 +181,7 @@ class Play:
     def _table(self, request: Request) -> TableRow:
         table = self.table_manager.table_store.find(request.path_params["table"])
         if table is None or table_visibility(table.owner, owner_of(visitor_of(request))) is Visibility.NOTHING:
-            # Of a table of somebody else it is not told that it is there.
+            # The existence of another person's table is not revealed.
             raise WebError(404, "You do not sit at such a table; it may have been ended.")
         return table
 
@@ -213,19 +213,19 @@ class Play:
         entry = form.get("entry", "")[:_MOST_ENTRY_LETTERS]
         if entry == "size":
             entry = f"r {form.get('size', '')[:_MOST_ENTRY_LETTERS]}"
-        said, status = "", 200
+        message, status = "", 200
         try:
             await sitting.enter(form.get("moment", ""), entry)
         except StaleEntry as error:
-            said, status = str(error), 409
+            message, status = str(error), 409
         except UnclearEntry as error:
-            said, status = str(error), 422
+            message, status = str(error), 422
         else:
             await sitting.wait_until_asked(_AFTER_ENTRY_S)
         is_part = request.headers.get("x-part") == "1"
         if status == 200 and not is_part:
             return RedirectResponse(f"/play/{table.id}", _SEE_OTHER)
-        return self._page(request, table, sitting, said=said, status=status, is_part=is_part)
+        return self._page(request, table, sitting, message=message, status=status, is_part=is_part)
 
     async def leave(self, request: Request) -> Response:
         """The person leaves; the table waits."""
@@ -254,7 +254,7 @@ class Play:
         table: TableRow,
         sitting: Sitting,
         *,
-        said: str = "",
+        message: str = "",
         status: int = 200,
         is_part: bool = False,
     ) -> Response:
@@ -265,14 +265,14 @@ class Play:
             status=status,
             table=table,
             tag=_tag(sitting),
-            said=said,
+            message=message,
             is_local=self.site.server is None,
             **table_values(sitting),
         )
 
 
 class _NotAsked(Exception):
-    """The form of a new table cannot be understood; says why."""
+    """The form of a new table cannot be understood; the message is the reason."""
 
 
 def _number(text: str, what: str, least: int, most: int) -> int | None:
@@ -311,5 +311,5 @@ def _bots_of(form: Mapping[str, str], game: ServerGame, guests: Sequence[str]) -
 
 
 def _tag(sitting: Sitting) -> str:
-    """Names what a page shows: another sitting at the same table counts anew."""
+    """Names what a page shows: another sitting at the same table has another name."""
     return f"{id(sitting):x}-{sitting.version}"

@@ -13,8 +13,8 @@
 A page is made of values that are read in a worker thread, under the lock of the run.
 
 The last two are server-sent events, each a piece of a page as a whole, so one that comes back after a break needs none
-of those it has missed; its ``Last-Event-ID`` only says whether there is anything new. A reader that takes its time gets
-fewer events, each the newest: the next is made when the last has been taken. Cards are left out before anything is
+of those it has missed; its ``Last-Event-ID`` only shows whether there is anything new. A reader that takes its time
+gets fewer events, each the newest: the next is made when the last has been taken. Cards are left out before anything is
 sent.
 """
 
@@ -344,7 +344,7 @@ def _event_routes(library: Library, counting: Counting) -> list[BaseRoute]:
     def stream(
         request: Request, every_s: float, make: Callable[[ShownRun], tuple[str, str]], *, counted: bool
     ) -> StreamingResponse:
-        """Events with what `make` gives: what tells one state from another, and a piece of HTML."""
+        """Events with what `make` gives: the name of a state, and a piece of HTML."""
         visitor, run = visitor_of(request), request.path_params["run"]
         last = request.headers.get("last-event-id", "")
 
@@ -384,12 +384,12 @@ def _event_routes(library: Library, counting: Counting) -> list[BaseRoute]:
             state, number, scenes = table_now(found, contest, match)
             if not scenes:
                 return state, ""
-            said = [scene.words for scene in scenes]
+            history = [scene.words for scene in scenes]
             return state, template.render(
                 scene=scenes[-1],
                 hero=_hero(scenes[-1], match),
                 holes=match.hands.game.num_hole_cards,
-                said=said,
+                history=history,
                 number=number,
                 is_public=not found.sees_cards,
                 clocks=_clocks(found, contest, match),
@@ -420,9 +420,9 @@ def _event_routes(library: Library, counting: Counting) -> list[BaseRoute]:
 
 
 def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> tuple[str, int, tuple[HandView, ...]]:
-    """The newest moment of a match, as far as it may be seen: what tells it from others, the hand, its scenes so far.
+    """The newest moment of a match, as far as it may be seen: its name, the hand, its scenes so far.
 
-    Where only the files tell of the match, it is the last finished hand.
+    Where only the files of the match are there, it is the last finished hand.
     """
     moment = None
     if found.live is not None:
@@ -447,7 +447,7 @@ def _hero(scene: HandView, match: WatchedMatch) -> int:
 
 
 def _clocks(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> list[tuple[str, str]]:
-    """How long each player has thought in the match, in words; none where only files tell of it."""
+    """How long each player has thought in the match, in words; none where only files are there."""
     if found.live is None:
         return []
     moment = found.live.moment(contest.game_name, contest.players, match.name)

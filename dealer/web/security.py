@@ -65,7 +65,7 @@ def set_cookie(request: Request, response: Response, visitor: Visitor, value: st
 
 
 def as_web_error(error: Exception) -> WebError:
-    """What is said of an error of ours: nothing that only the log should say."""
+    """The answer to an internal error, without what belongs in the log only."""
     if isinstance(error, StoreError):
         _log.error("%s", error)
         return WebError(503, "The server cannot read or write what it keeps; try again later.", wait_s=_RETRY_S)
@@ -84,7 +84,7 @@ class SecurityMiddleware:
         sessions: Sessions | None,
         is_loopback: bool,
     ) -> None:
-        """Stand in front of an application.
+        """Wrap an application.
 
         Args:
             app: whose requests these are.
@@ -168,7 +168,7 @@ class SecurityMiddleware:
         if int(length) > self._settings.max_body_bytes:
             raise self._too_long()
         if "content-length" in request.headers and "transfer-encoding" in request.headers:
-            # A proxy that goes by the other of the two takes a part of the body for a request of somebody else's.
+            # A proxy that goes by the other of the two takes a part of the body for a request of another client.
             raise WebError(400, "The request has Content-Length and Transfer-Encoding: one of them is wrong.")
 
     def _too_long(self) -> WebError:

@@ -1,8 +1,8 @@
 """Answers on a port: uvicorn as a part of our own event loop, within bounds of its connections.
 
 A client that sends a request slowly, takes nothing of an answer or holds many connections costs its own connection and
-nobody else's time: all three have bounds here, below the application. When all connections are taken, the oldest that
-has shown neither a login nor a token makes room for the new one.
+no other client's time: all three have bounds here, below the application. When all connections are taken, the oldest
+that has shown neither a login nor a token makes room for the new one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _GRACE_S = 1
 
 
 _clients_log = logging.getLogger("uvicorn.error.clients")
-# What clients send that is not HTTP is answered, and is nothing that whoever runs the server could mend.
+# What clients send that is not HTTP is answered, and cannot be mended by the operator.
 _clients_log.setLevel(logging.ERROR)
 
 
@@ -216,7 +216,7 @@ def _listeners(host: str, port: int) -> list[socket.socket]:
             host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
         )
         family, kind, protocol, _, address = found[0]
-        # asyncio has small answers sent at once (TCP_NODELAY) where a socket says that it is of TCP: 40 ms a call.
+        # asyncio has small answers sent at once (TCP_NODELAY) where a socket is marked as TCP: 40 ms a call.
         sock = socket.socket(family, kind, protocol)
     except OSError as error:
         raise ListenError(host, port, Seat(0), error.strerror or str(error)) from None

@@ -43,7 +43,7 @@ class Link:
     """An entry of the navigation.
 
     Attributes:
-        label: what it says.
+        label: its text.
         path: where it leads.
         is_private: whether it is for who has logged in only.
     """
@@ -55,13 +55,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Site:
-    """What every page knows.
+    """What every page is given.
 
     Attributes:
         name: in the head and the title of every page.
         server: behind the pages: its store, service, accounts; None where they show runs of this machine.
         sessions: who has logged in; None without a server.
-        table_manager: the tables at which people sit; None where nobody can.
+        table_manager: the tables at which people sit; None without tables.
         links: the navigation, in its order.
     """
 
@@ -124,7 +124,7 @@ def make_app(
     """The application of a site.
 
     Args:
-        site: what every page knows.
+        site: what every page is given.
         routes: of the page rooms, asked in this order.
         settings: bounds, names and proxies.
         is_loopback: whether only this machine is listened to.
@@ -178,7 +178,7 @@ def _methods(request: Request) -> list[str]:
 
 
 def error_answer(site: Site, request: Request, error: WebError) -> Response:
-    """What is said of an error: to programs as a problem, to people on a page."""
+    """The answer to an error: for programs a problem, for people a page."""
     heading = HTTPStatus(error.status).phrase
     headers = {"Retry-After": str(math.ceil(error.wait_s))} if error.wait_s else {}
     answer: Response

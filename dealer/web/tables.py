@@ -1,7 +1,8 @@
-"""The tables at which people sit: opened, woken when somebody looks, put to sleep when nobody does, closed at last.
+"""The tables at which people sit: opened, woken when a visitor looks, put to sleep without visitors, closed at last.
 
 A table whose person is away costs nothing: after a while its run is stopped, its bots leave, and its folder holds
-everything. Whoever comes back wakes it and is at the same decision. What is known of tables is kept by a `TableStore`.
+everything. A person who comes back wakes it and is at the same decision. What is kept of tables is kept by a
+`TableStore`.
 
 Bots of users are called to their seats while a table is awake, and are busy for as long.
 """
@@ -68,10 +69,10 @@ class TableStore(Protocol):
         """Enter a table; its folder is not made."""
 
     async def see(self, table: TableRow) -> None:
-        """Somebody looks at a table."""
+        """A visitor looks at a table."""
 
     async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
-        """Nobody will play there any more; `sitting` has ended, or is None where the table slept or was never made."""
+        """There will be no more play; `sitting` has ended, or is None where the table slept or was never made."""
 
     def find(self, number: str) -> TableRow | None:
         """An open table."""
@@ -99,7 +100,7 @@ class LocalTableStore:
         """Nothing is kept."""
 
     async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
-        """The folder tells everything; whoever waits for it is told."""
+        """The folder has everything; those who wait are notified."""
         self.closed.set()
 
     def find(self, number: str) -> TableRow | None:
@@ -107,7 +108,7 @@ class LocalTableStore:
         return self._table if number == self._table.id else None
 
     def of(self, owner: str | None) -> list[TableRow]:
-        """Nobody is told its name."""
+        """Its name is not shown."""
         return [self._table] if owner is None else []
 
 
@@ -153,10 +154,10 @@ class TableManager:
         """Open the doors.
 
         Args:
-            table_store: knows the tables.
+            table_store: of the tables.
             limits: how many there may be.
             bots: calls bots of users; None where there are none.
-            clock_s: tells the time, in seconds since 1970.
+            clock_s: the time, in seconds since 1970.
         """
         self.limits = limits or TableLimits()
         self.table_store = table_store
@@ -233,7 +234,7 @@ class TableManager:
         """What goes on at a table, which is woken if it sleeps.
 
         Raises:
-            WebError: too many are awake, or it cannot be gone on with.
+            WebError: too many are awake, or it cannot be resumed.
         """
         async with self._opening.setdefault(table.id, asyncio.Lock()):
             awake = self._awake.get(table.id)
@@ -252,7 +253,7 @@ class TableManager:
 
     @contextlib.contextmanager
     def looking(self, table: TableRow) -> Any:
-        """Somebody looks at a table for a while: it stays awake."""
+        """A visitor looks at a table for a while: it stays awake."""
         awake = self._awake.get(table.id)
         if awake is not None:
             awake.looks += 1
@@ -279,13 +280,13 @@ class TableManager:
         self._addresses.pop(table.id, None)
 
     def turn_away(self) -> None:
-        """Have everybody who waits for something new come back later: the server is being ended."""
+        """Make those who wait for something new come back later: the server is being ended."""
         self._is_closing = True
         for awake in self._awake.values():
             awake.sitting.wake()
 
     def check_open(self) -> None:
-        """Refuse everybody while the server is being ended.
+        """Refuse all while the server is being ended.
 
         Raises:
             WebError: it is.
@@ -355,7 +356,7 @@ class TableManager:
         self._awake.pop(number, None)
 
     async def _tidy_regularly(self) -> None:
-        """Put to sleep, and close, what nobody has looked at for long."""
+        """Put to sleep, and close, what has not been looked at for long."""
         while True:
             await asyncio.sleep(_TIDY_EVERY_S)
             try:
@@ -393,7 +394,7 @@ class ServerTableStore:
     """The tables of a server: in the store, and for quick answers here."""
 
     def __init__(self, parts: ServerParts) -> None:
-        """Know what the store knows."""
+        """Read the store."""
         self._store = parts.store
         self._service = parts.service
         self._folder = parts.folder
@@ -411,14 +412,14 @@ class ServerTableStore:
         return table
 
     async def see(self, table: TableRow) -> None:
-        """Somebody looks at a table."""
+        """A visitor looks at a table."""
         if table.id in self._tables and table.run is not None:
             run = table.run
             await self._store.write(lambda db: see_table(db, run))
             self._tables[table.id] = replace(table, seen_s=time.time())
 
     async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
-        """Nobody will play there any more: what was played is counted."""
+        """There will be no more play: what was played is counted."""
         if self._tables.pop(table.id, None) is None or table.run is None:
             return
         run = table.run
@@ -442,7 +443,7 @@ def _report(folder: Path, reason: str) -> RunReport:
         run.finished = read_result(folder)
         return report_of(run, run.finished, reason)
     except (DealerError, OSError) as error:
-        # Pages show the reason to everybody; a path of this machine is nobody's business.
+        # Pages show the reason to all; a path of this machine is not public.
         _log.info("the table in %s has no result: %s", folder, error)
         return RunReport(RunState.CANCELLED, f"{reason}.")
 
@@ -459,7 +460,7 @@ def users_bot_settings(parts: ServerParts, name: str, key: str) -> BotSettings:
     Args:
         parts: the server.
         name: of the bot, which is connected.
-        key: that has to be said for its seat.
+        key: that has to be sent for its seat.
 
     Raises:
         WebError: it plays as much as its owner lets it.

@@ -115,7 +115,7 @@ class PlayerRow:
 
 @dataclass(frozen=True, slots=True)
 class ContestView:
-    """What a page tells of a contest."""
+    """What a page shows of a contest."""
 
     key: str
     title: str
@@ -158,7 +158,7 @@ def contest_row(contest: WatchedContest) -> ContestRow:
 
 
 def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
-    """What a page tells of a contest."""
+    """What a page shows of a contest."""
     scores = contest.scores
     result = _result_of(found, contest)
     faults = contest.faults()
@@ -215,7 +215,7 @@ def score_curve(points: Sequence[ScorePoint], player: str) -> str:
     """What a player won over the hands, in big blinds, as an ``<svg>`` element; empty without hands."""
     if not points:
         return ""
-    # The band of the first deals is wide and says nothing: it is cut off where the picture ends.
+    # The band of the first deals is wide and without information: it is cut off where the picture ends.
     along = [ScorePoint(0, 0.0, None), *thinned(points)]
     last = along[-1]
     reach = [one.blinds for one in along] + (
@@ -377,7 +377,7 @@ def table_values(sitting: Sitting) -> dict[str, Any]:
 
 
 def _waiting(sitting: Sitting) -> str:
-    """Who is waited for, in words; empty where it is the person, or nobody."""
+    """Who is waited for, in words; empty where it is the person, or no one."""
     scene = sitting.scene
     if sitting.moments.is_asked or not sitting.is_dealing:
         return ""
@@ -425,7 +425,7 @@ def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
 
 
 def _again(record: HandRecord) -> dict[str, Any]:
-    """A hand that is over, with everybody's cards and what was said."""
+    """A hand that is over, with the cards of all players and the comments."""
     hand = replayed(record, record.betting.pot / record.game.big_blind)
     return {
         "seats": [(shown(name), hole) for name, hole in zip(record.names, record.deal.hole_cards, strict=True)],

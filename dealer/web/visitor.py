@@ -1,8 +1,8 @@
 """Who asks: every request that passes `dealer.web.security` has a visitor, who may have logged in.
 
 Logins are sessions, kept in the database by the hashes of their cookies. A session begins with a new cookie, so that
-nobody can be made to use one that somebody else knows; it ends at the logout, when it has not been used for some time,
-or with the user's passwords (`end_all`).
+no visitor can be made to use one that another client knows; it ends at the logout, when it has not been used for some
+time, or with the user's passwords (`end_all`).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Visitor:
     """Who asks.
 
     Attributes:
-        address: from which the request comes; behind a proxy that is trusted, the one that it tells.
-        user: who has logged in; None for anybody else.
+        address: from which the request comes; behind a proxy that is trusted, the one that it reports.
+        user: who has logged in; None without a login.
         cookie: the secret of this browser; empty for one that has none yet, and for programs.
         is_owner: whether everything may be seen and done: the person at this machine, on a local run's pages.
         is_secure: whether the way to the browser is encrypted.
@@ -57,7 +57,7 @@ class Visitor:
 
 
 def form_key_of(cookie: str) -> str:
-    """The key of the forms of a browser; it tells nothing of the cookie."""
+    """The key of the forms of a browser; it reveals nothing of the cookie."""
     return hashlib.sha256(f"form {cookie}".encode()).hexdigest()
 
 
@@ -82,7 +82,7 @@ class Sessions:
         Args:
             store: the database.
             lasting_s: a session that is not used for so long has ended.
-            clock_s: tells the time, in seconds since 1970.
+            clock_s: the time, in seconds since 1970.
         """
         self._store = store
         self._lasting_s = lasting_s

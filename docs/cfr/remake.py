@@ -82,7 +82,7 @@ _NO_LIMIT_BIG_BLIND: Final = 100
 
 
 class Row(NamedTuple):
-    """What `cfr` won from one opponent, in mbb/g.
+    """Winnings of `cfr` from one opponent, in mbb/g.
 
     Attributes:
         opponent: by its name.

@@ -4,9 +4,9 @@
 
 solves rivers that came up between two players of the shipped strategy, by several numbers of iterations, and counts
 what a turn would take; then it plays `cfr` against itself without solving, lets local best response answer both, and
-in limit also `cfr` with other guesses of what its opponent brings. What has been measured is kept in FOLDER and not
-measured again; the results go to `rivers.csv`, `turns.csv`, `rivers-worth.csv` and `rivers-ranges.csv` beside this
-script. The tests compare the page with all of them.
+in limit also `cfr` with other assumptions about the range of its opponent. FOLDER keeps finished measurements; the
+results go to `rivers.csv`, `turns.csv`, `rivers-worth.csv` and `rivers-ranges.csv` next to this script. The tests
+compare the page with all of them.
 """
 
 from __future__ import annotations

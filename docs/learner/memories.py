@@ -1,10 +1,10 @@
-"""Train the memories that come with the arena again.
+"""Train the shipped memories.
 
     python docs/learner/memories.py FOLDER [GAME...]
 
-trains for all games, or those named, in FOLDER, goes on with what is there, and puts the memories into
-`bots/learner/memories`. The tests hold the records in these files against the settings below. Afterwards
-`remake.py` measures what they are worth.
+trains for all games, or those named, in FOLDER, resumes what is there, and puts the memories into
+`bots/learner/memories`. The tests compare the records in these files with the settings below. Afterwards `remake.py`
+measures their strength.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What a strategy for before the flop wins by being played: the test of the work, as compiled code.
+"""The test of the thesis as compiled code: a strategy for the game before the flop plays against simple players.
 
-Hands end with the betting before the flop, all cards are shown, and the simple players of the work sit on the other
-side: one that always raises, one that always calls, one that draws fold, call and raise with equal chances, folding
-now and then where it owes nothing, as the rules of the work allow. What a player may not do becomes the action nearest
-to it. The strategy sits in both seats in turn.
+Hands end with the betting before the flop, and all cards are shown. One opponent always raises, one always calls, one
+draws fold, call and raise with equal chances and may fold where it owes nothing, as the rules of the thesis allow. An
+illegal action becomes the nearest legal one. The strategy sits in both seats in turn.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _NUMBERS: Final = _betting_numbers()
 
 
 class _Table(NamedTuple):
-    """What the policy is told of a hand.
+    """The input of the policy for a hand.
 
     Attributes:
         strategy: by place in `BETTINGS` and starting hand, the probability of a fold, and of a fold or a call.
@@ -111,7 +110,7 @@ def play_hands(rules: LimitRules, table: Any, hands: int, start: np.uint64, sums
 
 
 class Balance(NamedTuple):
-    """What a strategy won, in small bets per hand.
+    """Winnings of a strategy, in small bets per hand.
 
     Attributes:
         mean: over both seats.

@@ -1,12 +1,11 @@
-"""Measure again what `docs/variance.md` says of the estimators, and write it into the page.
+"""Repeat the measurements of `docs/variance.md` and write them into the page.
 
     python docs/variance/remake.py
     python docs/variance/remake.py ranges       # or factors, or speed: only this table
 
-plays matches between built-in bots in this process, counts their hands for all estimators, and times the counting. What
-came out goes to `factors.csv` and `speed.csv` beside this script, and from there into the tables of the page. The tests
-hold the page against these files. The sentences around the tables are not written by a program: read them again when
-the figures have changed.
+plays matches between built-in bots in this process, counts their hands for all estimators, and times the counting. The
+results go to `factors.csv`, `ranges.csv` and `speed.csv` next to this script, and from there into the tables of the
+page. The tests compare the page with these files. Review the sentences of the page when the figures have changed.
 """
 
 from __future__ import annotations
@@ -165,7 +164,7 @@ def timed() -> list[tuple[str, str]]:
 
 
 class Stored(NamedTuple):
-    """What the files beside this script hold."""
+    """The results in the files next to this script."""
 
     factors: list[Row]
     ranges: list[Row]
@@ -173,7 +172,6 @@ class Stored(NamedTuple):
 
 
 def stored() -> Stored:
-    """What the files beside this script hold."""
     factors, ranges = ([Row(*row) for row in _read(path)] for path in (FACTORS, RANGES))
     return Stored(factors, ranges, [(game, speed) for game, speed in _read(SPEED)])
 

@@ -300,13 +300,13 @@ _MOST_DIGITS: Final = 18
 
 def notes_of_hand(path: str, number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
     """The times and the comments of a hand, as far as there are any next to its log."""
-    beside = stem(path)
+    base = stem(path)
     comments = []
-    for line in _lines_at(f"{beside}.comments", number, _number_of_comment):
+    for line in _lines_at(f"{base}.comments", number, _number_of_comment):
         comment = parse_comment(line)[1]
         if comment.seat < betting.game.num_players:
             comments.append(comment)
-    lines = _lines_at(f"{beside}.tlog", number, _number_of_transaction)
+    lines = _lines_at(f"{base}.tlog", number, _number_of_transaction)
     actions = tuple(format_action(action) for taken in betting.rounds for _, action in taken)
     is_limit = betting.game.is_limit
     own = parse_own_lines("".join(lines), is_limit=is_limit) if lines else None

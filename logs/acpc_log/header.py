@@ -2,7 +2,7 @@
 
     # name/game/hands/seed match /home/me/holdem.limit.2p.game 1000 42
 
-In place of a seed there may be the fingerprint of a key (`engine.DealKey`), which tells which files hold the same cards
+In place of a seed there may be the fingerprint of a key (`engine.DealKey`), which identifies files with the same cards
 and not how they were dealt.
 
 The header names only the file of the game's definition, perhaps a file of another machine. So the game is looked for

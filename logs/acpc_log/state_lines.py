@@ -202,7 +202,7 @@ class StateLines:
             self._seen = self._seen or set()
         betting = self._walk(text)
         if betting is None or not betting.finished or text.count("/") != betting.round:
-            # Something is wrong; the strict reader says what.
+            # Something is wrong; the strict reader names it.
             return betting_after(self._game, text)
         return betting
 

@@ -55,7 +55,7 @@ def format_state_line(record: HandRecord) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def state_line_ending(values: tuple[float, ...], names: tuple[str, ...]) -> bytes:
-    """What a STATE line says after the cards, with its LF, for those who have the rest of it as bytes.
+    """What a STATE line has after the cards, with its LF, for those who have the rest of it as bytes.
 
     Args:
         values: net chips, by position.

@@ -4,14 +4,14 @@ Scores of poker hands are bounded by the stacks, and what decides their mean may
 every hand and loses 200 big blinds once in 200 looks like a sure winner until the first such loss. So both intervals
 here know how far scores can reach, and allow for what has not been seen:
 
-- `RunningMean` is for a number of units settled before anybody looked. Its interval is the normal one, widened by the
-  unseen: the true mean is compared with a sample in which one more score lies at the bound and every score, that one
-  too, has a random weight of mean 1, drawn from the exponential distribution (the bound of Gaffke 2005, "Three test
-  statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable", Mathematical Methods of
-  Statistics 14; studied by Learned-Miller & Thomas 2019, arXiv 1905.06208). The weighted sum of the seen scores is
-  taken as normal. What is left is the sum of a normal and an exponential variable, and half the interval is its 97.5 %
-  point. Scores that were all equal give the rule of three: 3.7 times the distance to the bound, over the number of
-  units. With many units that vary, little is left of the difference to the normal interval.
+- `RunningMean` is for a number of units that was fixed before any result was seen. Its interval is the normal one,
+  widened by the unseen: the true mean is compared with a sample in which one more score lies at the bound and every
+  score, that one too, has a random weight of mean 1, drawn from the exponential distribution (the bound of Gaffke 2005,
+  "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable", Mathematical
+  Methods of Statistics 14; studied by Learned-Miller & Thomas 2019, arXiv 1905.06208). The weighted sum of the seen
+  scores is taken as normal. What is left is the sum of a normal and an exponential variable, and half the interval is
+  its 97.5 % point. Scores that were all equal give the rule of three: 3.7 times the distance to the bound, over the
+  number of units. With many units that vary, little is left of the difference to the normal interval.
 - `AnyTimeMean` may be looked at after every unit, and the look may decide when to stop: with probability 95 % the mean
   lies within *all* the intervals it ever shows, whatever bounded scores do. A gambler who doubts that the mean is at
   most m bets on every score, and could not have become rich if it were (testing by betting, see
@@ -289,7 +289,7 @@ class PlainMean(RunningMean):
         return None
 
     def half_width(self, tail: float = TAIL_95) -> None:
-        """None: how far off such a mean is cannot be said."""
+        """None: the error of such a mean is unknown."""
         return None
 
 

@@ -12,7 +12,7 @@ players who sat there.
 Players whose bankrolls are equal share the best of their places (1, 1, 3), and are removed together.
 
 All contests of a tournament play the same deals: unit 0 of each is deal 0, and so on. What a player wins in one contest
-therefore says something about what it wins in another, and neither intervals nor samples may take contests for
+therefore predicts something of what it wins in another, and neither intervals nor samples may take contests for
 independent. The interval of a mean over contests (`mean_of_contests`) adds up, deal by deal, what the player won in all
 of them.
 
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 MAX_BLOCKS = 1000
 """Longer contests are weighted in blocks of consecutive units, about this many per contest. That is fair because only
 the mean of a contest counts: the mean of blocks varies just as the mean of their units does (units that depend on their
-neighbours, say of a bot that learns, are even drawn more faithfully: Künsch 1989). And a thousand weights tell as much
-as a million about how the mean varies, to 2 % of its standard deviation, in a thousandth of the time."""
+neighbours, say of a bot that learns, are even drawn more faithfully: Künsch 1989). And a thousand weights are as
+informative as a million about how the mean varies, to 2 % of its standard deviation, in a thousandth of the time."""
 
 _EQUAL = 1e-9
 """Bankrolls that differ by less than this part of the largest are equal: the order of additions is not chance."""

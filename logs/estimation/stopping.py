@@ -28,7 +28,7 @@ A verdict of ``better:`` is that of `BetterTest`, whose error rates hold for all
 **Is A better than B?** `BetterTest` may be looked at after every unit and stops as soon as there is an answer.
 There are two opposite claims: the mean score is at most LOW, and it is at least HIGH. The test ends with `BETTER`
 when it refutes the first and with `NOT_BETTER` when it refutes the second. It is wrong with probability at most alpha
-when the mean is at most LOW (it says better), and at most beta when the mean is at least HIGH (it says not better),
+when the mean is at most LOW (decision: better), and at most beta when the mean is at least HIGH (decision: not better),
 however often it is looked at and whatever the scores are like, as long as they stay within the bounds it is given.
 
 How: a gambler who doubts that the mean is at most LOW bets against it, unit by unit, at odds that would be fair if it
@@ -44,7 +44,7 @@ The claim is about every unit *given the units before*: bots may learn, and card
 The size of the bets decides only how soon the test ends, never whether it is right, provided that a bet depends on
 earlier scores alone. The bet that grows fastest when the mean is LOW + e is close to e / (s**2 + e**2), s being the
 standard deviation of the scores; for e = HIGH - LOW the logarithm of the wealth then moves like Wald's likelihood ratio
-(1945) of two normal distributions. A gambler cannot tell how lopsided the match is, and so divides the wealth among
+(1945) of two normal distributions. A gambler does not know how lopsided the match is, and so divides the wealth among
 the e of `MULTIPLES`, most of it on the smallest (Robbins' method of mixtures, 1970): an even match costs little more
 than with the smallest alone, and a lopsided one ends early.
 
@@ -272,7 +272,7 @@ class BetterTest:
         It is the mean of nine forecasts for where the true mean may lie, given what was seen, and costs 0.7 ms.
         (Measured on matches undecided after 400 units, at a mean of LOW or HIGH: forecast 1020 and 1050 units, taken
         1080 and 1050; halfway between, 1110 and 2230, because the nine forecasts still spread over shorter matches.)
-        None below `FEWEST_UNITS` units, when nothing can be said.
+        None below `FEWEST_UNITS` units, when there is no interval.
         """
         if self.verdict is not None:
             return 0
@@ -408,8 +408,8 @@ class Better:
     Attributes:
         low_mbb: LOW in mbb per hand.
         high_mbb: HIGH in mbb per hand.
-        alpha: how often "more than LOW" may be said of a player with LOW or less.
-        beta: how often "less than HIGH" may be said of a player with HIGH or more.
+        alpha: how often "more than LOW" may be decided for a player with LOW or less.
+        beta: how often "less than HIGH" may be decided for a player with HIGH or more.
 
     Raises:
         StopRuleError: LOW is not below HIGH, or an error rate is out of range.

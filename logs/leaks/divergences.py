@@ -180,7 +180,7 @@ class Divergence:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The names of its cells, one for each of `DIMENSIONS`; the same whoever of the two did which."""
+        """The names of its cells, one for each of `DIMENSIONS`; the same for both players."""
         choice = _either(self.did, self.others)
         at = f"{self.street}, {self.bets}"
         return (

@@ -148,12 +148,12 @@ class Cell:
 
     @property
     def by_choice(self) -> float:
-        """The part of `per_100_hands` that follows what was chosen; the rest came later, whoever chose what.
+        """The part of `per_100_hands` that follows what was chosen; the rest came later, from the choices of either.
 
         Where the player chose a and the other b in n deals, at m chips each, and the other way round in n' deals at m',
-        a skill that tells later adds the same to m and m', the choice itself as much to one as it takes from the other.
+        a skill that shows later adds the same to m and m', the choice itself as much to one as it takes from the other.
         So the choice has earned (n - n') (m - m') / 2. All of it is the choice's where one of the two ways has fewer
-        than `FEWEST_DEALS` deals, too few to tell.
+        than `FEWEST_DEALS` deals, too few for a result.
         """
         if len(self.choices) != 2 or min(deals for _, _, deals, _ in self.choices) < FEWEST_DEALS:
             return self.per_100_hands
@@ -369,7 +369,7 @@ class PlayerCount:
         place = np.full(len(cells.choices), len(asked), dtype=np.int64)
         place[asked] = range(len(asked))
         rows = place[np.array(self._rows, dtype=np.int64).reshape(-1, len(DIMENSIONS))]
-        # What stands in a row more than once counts once.
+        # An entry that is in a row more than once counts once.
         for column in range(1, len(DIMENSIONS)):
             rows[(rows[:, :column] == rows[:, column : column + 1]).any(axis=1), column] = len(asked)
         sides = np.array(self._sides, dtype=np.int64).reshape(-1, 2)

@@ -295,42 +295,44 @@ def _values(fields: _Fields, play: _Replay) -> tuple[tuple[float, ...], str | No
     betting = play.betting
     game = betting.game
     deal = Deal(tuple(play.holes), tuple(play.board))
-    told = fields.money("finishing_stacks")
-    if told is not None and len(told) != game.num_players:
-        raise HandError(f"{len(told)} finishing stacks at a table of {game.num_players}")
+    ended = fields.money("finishing_stacks")
+    if ended is not None and len(ended) != game.num_players:
+        raise HandError(f"{len(ended)} finishing stacks at a table of {game.num_players}")
     stacks = fields.amounts("starting_stacks")
     if not betting.is_showdown:
-        return _compared(hand_values(betting, deal), told, stacks)
+        return _compared(hand_values(betting, deal), ended, stacks)
     in_pot = betting.in_pot
     unknown = [position for position in in_pot if not play.holes[position] and position not in play.mucked]
     shown = [position for position in in_pot if play.holes[position] and position not in play.mucked]
     if unknown or not shown:
-        if told is None:
+        if ended is None:
             raise HandError("the showdown cannot be judged: hole cards are missing, and so are the finishing stacks")
-        won = [stack - start for stack, start in zip(told, stacks, strict=True)]
+        won = [stack - start for stack, start in zip(ended, stacks, strict=True)]
         if abs(sum(won)) > _ROUNDING:
             raise HandError("the showdown cannot be judged: hole cards are missing, and the stacks do not add up")
         return tuple(won), None
     ranks = [
         rank_hand((*hole, *deal.board)) if position in shown else None for position, hole in enumerate(deal.hole_cards)
     ]
-    values, doubt = _compared(showdown_values(betting.spent, ranks), told, stacks)
+    values, doubt = _compared(showdown_values(betting.spent, ranks), ended, stacks)
     if all(play.holes[position] for position in in_pot) and list(values) != hand_values(betting, deal):
         doubt = "a better hand was mucked than the one that wins"
     return values, doubt
 
 
-def _compared(values: list[float], told: list[float] | None, stacks: list[int]) -> tuple[tuple[float, ...], str | None]:
-    if told is None:
+def _compared(
+    values: list[float], ended: list[float] | None, stacks: list[int]
+) -> tuple[tuple[float, ...], str | None]:
+    if ended is None:
         return tuple(values), None
-    differences = [stack - start - value for stack, start, value in zip(told, stacks, values, strict=True)]
+    differences = [stack - start - value for stack, start, value in zip(ended, stacks, values, strict=True)]
     if max(map(abs, differences)) < _ODD_CHIP:
         return tuple(values), None
     if max(differences) < _ODD_CHIP and -sum(differences) > _ROUNDING:
         return tuple(values), f"the finishing stacks lack {-sum(differences):g} chips of the pot, as if rake was taken"
     wrong = next(position for position, difference in enumerate(differences) if abs(difference) >= _ODD_CHIP)
     raise HandError(
-        f"p{wrong + 1} has {told[wrong]:g} chips at the end, and should have {stacks[wrong] + values[wrong]:g}"
+        f"p{wrong + 1} has {ended[wrong]:g} chips at the end, and should have {stacks[wrong] + values[wrong]:g}"
     )
 
 

@@ -12,7 +12,7 @@ A name depends on the player's name alone wherever possible, so that a bot is on
 opponent: a name that is too long ends in a digest of the whole, and only names that would still be equal at one table
 get the numbers of their seats.
 
-A hand is called ``two pair, Kings and Nines``. One that is called the same as the best shown before it says what the
+A hand is called ``two pair, Kings and Nines``. One that is called the same as the best shown before adds what the
 difference is: ``- Ace+Queen kicker`` names its kickers down to the one that wins, ``- lower kicker`` loses. The first
 shown needs no such ending, nor does the summary.
 """

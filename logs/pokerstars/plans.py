@@ -56,7 +56,7 @@ class Plan:
         pots: the main pot first.
         rake_cents: what the house takes of all of them.
         showing: positions at the showdown, in order; empty if all but one folded.
-        folded_texts: what the summary says of each position that folded; empty for the others.
+        folded_texts: what the summary has of each position that folded; empty for the others.
         alone: who wins each pot without a showdown, where one player is left for all of them.
         shown_by_seat: the places in `showing`, in the order of the seats.
         endings: by the winners of each pot, and by the order of the hands that are shown, from 0 for the worst, as far
@@ -123,7 +123,7 @@ class _Street(NamedTuple):
 
     Attributes:
         text: its lines.
-        folded: who folded, and what the summary says of it.
+        folded: who folded, and what the summary has of it.
         shows_first: who would show first if it was the last street with actions.
     """
 
@@ -185,7 +185,7 @@ class Planner:
         """The whole hand.
 
         Args:
-            plan: what its betting says.
+            plan: of its betting.
             table: who sits where.
             winners: of each pot.
             unknown: positions at the showdown whose cards are not known.
@@ -274,7 +274,7 @@ class Planner:
         """The summary without its seats.
 
         Args:
-            plan: what the betting says.
+            plan: of the betting.
             left_cents: of each pot after rake.
         """
         money, end = self._money, self._line_end

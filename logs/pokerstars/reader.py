@@ -92,7 +92,7 @@ class Post(NamedTuple):
     Attributes:
         line: of the hand, 0-based.
         name: who posts.
-        what: ``small blind``, ``big blind`` or whatever else the line says.
+        what: ``small blind``, ``big blind`` or another word of the line.
         cents: in hundredths of the money.
     """
 
@@ -267,7 +267,7 @@ def _learn_cards(hand: HandText, line: int, name: str, text: str) -> None:
 
 
 def _parse_seating(hand: HandText, line: int, text: str) -> bool:
-    """Read a line that says who sits where; returns whether it is one."""
+    """Read a line with the seat of a player; returns whether it is one."""
     if text.startswith("Seat ") and (found := _SEAT.match(text)):
         name = found[2]
         if name in hand.seats or any(number == int(found[1]) for number, _ in hand.seats.values()):

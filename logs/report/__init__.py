@@ -3,7 +3,7 @@
     counts = count_hands(find(["runs/x"]))
     page = format_report(report_data("A and B", statistics_of(counts), counts.big_pots()))
 
-- `build`: everything a page shows; `plots` draws the curves, `replay` tells a hand step by step
+- `build`: everything a page shows; `plots` draws the curves, `replay` shows a hand step by step
 - `page`: the HTML
 """
 

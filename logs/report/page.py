@@ -27,7 +27,7 @@ LEGEND = (
     *(("total, with its 95 % interval", _TOTAL), ("with showdown", _SHOWDOWN), ("without showdown", _OTHER)),
     ("all-in adjusted (dashed)", _ADJUSTED),
 )
-"""What the lines of all plots are, with their colours: a page says it once."""
+"""What the lines of all plots are, with their colours: the legend of all plots of a page."""
 
 
 def winnings_plot(points: Sequence[CurvePoint], name: str, *, width: float = 4.4, height: float = 2.7) -> str:

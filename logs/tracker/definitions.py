@@ -1,13 +1,12 @@
 """What the statistics are called and what they mean: the one table that help texts, tables and reports show.
 
 Wherever tracking programs agree on a definition, it is theirs, so that a bot's figures can be compared with what is
-published about people; where they differ, it is PokerTracker 4's, and the definition says so. PokerTracker's are known
-by the expressions of its columns, which its users publish: ``cnt_p_ccall_opp`` (faced a 2-bet, no blind, no limp; a
-3-bet has columns of its own), ``flg_t_cbet_opp`` (bet the flop and was not raised), ``cnt_f_check_raise_opp`` (checked,
-then raised, called or folded), ``flg_steal_opp``. FPDB (``DerivedStats``)
-differs in its VPIP, whose chances leave out a blind that is posted and folded and include walks, and in its AF, which
-counts a street with bets and raises once, however many there were. `logs.tracker.hand_facts` and
-`logs.tracker.hand_counts` say how each is counted.
+published about people; where they differ, it is PokerTracker 4's, and the definition states it. PokerTracker's are
+known by the expressions of its columns, which its users publish: ``cnt_p_ccall_opp`` (faced a 2-bet, no blind, no limp;
+a 3-bet has columns of its own), ``flg_t_cbet_opp`` (bet the flop and was not raised), ``cnt_f_check_raise_opp``
+(checked, then raised, called or folded), ``flg_steal_opp``. FPDB (``DerivedStats``) differs in its VPIP, whose chances
+leave out a blind that is posted and folded and include walks, and in its AF, which counts a street with bets and raises
+once, however many there were. `logs.tracker.hand_facts` and `logs.tracker.hand_counts` say how each is counted.
 
 The classes of style are twelve ways to play, by VPIP, PFR and AF. They, their order from worst to best and their
 thresholds are those of a table known to players of limit hold'em at full tables; it is printed in a thesis on evolved

@@ -1,4 +1,4 @@
-"""What is counted in one hand: all that its betting says about each position, whatever the cards were.
+"""What is counted in one hand: all that follows from its betting for each position, whatever the cards were.
 
 Millions of hands share some thousand ways to bet. So whatever follows from the betting alone is worked out once per
 betting (`BettingFacts`), as the counters that it increments, and is then added as often as the betting came.
@@ -92,7 +92,7 @@ class BettingFacts:
 
     def __init__(self, betting: BettingState) -> None:
         game = betting.game
-        everybody = range(game.num_players)
+        positions = range(game.num_players)
         steps = betting_steps(betting)
         increments: list[int] = []
         folded_in = _count_actions(steps, increments, game.num_players)
@@ -109,7 +109,7 @@ class BettingFacts:
             self.saw_flop |= (last_seen > 0) << position
         increments += [position * WIDTH + Place.SHOWDOWNS for position in self.showdown]
         last = game.num_rounds - 1
-        self.reached_end = tuple([Position(p) for p in everybody if betting.round == last and folded_in[p] >= last])
+        self.reached_end = tuple([Position(p) for p in positions if betting.round == last and folded_in[p] >= last])
         returned_to, returned = uncalled(betting.spent)
         self.pot_blinds = (betting.pot - returned) / game.big_blind
         self.won_above = [_LEAST_WON_CHIPS - chips for chips in betting.spent]
@@ -203,7 +203,7 @@ def _count_later_streets(steps: list[Step], betting: BettingState, aggressor: in
         bettor, bets = -1, 0
         checkers: set[int] = set()
         is_behind_aggressor = False
-        # Whoever has a turn before the first bet may bet; after it the cap, or all-in players, may forbid a raise.
+        # A player with a turn before the first bet may bet; after it the cap, or all-in players, may forbid a raise.
         may_bet = betting.game.max_raises[round_] > 0
         may_raise: list[bool] = []
         for number, step in enumerate(of_round):

@@ -222,7 +222,7 @@ def _tallied(hands: Iterable[HandRecord], net: dict[str, float]) -> Iterator[Han
 
 
 def _check_score(path: str, parts: Sequence[dict[str, float]]) -> list[LogProblem]:
-    """Whether the score of a log is the sum of the hands of its parts, as far as its names can tell."""
+    """Whether the score of a log is the sum of the hands of its parts, as far as its names show."""
     found = only_score(path)
     if found is None or not all(set(net) <= set(found[1].names) for net in parts):
         return []

@@ -38,7 +38,7 @@ def position_names(game: Game) -> tuple[str, ...]:
         return _ORDINALS[:players]
     if players == 2:
         return _BIG_BLIND, SMALL_BLIND
-    # UTG acts first before the flop, wherever there are enough players to tell it from the cutoff.
+    # UTG acts first before the flop, wherever there are enough players to distinguish it from the cutoff.
     others = players - 2
     late = min(others, 3 if others > 3 else 2)
     return (SMALL_BLIND, _BIG_BLIND, *_EARLY[: others - late], *_LATE[3 - late :])

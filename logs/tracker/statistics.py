@@ -4,7 +4,7 @@ Every division and every unit is here. `SCHEMA_VERSION` counts up when a field c
 fields do not change it. `logs.tracker.definitions` defines each statistic.
 
 No figure is ever "not a number": where it makes no sense (another game than hold'em) its field is null, and where too
-little was seen to give it, its value is null and its `text` says so.
+little was seen to give it, its value is null and its `text` gives the reason.
 """
 
 from __future__ import annotations

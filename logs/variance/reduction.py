@@ -374,7 +374,7 @@ def reduce_hands(
 
     Args:
         on_progress: is called now and then with the part of the hands that has been counted; None where the files do
-            not tell how many there are.
+            not show how many there are.
 
     Returns:
         how many hands there were.

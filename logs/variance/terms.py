@@ -206,9 +206,9 @@ def chance_terms(betting: BettingState) -> Terms:
     """The terms of the deal and of each board that came, given the end of a betting."""
     game = betting.game
     rounds, players = game.num_rounds, game.num_players
-    everybody = (1 << players) - 1
+    all_players = (1 << players) - 1
     found = TermsBuilder(players, chance_columns(game))
-    dealt = PotRow(everybody, 0)
+    dealt = PotRow(all_players, 0)
     chips = float(sum(game.blinds) or game.big_blind)
     for column, amount in ((0, chips), (rounds, float(game.big_blind))):
         found.constants[:, column] += amount / players
@@ -227,7 +227,7 @@ def chance_terms(betting: BettingState) -> Terms:
             ]
         for column, members, amount in (
             *[(round_, members, float(amount)) for members, amount in pots],
-            (rounds + round_, everybody & ~folded, float(game.big_blind)),
+            (rounds + round_, all_players & ~folded, float(game.big_blind)),
         ):
             found.add(PotRow(members, before), column, amount)
             found.add(PotRow(members, after), column, -amount)

@@ -144,7 +144,7 @@ class Bot(Model):
 
 
 class Job(Model):
-    """What somebody asked for."""
+    """A request of a user."""
 
     id: int
     user: _User
@@ -182,7 +182,7 @@ class Job(Model):
 
     @property
     def is_seed_drawn(self) -> bool:
-        """Whether the server has drawn a key, so that nobody knows a card to come."""
+        """Whether the server has drawn a key, so that no card to come is known."""
         return isinstance(self.seed, DealKey)
 
     @property

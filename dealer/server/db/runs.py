@@ -25,7 +25,7 @@ from engine import DealKey, Seed, derived_seed
 from protocol.benchmark import OWN_SEAT
 
 _RUNS_REMEMBERED = 20
-"""So many of the last runs of a game tell how long the next one will take."""
+"""So many of the last runs of a game predict how long the next one will take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class RunReport:
         scores: by seat, in mbb/g by duplicate; empty where none are kept.
         matches: that have hands.
         faults: of each the name of its match.
-        is_comparable: whether the result tells how good the players are: nothing but chance decided its length, and
+        is_comparable: whether the result shows how good the players are: nothing but chance decided its length, and
             every deal was played in every seating.
     """
 
@@ -208,7 +208,7 @@ class TableRow:
     """An open table, on a server or on this machine.
 
     Attributes:
-        owner: who sits there, in the words of whoever opened it.
+        owner: who sits there, as named by the opener.
         seen_s: when it was last looked at, in seconds since 1970.
         run: the number of its run on a server; None elsewhere.
         is_guests: whether a guest sits there, who has not logged in.
@@ -252,7 +252,7 @@ def add_table(
 
 
 def see_table(db: sqlite3.Connection, run: int) -> None:
-    """Somebody looks at a table."""
+    """A visitor looks at a table."""
     db.execute("UPDATE tables SET seen_s = ? WHERE run = ?", (time.time(), run))
 
 

@@ -1,4 +1,4 @@
-"""Where the server keeps everything: one SQLite database, written by one thread, read by anybody at any time.
+"""Where the server keeps everything: one SQLite database, written by one thread, read from any thread at any time.
 
 A change is one transaction (`Store.write`), on disk when it returns, and as a whole or not at all: whatever ends the
 server, what it has confirmed is done. The version of the tables is the database's ``user_version``; `MIGRATIONS`

@@ -1,1 +1,1 @@
-"""A client that brings a bot to a server from a machine that nobody else can reach."""
+"""A client that brings a bot to a server from a machine that cannot be reached from outside."""

@@ -114,7 +114,7 @@ class PlayedSeat:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody awaits the bot any more."""
+        """Whether the bot is awaited no more."""
         return self._is_over
 
     @property
@@ -174,7 +174,7 @@ class PlayedSeat:
             await asyncio.shield(asyncio.to_thread(stop_all, [self._process], leave_s=leave_s))
 
     def over(self) -> None:
-        """Nobody awaits the bot any more."""
+        """The bot is awaited no more."""
         self._is_over = True
         self._changes.notify()
 
@@ -200,7 +200,7 @@ class PlayedSeat:
                         server.write(data)
                         await server.drain()
                 else:
-                    # Nobody can answer: what the bot sends without being asked waits in its socket.
+                    # There is no one to answer: what the bot sends without being asked waits in its socket.
                     await self._changes.wait_for(lambda: self._server is not None or self._is_over)
                 data = await reader.read(_READ_BYTES)
         # A bot that counts its hands may find the match over before we do.
@@ -324,7 +324,7 @@ class Joining:
         """Join and play until there is nothing left to wait for, or until cancelled; the server is notified then.
 
         Raises:
-            JoinError: the server does not let the client in, or take the bot; or nobody answers at the first try.
+            JoinError: the server does not let the client in, or take the bot; or does not answer at the first try.
         """
         try:
             await self._stay()

@@ -43,7 +43,7 @@ class JoinSettings:
     Attributes:
         folder: for what the bot prints, and for games.
         games: that it plays; only `ALL_GAMES` for all that the server has.
-        is_on_ladder: whether the server may have it play when nobody asks for anything.
+        is_on_ladder: whether the server may have it play when there are no requests.
         challenges: that are asked for, each with a tag of its own; when all have ended, the client leaves.
         most_runs: after how many runs it leaves; None for any number.
         seed: for the chance decisions of a Python bot; None draws one for every seat.
@@ -120,7 +120,7 @@ async def connected(settings: JoinSettings) -> tuple[asyncio.StreamReader, async
     """A connection to the server.
 
     Raises:
-        ServerLostError: nobody answers there.
+        ServerLostError: the server does not answer.
         JoinError: the server's certificate is not believed, or it does not speak TLS.
     """
     context = None
@@ -169,7 +169,7 @@ class ServerLine:
         """Connect and log in.
 
         Raises:
-            ServerLostError: nobody answers, or the connection ends.
+            ServerLostError: the server does not answer, or the connection ends.
             JoinError: the server does not let this user in, or is not one.
         """
         line = cls(settings, *await connected(settings))

@@ -1,4 +1,5 @@
-"""All-in adjusted winnings beside those of record: counted from the logs when a run has ended, in a process of its own.
+"""All-in adjusted winnings next to those of record: counted from the logs when a run has ended, in a process of its
+own.
 
 Only games in which players can be all-in before the last card have them: no-limit hold'em. One run is counted at a
 time, at the lowest priority. What an earlier start left uncounted is counted by the next.

@@ -1,7 +1,7 @@
 """The bots of users that are connected: each plays on its owner's machine and comes when it is called.
 
 A bot is registered by connecting: with its name, its version and the games that it plays. From
-then on anybody may challenge it while it is connected; one that was there when the server ended may be challenged
+then on any user may challenge it while it is connected; one that was there when the server ended may be challenged
 before it has come back, for as long as requests wait for it. The client that brings it is a `BotHost`: notified
 that a seat waits, it connects the bot there. A bot that connects again takes the place of the connection before it.
 
@@ -70,7 +70,7 @@ class ConnectedBot:
 
     @property
     def name(self) -> str:
-        """Its own, which nobody else's bot has."""
+        """Its own, which no other user's bot has."""
         return self.offer.bot
 
 
@@ -95,7 +95,7 @@ class ConnectedBots:
         return connected if connected is not None and game in connected.versions else None
 
     def refusal(self, game: str, name: str) -> str:
-        """Why nobody of this name can be challenged, as a clause; empty if a bot of a user can."""
+        """Why no bot of this name can be challenged, as a clause; empty if a bot of a user can."""
         is_awaited = (game, name) in self._awaited and time.monotonic() < self._awaited_until_s
         if is_awaited or self.find(game, name) is not None:
             return ""
@@ -108,7 +108,7 @@ class ConnectedBots:
         """Register a bot, and have it there until `leave`; it is on disk when this returns.
 
         Raises:
-            RefusedError: the name is somebody else's, or no game is here that it plays; the sentence says why.
+            RefusedError: the name belongs to another user, or the bot plays no game of the server.
             StoreError: it cannot be written.
         """
         games = self._checked(offer)

@@ -17,7 +17,7 @@ MOST_SKIPS = 10
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may go on at a time; None: as much as anybody likes.
+    """What may go on at a time; None: without a bound.
 
     Attributes:
         runs_per_bot: how often one of the server's own bots sits at a table.
@@ -97,7 +97,7 @@ def _has_room(slot: Slot, running: Sequence[Slot], limits: Limits) -> bool:
 def _is_delayed(slot: Slot, other: Slot) -> bool:
     """Whether a run in the one slot takes something that the other may be waiting for.
 
-    The limit of a user is nobody else's business.
+    The limit of a user is not shown to others.
     """
     return slot.game == other.game or bool(slot.bots and other.bots)
 
@@ -137,7 +137,7 @@ def in_the_way(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limit
     """The jobs that are played only while no request waits, and have to make room now.
 
     Args:
-        most: how many runs of any kind may go on beside one that has to make room.
+        most: how many runs of any kind may run next to one that has to make room.
     """
     idle = [number for number, slot in running.items() if slot.is_idle]
     others = {number: slot for number, slot in running.items() if not slot.is_idle}

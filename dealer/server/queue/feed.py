@@ -80,7 +80,7 @@ class Feed:
         return self._next - 1
 
     def publish(self, event: FeedEvent) -> int:
-        """Tell everybody; returns the number of the event."""
+        """Notify all readers; returns the number of the event."""
         number = self._next
         self._events.append((number, event))
         self._next += 1

@@ -1,4 +1,4 @@
-"""Jobs on their way: checked when somebody asks, waiting, being played, and what their clients are notified of.
+"""Jobs on their way: checked on request, waiting, being played, and what their clients are notified of.
 
 What can never be played is refused in a sentence; what passes is settled by the very code that plays it.
 """
@@ -76,7 +76,7 @@ ServiceEvent: TypeAlias = SeatOpen | RunEnded | JobEnded
 
 
 class Client(Protocol):
-    """Somebody who is notified of what becomes of jobs.
+    """A client that is notified of its jobs.
 
     Attributes:
         address: from which it has connected.
@@ -196,7 +196,7 @@ def check_request(
         refusal: why a bot that is not one of the server's own bots cannot play a game, as a clause; empty if it can.
 
     Raises:
-        RefusedError: it can never be played; the sentence says why.
+        RefusedError: it can never be played; the message has the reason.
     """
     try:
         Seating(request.seating), FaultPolicy(request.on_fault)

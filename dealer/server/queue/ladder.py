@@ -2,8 +2,8 @@
 
 Among all pairs of bots that are there (the server's own, and those whose owners admit it; line-ups in games of more
 players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder` only
-chooses; `dealer.server.service` plays the choice like any request, after everybody else's. After each run that counts,
-`Standings` fits the ratings of its game once more, one game at a time.
+chooses; `dealer.server.service` plays the choice like any request, after all users' requests. After each run that
+counts, `Standings` fits the ratings of its game once more, one game at a time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from logs.estimation import score_bounds
 
 _log = logging.getLogger(__name__)
 LADDER_USER: Final = "ladder"
-"""The user whose the ladder's requests are; nobody can log in as it without a token of its."""
+"""The user whose the ladder's requests are; no client can log in as it without a token of its."""
 _MOST_LINEUPS: Final = 20_000
 """So many line-ups of a game are looked at; the ladder has more games to see to."""
 _RETRY_S: Final = 5.0
@@ -101,7 +101,7 @@ class Ladder:
         """Ask for one thing after the other, until cancelled.
 
         Args:
-            changes: tells when to look again. feed: tells whether anything has happened.
+            changes: reports when to look again. feed: reports whether anything has happened.
             going: what the ladder plays already: games and players.
         """
         while True:
@@ -115,7 +115,7 @@ class Ladder:
             except (RefusedError, StoreError) as error:
                 _log.error("the ladder cannot continue: %s", error)
                 await asyncio.sleep(_RETRY_S)
-            # Until something is counted, or somebody comes.
+            # Until something is counted, or a client comes.
             await changes.wait_for(lambda at=at: feed.last > at)  # type: ignore[misc]
 
     def next_request(self, going: Collection[tuple[str, frozenset[str]]]) -> JobRequest | None:

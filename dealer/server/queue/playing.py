@@ -132,7 +132,7 @@ def _opened(
 
 def _free_beside(folder: Path) -> Path:
     return next(
-        beside for number in itertools.count(1) if not (beside := folder.with_name(f"{folder.name}.{number}")).exists()
+        free for number in itertools.count(1) if not (free := folder.with_name(f"{folder.name}.{number}")).exists()
     )
 
 
@@ -152,7 +152,7 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
     """What is kept of a run.
 
     Args:
-        cancelled: why it was ended before its time; empty if nobody wanted that.
+        cancelled: why it was ended before its time; empty if it was not cancelled.
     """
     assert isinstance(result, ContestResult)
     (plan,) = run.planned
@@ -255,7 +255,7 @@ def seat_notifier(
 ) -> Callable[[Progress], None]:
     """What is to be called with the progress of a run, to call agents to their seats.
 
-    Whenever a seat that somebody else fills is open (a match begins, or a player is awaited again after a fault), the
+    Whenever a seat for a joined bot is open (a match begins, or a player is awaited again after a fault), the
     client that brings that player gets the port, once.
 
     Args:

@@ -8,7 +8,7 @@ A seat is offered with a secret that is good for one connection and for a while,
 connects to the text port once more and sends the secret; from then on that connection carries the bytes between the bot
 and the port of the match (`dealer.table.listener`), whose key only this server has. When the connection breaks, the
 match does not see it: the bot's clock runs, and what is sent meanwhile is kept, until the seat is taken again with a
-new secret, or given up because nobody came in time. The match then sees what it sees of any bot that disconnects.
+new secret, or given up because no client came in time. The match then sees what it sees of any bot that disconnects.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class Hosting:
         self._hosts[user.id, request.bot] = host
         host.line = line
         if before is not None and before is not line:
-            # The client itself says that its earlier connection is dead.
+            # The client itself reports that its earlier connection is dead.
             before.drop()
         host.write(Joined(request.bot, tuple(host.seats)))
         for seat in host.seats.values():
@@ -276,7 +276,7 @@ class Hosting:
             line.write(format_message(GameLine(game.name, text)))
 
     def job_ended(self, line: Line, event: JobEnded) -> None:
-        """Tell a client that nothing is left of what it has asked for."""
+        """Notify a client that nothing is left of what it has asked for."""
         if self.has_joined(line):
             line.write(format_message(ChallengeOver(event.job.tag, event.state, event.reason)))
 
@@ -308,7 +308,7 @@ class HostedSeat:
 
     Attributes:
         number: of the seat, as its client calls it.
-        is_over: whether nobody awaits the bot any more.
+        is_over: whether the bot is awaited no more.
     """
 
     def __init__(self, facts: SeatOpen, on_over: Callable[[HostedSeat, str], None], *, rejoin_s: float) -> None:
@@ -378,7 +378,7 @@ class HostedSeat:
             self._listening = asyncio.create_task(self._listen(reader))
         self._match.write(data)
         with contextlib.suppress(OSError):
-            # Where the match has closed, its reader says so.
+            # Where the match has closed, its reader notices.
             await self._match.drain()
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:

@@ -3,7 +3,7 @@
 Every connection has a task of its own and bounds of its own: for a line, for what waits to be read by the client, for
 the time to log in, to read and to be silent. Nothing that one client does or leaves undone is felt by another: when
 all connections are taken, the oldest that has not logged in makes room for the new one. What the reference does not
-send stands in lines that begin with ``# ``.
+send is in lines that begin with ``# ``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ router = new_router()
 @router.get("/games")
 async def games(caller: Reader, parts: Parts) -> models.Games: ...
 
-`Authorization: Bearer TOKEN` tells who calls. Every token has a bucket of requests that fills at a steady rate; wrong
-tokens count against the address they come from, as wrong logins do.
+`Authorization: Bearer TOKEN` identifies the caller. Every token has a bucket of requests that fills at a steady rate;
+wrong tokens count against the address they come from, as wrong logins do.
 """
 
 from __future__ import annotations

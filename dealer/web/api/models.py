@@ -1,4 +1,4 @@
-"""What goes in and comes out beside the things that the server keeps, as models: they check what programs send.
+"""What goes in and comes out besides the things that the server keeps, as models: they check what programs send.
 
 The things themselves are those of `dealer.server.db.records` and `dealer.server.db.crosstable`; together they describe
 the interface. Lists are pages of them.

@@ -7,9 +7,9 @@ Betting: ``k`` check, ``c`` call, ``f`` fold, ``bN`` bet or raise to N, a total 
 finished street but the last, and after an all-in that is called for each street that is not played: ``b20000c///``.
 
 A session is a table like those of people, whose person is the client's program. A token stands for a session, and the
-table has the hash of the token: sessions outlive restarts of the server. A hand cannot be escaped. Whoever asks for a
-new hand in the middle of one, opens one session too many, or sends nothing for `forfeit_s`, checks and folds that hand
-to its end, and it counts.
+table has the hash of the token: sessions outlive restarts of the server. A hand cannot be escaped. A client that asks
+for a new hand in the middle of one, opens one session too many, or sends nothing for `forfeit_s`, checks and folds that
+hand to its end, and it counts.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def fields(scene: Scene, old_action: str, record: HandRecord | None) -> dict[str
         old_action: the betting before its last action.
         record: the hand with all cards, once it is over.
     """
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "old_action": old_action,
         "action": action_text(scene.betting),
         "client_pos": 0 if scene.game.blinds[scene.position] == max(_BLINDS) else 1,
@@ -126,14 +126,14 @@ def fields(scene: Scene, old_action: str, record: HandRecord | None) -> dict[str
         "board": _texts(scene.board),
     }
     if not scene.finished:
-        return told
+        return answer
     value = won(scene)
     if record is not None:
         seats = zip(record.names, record.deal.hole_cards, strict=True)
         own = scene.names[scene.position]
-        told["bot_hole_cards"] = next((_texts(cards) for name, cards in seats if name != own), [])
+        answer["bot_hole_cards"] = next((_texts(cards) for name, cards in seats if name != own), [])
     pot = scene.betting.pot
-    return told | {
+    return answer | {
         "winnings": value,
         "won_pot": pot if value > 0 else -pot if value < 0 else 0,
         "session_num_hands": scene.score.hands,
@@ -184,13 +184,13 @@ class _Session:
     """A session.
 
     Attributes:
-        owner: as its table knows it.
+        owner: as in its table.
         who: the user's number, or the address, whose sessions are counted together.
         user: who has logged in; None for a guest.
         bot: the name of the opponent; empty for the strongest.
         table: where it is played; None before the first hand.
         shown: the number of the last hand that the client has been shown.
-        told: the number of the last hand whose end the client has been told, or that it has given up.
+        reported: the number of the last hand whose end the client has received, or that it has given up.
         corrected: of its hands without the luck of the cards.
         lock: one call at a time.
     """
@@ -201,7 +201,7 @@ class _Session:
     bot: str = ""
     table: TableRow | None = None
     shown: int = -1
-    told: int = -1
+    reported: int = -1
     corrected: _CorrectedTotal = field(default_factory=lambda: _CorrectedTotal())
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -229,7 +229,7 @@ class SlumbotSessions:
             forfeit_s: a session in which nothing happens for so long is over.
             answer_s: for a bot's part of an answer.
             correction_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
-            clock_s: tells the time, in seconds since 1970.
+            clock_s: the time, in seconds since 1970.
         """
         self._parts = parts
         self._table_manager = table_manager
@@ -265,8 +265,8 @@ class SlumbotSessions:
             scene = await self._asked(sitting)
             if not scene.finished and scene.hand_number == session.shown:
                 scene = await self._give_up(sitting)
-                session.told = scene.hand_number
-            if scene.finished and scene.hand_number <= session.told:
+                session.reported = scene.hand_number
+            if scene.finished and scene.hand_number <= session.reported:
                 await sitting.enter(sitting.moments.name, "")
                 scene = await self._asked(sitting)
             session.shown = scene.hand_number
@@ -421,16 +421,17 @@ class SlumbotSessions:
     async def _shown(self, session: _Session, sitting: Sitting, scene: Scene, before: str) -> dict[str, Any]:
         if not scene.finished:
             return fields(scene, before, None)
-        session.told = scene.hand_number
-        told = fields(scene, before, sitting.record(scene.hand_number))
+        session.reported = scene.hand_number
+        answer = fields(scene, before, sitting.record(scene.hand_number))
         if not await self._count(session.corrected, sitting, scene):
-            return told
+            return answer
         # In whole chips, as clients read them; rounded so that those of the hands add up to the session's.
         total_before, total = map(round, session.corrected.last)
-        return told | {"baseline_winnings": total - total_before, "session_baseline_total": total}
+        return answer | {"baseline_winnings": total - total_before, "session_baseline_total": total}
 
     async def _count(self, corrected: _CorrectedTotal, sitting: Sitting, scene: Scene) -> bool:
-        """Count the luck of the cards of all hands up to this one; False if that takes too long, to be gone on with."""
+        """Count the luck of the cards of all hands up to this one; False if it takes too long and is continued
+        later."""
         until_s = asyncio.get_running_loop().time() + self._correction_s
         if corrected.counted >= scene.hand_number:
             return True
@@ -456,7 +457,7 @@ class SlumbotSessions:
 
 
 def _records(sitting: Sitting, first: int, last: int) -> list[HandRecord]:
-    """Finished hands of a table by their numbers: as it knows them, or from its log where it has been asleep since.
+    """Finished hands of a table by their numbers: as it keeps them, or from its log where it has been asleep since.
 
     None at all where one cannot be had, so that no sum leaves it out.
     """

@@ -1,6 +1,6 @@
 """What hands are worth without the luck of the cards (`logs.variance.correction`), counted in a process of its own.
 
-The compiled code takes a while to load and more than a hundred megabytes; a server has that when somebody plays here.
+The compiled code takes a while to load and more than a hundred megabytes; a server has that when a client plays here.
 
     python -m dealer.web.slumbot.luck      answers questions, one after the other, until its input ends
 
@@ -35,8 +35,8 @@ class LuckCorrection:
         """Prepare; no process is started.
 
         Args:
-            environment: variables that the process gets beside ours.
-            patience_s: for the answer to a question; the process goes on with it, and the next answer comes sooner.
+            environment: variables that the process gets besides ours.
+            patience_s: for the answer to a question; the process continues, and the next answer comes sooner.
             most_s: a process that takes so long is ended.
         """
         self._environment = {**os.environ, **environment}
@@ -106,7 +106,7 @@ class LuckCorrection:
         return answer
 
     def _kill(self) -> None:
-        """Have whoever waits for the process hear its end."""
+        """Notify those who wait for the process of its end."""
         if self._process is not None:
             with contextlib.suppress(OSError):
                 self._process.kill()
@@ -117,7 +117,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
-        # What is left to be written is written to nobody.
+        # What is left to be written is dropped.
         with contextlib.suppress(OSError):
             if pipe is not None:
                 pipe.close()

@@ -95,7 +95,7 @@ def test_four_to_a_straight_before_the_tables(view_of: ViewOf) -> None:
         state = f"MATCHSTATE:1:0:cc/cc/{betting}:|{hole}/9c8d7h/5s"
         action = rembrant(four_straight=four_straight).act(view_of("nolimit", state))
         if four_straight == "fold":
-            assert rembrant().act(view_of("nolimit", state)) == action, "the work's own words are the default"
+            assert rembrant().act(view_of("nolimit", state)) == action, "the text of the paper is the default"
         return action
 
     assert act("9h9s", "r400", "slash") == raise_to(100 + 1050), "a set re-raises"

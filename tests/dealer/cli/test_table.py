@@ -137,7 +137,7 @@ def test_the_run_is_one_like_any_other(sit: Sitting, tmp_path: Path) -> None:
     for command in ("stats", "hands"):
         ran = sit(command, "run", *(["--hand", "0"] if command == "hands" else []))
         assert ran.code == 0, command
-    assert "rh says: " in ran.out
+    assert "rh: " in ran.out
     assert sit("export", "run", "--format", "phh", "--out", "out").code == 0
     assert list((tmp_path / "run" / "pokerstars").iterdir())
     assert "Dealt to hero [" in next((tmp_path / "run" / "pokerstars").iterdir()).read_text("utf-8")
@@ -193,7 +193,7 @@ def test_one_bot_takes_all_other_seats(sit: Sitting, tmp_path: Path) -> None:
         (["kuhn", "nobody"], r"'nobody' is neither a built-in bot"),
         (["nogame"], r"'nogame' is neither .*; nor is it a game"),
         (["--game", "nogame"], r"nogame"),
-        (["kuhn", "calling", "random"], r"kuhn needs 1 bots beside you, or one for all seats; 2 given"),
+        (["kuhn", "calling", "random"], r"kuhn needs 1 bot besides you, or one for all seats; 2 given"),
         (["kuhn", "mfs"], r"mfs does not play kuhn"),
         (["--name", "a b"], r"--name: 'a b' cannot be a name: a name has at most 64"),
         (["--name", ""], r"--name: '' cannot be a name"),

@@ -55,7 +55,7 @@ def test_watchers_are_told_what_they_want_in_order() -> None:
     closed, settled = HandClosed(3, (1, 2)), Settled()
     audience = Audience([Listener(0, HandClosed), Listener(1, Settled), Listener(2, Settled, HandClosed)])
     for event in (closed, settled, VersionDiffers(Seat(0))):
-        audience.tell(event)
+        audience.publish(event)
     assert told == [(0, closed), (2, closed), (1, settled), (2, settled)]
     assert audience.wants(Settled)
     assert not audience.wants(VersionDiffers)
@@ -79,7 +79,7 @@ def test_the_first_failure_keeps_the_others_from_being_told() -> None:
     """A full disk stops the round: what is not on disk has not happened."""
     last = Recorder()
     with pytest.raises(OSError, match="No space left"):
-        Audience([FullDisk(Settled), last]).tell(Settled())
+        Audience([FullDisk(Settled), last]).publish(Settled())
     assert last.calls == []
 
 

@@ -76,7 +76,7 @@ def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
             answer = await enter(one.browser, table, entry)
             assert (answer.status_code, answer.headers["location"]) == (303, table)
             page = await one.browser.get(table)
-        assert "too few to tell skill from luck" in seen(page)
+        assert "too few to separate skill from luck" in seen(page)
         ended = await one.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
         assert ended.headers["location"] == "/play"
         assert (await one.browser.get(table)).status_code == 404

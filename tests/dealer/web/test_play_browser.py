@@ -95,7 +95,7 @@ def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
         assert page.locator("#size").input_value() == "250"
         page.keyboard.press("Enter")
         wait_for_question(page, before)
-        assert "raise to 250" in page.locator(".told").inner_text()
+        assert "raise to 250" in page.locator(".history").inner_text()
         # Until the end of the hand; the last key ends the match.
         while page.locator("button[value=next]").count() == 0:
             before = moment(page)
@@ -174,9 +174,9 @@ def test_a_reload_leads_to_the_same_decision(browser: Any, server: Served) -> No
         sit_down(page, server, "holdem.limit.2p.reverse_blinds")
         press(page, "c")
         wait_for_question(page)
-        before, words = moment(page), page.locator(".told").inner_text()
+        before, words = moment(page), page.locator(".history").inner_text()
         page.reload()
-        assert (moment(page), page.locator(".told").inner_text()) == (before, words)
+        assert (moment(page), page.locator(".history").inner_text()) == (before, words)
         press(page, "c")
 
 
@@ -186,9 +186,9 @@ def test_a_double_click_counts_once(browser: Any, server: Served) -> None:
         sit_down(page, server, "holdem.limit.2p.reverse_blinds")
         wait_for_question(page)
         page.locator("button[value=r]").dblclick()
-        page.locator(".told li", has_text="You raise").first.wait_for()
+        page.locator(".history li", has_text="You raise").first.wait_for()
         page.wait_for_timeout(500)
-        assert page.locator(".told li", has_text=re.compile("^You (raise|bet)")).count() == 1
+        assert page.locator(".history li", has_text=re.compile("^You (raise|bet)")).count() == 1
 
 
 @pytest.mark.slow
@@ -220,7 +220,7 @@ def test_a_size_is_chosen_first_and_sent_by_the_button_that_shows_it(browser: An
         assert moment(page) == before
         page.get_by_role("button", name="Raise to 20,000 (200 bb)").click()
         wait_for_question(page, before)
-        assert "You raise to 20,000, all-in" in page.locator(".told").inner_text()
+        assert "You raise to 20,000, all-in" in page.locator(".history").inner_text()
 
 
 @pytest.mark.slow
@@ -264,7 +264,7 @@ def test_an_entry_from_a_tab_that_is_out_of_date_is_answered_by_the_table_as_it_
         press(page, "c")
         wait_for_question(page)
         other.keyboard.press("r")
-        other.locator(".said", has_text="counts once").wait_for()
+        other.locator(".message", has_text="counts once").wait_for()
         assert moment(other) == moment(page)
 
 
