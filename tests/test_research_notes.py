@@ -10,7 +10,8 @@ from tests.dealer.helpers import ROOT
 
 MOST_WORDS = 700
 NOTES = ("cfr", "evolved", "kuhn", "learner", "lp-mc", "rembrant", "strength")
-_FIGURE = re.compile(r"[+-]?\d[\d,]*\.\d+|[+-]?\d[\d,]* ± [\d,.]+")
+_NUMBER = r"\d(?:[\d,]*\d)?(?:\.\d+)?"
+_FIGURE = re.compile(rf"[+-]?{_NUMBER} ± {_NUMBER}|[+-]?\d[\d,]*\.\d+")
 
 
 def _text(name: str) -> str:
@@ -27,7 +28,7 @@ def test_a_note_is_short(name: str) -> None:
 @pytest.mark.parametrize("name", NOTES)
 def test_every_figure_of_a_note_is_in_its_tables(name: str) -> None:
     """Those of its own page of tables, or of the page on the strength of all bots."""
-    tables = "\n".join(_text(page) for page in {f"{name}-tables", "strength-tables"})
+    tables = "\n".join(_text(page) for page in {f"{name}-tables", "strength-tables"}).replace(" | ± ", " ± ")
     shown = {*_FIGURE.findall(tables), *re.findall(r"[+-]?\d[\d,]*(?:\.\d+)?", tables)}
     wanted = set(_FIGURE.findall(re.sub(r"\]\(\S+\)", "", _text(name))))
     assert not {one for one in wanted if one not in shown and f"+{one}" not in shown}

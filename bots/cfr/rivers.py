@@ -261,7 +261,7 @@ def _regret(
 RIVER_SIZES: Final = "0.5,1,all:1,all:all"
 """The raises of a no-limit river, as `bots.cfr.tree` reads them."""
 SPREAD: Final = 0.3
-"""Part of the opponent's range that is spread over all holdings: docs/cfr.md has what other parts were worth."""
+"""Part of the opponent's range that is spread over all holdings: docs/cfr-tables.md compares other parts."""
 OWN_SPREAD: Final = 0.001
 """The same of the player's own: it has to know what to play with every holding."""
 _SELDOM: Final = 1e-3

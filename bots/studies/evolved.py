@@ -145,7 +145,7 @@ def evolved_report(
     trained = signed(per_thousand(players[0].trained).value, 1)
     sentences = [
         f"From its nine trainers the player wins {trained} dollars per 1,000 hands on the deals of its training and "
-        f"{signed(won.value, 1)}{half} on unseen deals.",
+        f"{signed(won.value, 1)}{half} on unseen deals."
     ]
     if matches:
         sentences.append(_fields_sentence(results))
@@ -225,11 +225,7 @@ def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
 
 def _tables(player: MeasuredPlayer, unseen: DealSet) -> Section:
     hands, figures = best_hands(player)
-    return Section(
-        "How it plays",
-        (),
-        (style(player.unseen, preflop_play(unseen)), figures, hands, *finals(player)),
-    )
+    return Section("How it plays", (), (style(player.unseen, preflop_play(unseen)), figures, hands, *finals(player)))
 
 
 def _genes_section(runs: FinishedRuns, settings: EvolvedStudySettings) -> Section:
@@ -251,9 +247,7 @@ def _genes_section(runs: FinishedRuns, settings: EvolvedStudySettings) -> Sectio
 
 def _matches(results: Sequence[MatchResult]) -> Section:
     return Section(
-        "Against other bots",
-        (_fields_sentence(results),),
-        (_results_chart(results), results_table(results)),
+        "Against other bots", (_fields_sentence(results),), (_results_chart(results), results_table(results))
     )
 
 
@@ -301,11 +295,11 @@ def _part(deals: DealSet, begin: int, end: int) -> DealSet:
 
 def _use_chart(uses: Sequence[_GeneUse]) -> LineChart:
     return LineChart(
-        title="Use of the chromosome",
-        x_label="hands dealt (logarithmic)",
-        y_label="% of the genes",
-        lines=tuple(Line.of(use.name, use.hands, [100 * share for share in use.share], has_dots=True) for use in uses),
-        note="Against the nine trainers, on unseen deals.",
+        "Use of the chromosome",
+        "hands dealt (logarithmic)",
+        "% of the genes",
+        tuple(Line.of(use.name, use.hands, [100 * share for share in use.share], has_dots=True) for use in uses),
+        "Against the nine trainers, on unseen deals.",
         is_log=True,
     )
 
@@ -314,9 +308,7 @@ def _use_figures(use: _GeneUse) -> Claims:
     doublings = [
         100 * (later - earlier)
         for (hands, earlier), (until, later) in zip(
-            zip(use.hands, use.share, strict=True),
-            zip(use.hands[2:], use.share[2:], strict=True),
-            strict=False,
+            zip(use.hands, use.share, strict=True), zip(use.hands[2:], use.share[2:], strict=True), strict=False
         )
         if until == 2 * hands
     ]
@@ -501,14 +493,11 @@ def results_table(results: Sequence[MatchResult]) -> TableView:
 
 def _results_chart(results: Sequence[MatchResult]) -> BarChart:
     return BarChart(
-        title="Against the built-in bots",
-        label="mbb/g",
-        bars=tuple(
+        "Against the built-in bots",
+        "mbb/g",
+        tuple(
             Bar(
-                name=f"{result.opponent.bot}, {_players(result)} players",
-                height=result.rate.mbb,
-                low=result.rate.low,
-                high=result.rate.high,
+                f"{result.opponent.bot}, {_players(result)} players", result.rate.mbb, result.rate.low, result.rate.high
             )
             for result in results
         ),

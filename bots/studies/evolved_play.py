@@ -187,15 +187,15 @@ def winnings_chart(watched: HandResults, title: str, note: str = "") -> LineChar
     whole = total(watched, np.where(seen, watched.dollars, 0.0)).half_width_95
     half = None if whole is None else whole * np.sqrt((deal[at] + 1) / watched.deals)
     return LineChart(
-        title=title,
-        x_label="hands with a flop",
-        y_label="dollars",
-        lines=(
+        title,
+        "hands with a flop",
+        "dollars",
+        (
             Line.of("total" if half is None else "total, with its 95 % interval", xs, np.cumsum(dollars)[at], half),
             Line.of("with showdown", xs, np.cumsum(np.where(showdown, dollars, 0.0))[at]),
             Line.of("without showdown", xs, np.cumsum(np.where(showdown, 0.0, dollars))[at]),
         ),
-        note=note,
+        note,
     )
 
 
@@ -405,10 +405,10 @@ def fitness_chart(run: FinishedRun) -> LineChart:
     xs = [generation.number for generation in history]
     scale = 1000 / (100 * run.settings.deals)
     return LineChart(
-        title=run.name,
-        x_label="generation",
-        y_label="dollars per 1,000 hands",
-        lines=(
+        run.name,
+        "generation",
+        "dollars per 1,000 hands",
+        (
             Line.of("best individual", xs, [scale * one.best for one in history]),
             Line.of("best trainer", xs, [scale * (one.best_opponent or 0.0) for one in history]),
             Line.of("mean", xs, [scale * one.mean for one in history]),
@@ -423,11 +423,11 @@ def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
         costs = [after - before for before, after in pairwise((0, *found))]
         lines.append(Line.of(run.name, range(1, len(costs) + 1), costs))
     return LineChart(
-        title="Generations each trainer cost",
-        x_label="trainers found in the run",
-        y_label="generations",
-        lines=tuple(lines),
-        note="The thesis reports cycles: a much better individual fills the table with its like, and progress stops.",
+        "Generations each trainer cost",
+        "trainers found in the run",
+        "generations",
+        tuple(lines),
+        "The thesis reports cycles: a much better individual fills the table with its like, and progress stops.",
     )
 
 
@@ -451,11 +451,11 @@ def checks_charts(runs: Sequence[FinishedRun]) -> list[LineChart]:
         if lines:
             charts.append(
                 LineChart(
-                    title=f"Checked along the way against {table}",
-                    x_label="generation",
-                    y_label="dollars per 1,000 hands",
-                    lines=tuple(lines),
-                    note="The best individual of a generation, on other deals; these opponents do not affect the run.",
+                    f"Checked along the way against {table}",
+                    "generation",
+                    "dollars per 1,000 hands",
+                    tuple(lines),
+                    "The best individual of a generation, on other deals; these opponents do not affect the run.",
                 )
             )
     return charts
@@ -483,11 +483,11 @@ def against_chart(
         half = [one.half_width_95 or 0.0 for one in won] if has_band else None
         lines.append(Line.of(run.name, chosen + 1, [one.value for one in won], half, has_dots=True))
     return LineChart(
-        title=title,
-        x_label="trainers found in the run" if len(runs) > 1 else "best individuals so far, in order",
-        y_label="dollars per 1,000 hands",
-        lines=tuple(lines),
-        note="On unseen deals, the same for all lines.",
+        title,
+        "trainers found in the run" if len(runs) > 1 else "best individuals so far, in order",
+        "dollars per 1,000 hands",
+        tuple(lines),
+        "On unseen deals, the same for all lines.",
     )
 
 

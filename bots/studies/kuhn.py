@@ -299,10 +299,7 @@ def _sure(result: KuhnResult) -> float:
 def _exact(found: ExperimentResults) -> Section:
     possible = best_answer(KuhnGame(), 0, model("rational", Variant.CLASSIC)).value
     rows = []
-    for way, results in (
-        ("1,010 hands", found["classic-rational-1"]),
-        ("exact", found["classic-rational-1-exact"]),
-    ):
+    for way, results in (("1,010 hands", found["classic-rational-1"]), ("exact", found["classic-rational-1-exact"])):
         rows.append(
             (
                 f"against Rational, fitness {way}",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median, stdev
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model, models, sequence_form_of
 from bots.kuhn.runs import (
+    BestAnswer,
     KuhnResult,
     best_answer,
     expected_value,
@@ -121,7 +122,7 @@ def value_line(name: str, height: float, generations: int) -> Line:
 
 def generations_chart(title: str, lines: Iterable[Line], note: str = "") -> LineChart:
     """Chips per hand over the generations."""
-    return LineChart(title=title, x_label="generation", y_label="chips per hand", lines=tuple(lines), note=note)
+    return LineChart(title, "generation", "chips per hand", tuple(lines), note)
 
 
 def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Report:
@@ -180,15 +181,47 @@ def expected_maximum(experiment: Experiment) -> float:
     return answer.value + LUCK * error
 
 
+class _ModelRuns(NamedTuple):
+    """An experiment against a model, its results, and the printed figure and genes that they are compared with."""
+
+    experiment: Experiment
+    answer: BestAnswer
+    results: Sequence[KuhnResult]
+    printed: float
+    printed_genes: str
+
+    @property
+    def has_printed_rules(self) -> bool:
+        return self.experiment.name.count("-") == 2
+
+    @property
+    def name(self) -> str:
+        settings, is_classic = self.experiment.settings, self.experiment.settings.game is Variant.CLASSIC
+        known = {
+            genes: name.capitalize()
+            for name, genes in models(settings.game).items()
+            if is_classic or name in FOUR_MODELS
+        }
+        rule = ", tens answered as twos" if settings.tens_as_twos else ""
+        return f"{known.get(settings.model, 'a conjectured Bluffer')}, seat {settings.seat}{rule}"
+
+    @property
+    def records(self) -> list[float]:
+        return [result.record for result in self.results]
+
+
 def model_sections(found: ExperimentResults) -> Iterator[Section]:
     for variant in Variant:
-        mine = [one for one in experiments() if one.settings.game is variant and _is_of_models(one)]
-        printed = [one for one in mine if one.name.count("-") == 2]
-        parts: list[Part] = [_comparisons(variant, printed, found)]
-        if len(printed) < len(mine):
-            parts.append(_under_other_rules(variant, mine, found))
-        parts += [_exact(mine, found), _genes(variant, mine, found)]
-        charts = _charts(mine, found) if variant is Variant.CLASSIC else ()
+        mine = [
+            _model_runs(one, found[one.name])
+            for one in experiments()
+            if one.settings.game is variant and _is_of_models(one)
+        ]
+        parts: list[Part] = [_comparisons([one for one in mine if one.has_printed_rules])]
+        if others := [one for one in mine if not one.has_printed_rules]:
+            parts.append(_under_other_rules(others))
+        parts += [_exact(mine), _genes(KuhnGame(variant), mine)]
+        charts = _charts(mine) if variant is Variant.CLASSIC else ()
         yield Section(_TITLES[variant], _SENTENCES[variant], (*parts, *charts))
 
 
@@ -198,66 +231,49 @@ def _is_of_models(experiment: Experiment) -> bool:
     return is_fixed and (not about or about[0] in ("tens-as-twos", "conjectured"))
 
 
-def _name(experiment: Experiment) -> str:
+def _model_runs(experiment: Experiment, results: Sequence[KuhnResult]) -> _ModelRuns:
     settings = experiment.settings
-    known = {genes: name.capitalize() for name, genes in models(settings.game).items() if name in FOUR_MODELS}
-    if settings.game is Variant.CLASSIC:
-        known |= {genes: name.capitalize() for name, genes in models(settings.game).items() if name not in FOUR_MODELS}
-    name = known.get(settings.model, "a conjectured Bluffer")
-    rule = ", tens answered as twos" if settings.tens_as_twos else ""
-    return f"{name}, seat {settings.seat}{rule}"
+    key = "-".join(experiment.name.split("-")[1:3])
+    printed, genes = (_PRINTED[what][settings.game.value][key] for what in ("best", "genes"))
+    answer = best_answer(settings.rules, settings.seat - 1, settings.model)
+    return _ModelRuns(experiment, answer, results, printed, genes)
 
 
-def _key(experiment: Experiment) -> str:
-    return "-".join(experiment.name.split("-")[1:3])
-
-
-def _comparisons(variant: Variant, mine: Sequence[Experiment], found: ExperimentResults) -> Claims:
+def _comparisons(mine: Sequence[_ModelRuns]) -> Claims:
     rows = []
-    for experiment in mine:
-        printed = _PRINTED["best"][variant.value][_key(experiment)]
-        settings = experiment.settings
-        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
-        records = [result.record for result in found[experiment.name]]
-        verdict, why = range_verdict(printed, records, possible)
-        if verdict is Verdict.NOT_REPRODUCED and printed > possible:
+    for one in mine:
+        possible = one.answer.value
+        verdict, why = range_verdict(one.printed, one.records, possible)
+        if verdict is Verdict.NOT_REPRODUCED and one.printed > possible:
             why = f"no strategy wins more than {possible:.4f}; {why}"
-        rows.append(over_runs(_name(experiment), records, 3, printed=f"{printed:.2f}", verdict=verdict, why=why))
+        rows.append(over_runs(one.name, one.records, 3, printed=f"{one.printed:.2f}", verdict=verdict, why=why))
     return Claims("The highest fitness of all generations, chips per hand", tuple(rows), _OF_SEEDS)
 
 
-def _under_other_rules(variant: Variant, mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
+def _under_other_rules(others: Sequence[_ModelRuns]) -> TableView:
     """The printed figures that other rules or another model explain; each is judged once, by the printed rules."""
     rows = []
-    for experiment in mine:
-        if experiment.name.count("-") == 2:
-            continue
-        printed = _PRINTED["best"][variant.value][_key(experiment)]
-        settings, records = experiment.settings, [result.record for result in found[experiment.name]]
-        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
-        ours = over_runs("", records, 3)
-        rows.append((_name(experiment), f"{printed:.2f}", ours.ours, ours.interval, f"{possible:.4f}"))
+    for one in others:
+        ours = over_runs("", one.records, 3)
+        rows.append((one.name, f"{one.printed:.2f}", ours.ours, ours.interval, f"{one.answer.value:.4f}"))
     heads = ("", "printed", "ours", "interval", ("possible", "exact value of the best response"))
     return sheet("The highest fitness under other rules, chips per hand", heads, rows, _OF_SEEDS)
 
 
-def _exact(mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
-    rows = []
-    for experiment in mine:
-        settings, results = experiment.settings, found[experiment.name]
-        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
-        rows.append(
-            (
-                _name(experiment),
-                f"{possible:.4f}",
-                of_runs([result.mean[-1] for result in results]),
-                of_runs([result.record for result in results]),
-                f"{expected_maximum(experiment):.3f}",
-                of_runs([_value(result) for result in results]),
-                str(_converged_at(results)),
-                str(len(results)),
-            )
+def _exact(mine: Sequence[_ModelRuns]) -> TableView:
+    rows = [
+        (
+            one.name,
+            f"{one.answer.value:.4f}",
+            of_runs([result.mean[-1] for result in one.results]),
+            of_runs(one.records),
+            f"{expected_maximum(one.experiment):.3f}",
+            of_runs([result.record_value or 0.0 for result in one.results]),
+            str(_converged_at(one.results)),
+            str(len(one.results)),
         )
+        for one in mine
+    ]
     columns = (
         ("", ""),
         ("possible", "exact value of the best response"),
@@ -271,31 +287,22 @@ def _exact(mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
     return sheet("The highest possible value, and that of the best strategy", columns, rows, RUN_SPREAD)
 
 
-def _value(result: KuhnResult) -> float:
-    return result.record_value if result.record_value is not None else 0.0
-
-
 def _converged_at(results: Sequence[KuhnResult]) -> int:
     mean = np.array([result.mean for result in results]).mean(axis=0)
     return int(np.argmax(mean >= mean[0] + 0.95 * (mean[-1] - mean[0])))
 
 
-def _genes(variant: Variant, mine: Sequence[Experiment], found: ExperimentResults) -> TableView:
-    game = KuhnGame(variant)
+def _genes(game: KuhnGame, mine: Sequence[_ModelRuns]) -> TableView:
     rows = []
-    for experiment in mine:
-        settings = experiment.settings
-        printed = _PRINTED["genes"][variant.value][_key(experiment)]
-        genes = tuple(map(fmean, zip(*[result.genes for result in found[experiment.name]], strict=True)))
-        others = differing(printed, genes, game.gene_names)
-        answer = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
+    for one in mine:
+        genes = tuple(map(fmean, zip(*[result.genes for result in one.results], strict=True)))
+        others, answer = differing(one.printed_genes, genes, game.gene_names), one.answer.symbols()
         free = [name for name, sign in zip(game.gene_names, answer, strict=True) if sign in "~."]
-        is_idle = all(other.rsplit(" ", 1)[0] in free for other in others)
-        idle = "; they have no effect" if is_idle else ""
+        idle = "; they have no effect" if all(other.rsplit(" ", 1)[0] in free for other in others) else ""
         rows.append(
             (
-                _name(experiment),
-                printed,
+                one.name,
+                one.printed_genes,
                 symbols(genes),
                 " ".join(answer[at : at + 3] for at in range(0, len(answer), 3)),
                 (Verdict.NOT_REPRODUCED if others else Verdict.REPRODUCED).value,
@@ -311,20 +318,18 @@ def _genes(variant: Variant, mine: Sequence[Experiment], found: ExperimentResult
     return sheet("Convergence of the genes", heads, rows, note)
 
 
-def _charts(mine: Sequence[Experiment], found: ExperimentResults) -> tuple[LineChart, ...]:
+def _charts(mine: Sequence[_ModelRuns]) -> tuple[LineChart, ...]:
     charts = []
-    for experiment in mine:
-        settings, results = experiment.settings, found[experiment.name]
-        if settings.seat == 2 or _key(experiment).split("-")[0] not in FOUR_MODELS:
+    for one in mine:
+        if one.experiment.settings.seat == 2 or one.experiment.name.split("-")[1] not in FOUR_MODELS:
             continue
-        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
         lines = (
-            mean_line("best", [result.best for result in results]),
-            mean_line("mean", [result.mean for result in results]),
-            value_line("possible", possible, experiment.generations),
+            mean_line("best", [result.best for result in one.results]),
+            mean_line("mean", [result.mean for result in one.results]),
+            value_line("possible", one.answer.value, one.experiment.generations),
         )
         note = "Means over the seeds; bands are one standard deviation wide on each side."
-        charts.append(generations_chart(f"Fitness against {_name(experiment)}", lines, note))
+        charts.append(generations_chart(f"Fitness against {one.name}", lines, note))
     return tuple(charts)
 
 
@@ -416,10 +421,10 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
         Claim(
             f"generations until the average is stable (ours: until means of {_WINDOW} stay within {_NEAR})",
             f"{median(known):.0f}" if known else "never",
-            interval=f"{min(known)} to {max(known)}" if known else "",
-            printed=f"about {_STABLE}",
-            verdict=Verdict.NOT_REPRODUCED if 2 * len(early) > len(results) else Verdict.REPRODUCED,
-            why=f"{len(early)} of {len(results)} runs do so in less than half of that; "
+            f"{min(known)} to {max(known)}" if known else "",
+            f"about {_STABLE}",
+            Verdict.NOT_REPRODUCED if 2 * len(early) > len(results) else Verdict.REPRODUCED,
+            f"{len(early)} of {len(results)} runs do so in less than half of that; "
             "single generations fluctuate throughout",
         ),
         over_runs(
@@ -503,10 +508,10 @@ def _tests_of_the_fittest() -> Section:
                 Claim(
                     f"the {who} wins from {name.capitalize()}",
                     f"{value:.4f}",
-                    interval=f"± {1.96 * error:.3f} in 1,000 hands",
-                    printed=f"{printed:g}",
-                    verdict=verdict,
-                    why=why.get(verdict, ""),
+                    f"± {1.96 * error:.3f} in 1,000 hands",
+                    f"{printed:g}",
+                    verdict,
+                    why.get(verdict, ""),
                 )
             )
             rows.append(

@@ -48,6 +48,7 @@ _STAGES: Final = 6
 MIXED: Final = "mixed"
 _TWO_PLAYERS: Final = ("limit", "nolimit")
 _FULL_TABLES: Final = ("limit10", "nolimit10")
+_GAMES: Final = (*_TWO_PLAYERS, *_FULL_TABLES)
 _NAMES: Final[Mapping[str, str]] = {
     **{f"constant {decision}": f"constant?decision={decision}" for decision in range(1, 6)},
     "random": "random?decisions=20/50/15/10/5",
@@ -93,40 +94,37 @@ class LearnerStudySettings:
         return self.seed + self.seeds
 
 
-class ExperimentResult(NamedTuple):
-    """`hands` were learnt at each stage, `mbb` per hand won frozen after it, by seed and stage; cells met by seed."""
-
-    game: str
-    opponents: str
-    hands: tuple[int, ...]
-    mbb: NDArray[np.float64]
-    cells: tuple[int, ...]
-
-
-class BuiltInMatch(NamedTuple):
-    """A frozen match of the learner of the mixed field against the built-in bot `name` in all other seats."""
-
-    game: str
-    name: str
-    won: Winnings
-
-
-class PlayedExperiments(NamedTuple):
-    """`counters` has, by game and seed, what learners win that learnt against the learner of the mixed field."""
-
-    outcomes: tuple[ExperimentResult, ...]
-    rivals: tuple[BuiltInMatch, ...]
-    counters: Mapping[str, NDArray[np.float64]]
-
-
 @dataclass(frozen=True, slots=True)
-class _SeedResults:
-    """Experiments of a game and a seed; `counter`: what a learner wins that learnt against that of the mixed field."""
+class SeedResults:
+    """The experiments of a game and a seed by the field that was learnt on.
+
+    `hands` were learnt at each stage, `mbb` per hand won frozen after it; `counter` is won by a learner that trained
+    against the learner of the mixed field.
+    """
 
     hands: dict[str, Sequence[int]]
     mbb: dict[str, list[float]]
     cells: dict[str, int]
     counter: float
+
+
+class PlayedExperiments(NamedTuple):
+    """Results by game and seed, and the frozen matches of the learner of the mixed field by game and built-in bot."""
+
+    seeds: Mapping[tuple[str, int], SeedResults]
+    matches: Mapping[tuple[str, str], Winnings]
+
+    def of_game(self, name: str) -> list[SeedResults]:
+        return [one for (game, _), one in sorted(self.seeds.items()) if game == name]
+
+    def winnings(self) -> dict[tuple[str, str], NDArray[np.float64]]:
+        """The mbb per hand by game and field, as an array of seeds and stages."""
+        return {
+            (game, name): np.array([one.mbb[name] for one in of_game])
+            for game in _GAMES
+            if (of_game := self.of_game(game))
+            for name in of_game[0].mbb
+        }
 
 
 class _Deals:
@@ -169,18 +167,17 @@ def play_all(
         show: called with the part of what was missing that is done, 0 to 1, after each seed of a game and each match.
     """
     over: Any = map if workers is None else workers.each
-    games = (*_TWO_PLAYERS, *_FULL_TABLES)
     with Journal(folder / "experiments.jsonl", asdict(settings)) as kept:
         courses, matches = _finished(kept)
-        rivals = {name: _rivals(name) for name in games}
+        rivals = {name: _rivals(name) for name in _GAMES}
         found = len(kept.rows)
-        missing = len(games) * settings.seeds + sum(map(len, rivals.values())) - found
+        missing = len(_GAMES) * settings.seeds + sum(map(len, rivals.values())) - found
 
         def keep(row: Mapping[str, Any]) -> None:
             kept.add(row)
             show((len(kept.rows) - found) / missing)
 
-        for name in games:
+        for name in _GAMES:
             memory = folder / f"{name}.memory"
             seeds = [seed for seed in settings.wanted_seeds if (name, seed) not in courses]
             if settings.seed in seeds:
@@ -201,7 +198,7 @@ def play_all(
             for rival, earned in zip(left, won, strict=True):
                 matches[name, rival] = earned
                 keep({"game": name, "rival": rival, "won": earned})
-    return _gathered(settings, courses, matches)
+    return PlayedExperiments(courses, matches)
 
 
 def _fields(settings: LearnerStudySettings, game: Game) -> dict[str, list[tuple[str, ...]]]:
@@ -213,8 +210,8 @@ def _fields(settings: LearnerStudySettings, game: Game) -> dict[str, list[tuple[
     return {**alone, MIXED: line_ups([specs[name] for name in _MIXED_TWO], seats)}
 
 
-def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[tuple[str, str], Winnings]]:
-    courses: dict[tuple[str, int], _SeedResults] = {}
+def _finished(kept: Journal) -> tuple[dict[tuple[str, int], SeedResults], dict[tuple[str, str], Winnings]]:
+    courses: dict[tuple[str, int], SeedResults] = {}
     matches: dict[tuple[str, str], Winnings] = {}
     for row in kept.rows:
         match row:
@@ -226,7 +223,7 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[
                 "cells": dict(cells),
                 "counter": float(counter),
             }:
-                courses[game, seed] = _SeedResults(hands, mbb, cells, counter)
+                courses[game, seed] = SeedResults(hands, mbb, cells, counter)
             case {"game": str(game), "rival": str(rival), "won": [float(mean), float(half_width)]}:
                 matches[game, rival] = Winnings(mean, half_width)
             case _:
@@ -234,28 +231,7 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], _SeedResults], dict[
     return courses, matches
 
 
-def _gathered(
-    settings: LearnerStudySettings,
-    courses: Mapping[tuple[str, int], _SeedResults],
-    matches: Mapping[tuple[str, str], Winnings],
-) -> PlayedExperiments:
-    outcomes = []
-    counters = {}
-    games = (*_TWO_PLAYERS, *_FULL_TABLES)
-    for name in games:
-        of_game = [courses[name, seed] for seed in settings.wanted_seeds]
-        for field_, hands in of_game[0].hands.items():
-            mbb = np.array([one.mbb[field_] for one in of_game])
-            cells = tuple([one.cells[field_] for one in of_game])
-            outcomes.append(ExperimentResult(name, field_, tuple(hands), mbb, cells))
-        counters[name] = np.array([one.counter for one in of_game])
-    rivals = [BuiltInMatch(game, name, matches[game, name]) for game in games for name in _rivals(game)]
-    return PlayedExperiments(tuple(outcomes), tuple(rivals), counters)
-
-
-def _play_seed(
-    settings: LearnerStudySettings, name: str, seed: int, best: Memory | None
-) -> tuple[_SeedResults, Memory]:
+def _play_seed(settings: LearnerStudySettings, name: str, seed: int, best: Memory | None) -> tuple[SeedResults, Memory]:
     """The experiments of a game and a seed, and what the learner of the mixed field remembers.
 
     Another learner learns to beat `best`, or the one of this seed if that is None.
@@ -264,7 +240,7 @@ def _play_seed(
     fields = _fields(settings, game)
     style = PlaySettings(trials=settings.trials, seed=seed)
     deals: dict[int, _Deals] = {}
-    course = _SeedResults({}, {}, {}, 0.0)
+    course = SeedResults({}, {}, {}, 0.0)
     mixed = Memory(Constants())
     for field_, tables in fields.items():
         if len(tables) not in deals:
@@ -320,16 +296,17 @@ _OVER_SEEDS = (
 
 
 def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) -> Report:
-    won = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).low > 0]
-    lost = [one for one in played.outcomes if SeedMean.of(one.mbb[:, -1].tolist()).high < 0]
+    last = {key: SeedMean.of(mbb[:, -1].tolist()) for key, mbb in played.winnings().items()}
+    won = [key for key, mean in last.items() if mean.low > 0]
+    lost = [f"{name} in {game}" for (game, name), mean in last.items() if mean.high < 0]
     return Report(
         "The learner",
         (
             "The available text of the thesis describes the player and its opponents and prints no results, so there "
             "are no printed figures to compare with.",
-            f"The learner wins from {len(won)} of {len(played.outcomes)} fields that it trained against"
-            + (f", and loses to {_list(lost)}." if lost else ", and loses to none."),
-            _rivals_in_words(played.rivals),
+            f"The learner wins from {len(won)} of {len(last)} fields that it trained against"
+            + (f", and loses to {', '.join(lost)}." if lost else ", and loses to none."),
+            _matches_in_words(played.matches),
         ),
         (
             ("training", f"{settings.hands:,} hands"),
@@ -342,7 +319,7 @@ def learner_report(settings: LearnerStudySettings, played: PlayedExperiments) ->
         (
             Section("Statements of the text", (), (_claims(),)),
             *[_experiments(settings, played, games) for games in (_TWO_PLAYERS, _FULL_TABLES)],
-            Section("Against the built-in bots", (_counter_words(played, settings),), (_crosstable(played.rivals),)),
+            Section("Against the built-in bots", (_counter_words(played, settings),), (_crosstable(played.matches),)),
         ),
     )
 
@@ -355,11 +332,11 @@ def _claims() -> Claims:
             _stated("the level of a POT of 1,000, beyond all of these", level(1000, 13.3, 7) + 1, 7),
             _stated("constants of the player", len(RANGES), 10),
             Claim(
-                quantity=f"tests of {_VALUES} values for each constant",
-                ours=f"{_VALUES ** len(RANGES):,}",
+                f"tests of {_VALUES} values for each constant",
+                f"{_VALUES ** len(RANGES):,}",
                 why="the number is missing in the text",
             ),
-            Claim(quantity="winnings of any player", ours="below", why="the pages with results are missing"),
+            Claim("winnings of any player", "below", why="the pages with results are missing"),
         ),
     )
 
@@ -369,48 +346,42 @@ def _stated(quantity: str, ours: int, printed: int) -> Claim:
 
 
 def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, games: Sequence[str]) -> Section:
-    outcomes = [one for one in played.outcomes if one.game in games]
-    names = list(dict.fromkeys(one.opponents for one in outcomes))
-    by_key = {(one.game, one.opponents): one for one in outcomes}
+    of_games = {game: of_game for game in games if (of_game := played.of_game(game))}
+    names = list(dict.fromkeys(name for of_game in of_games.values() for name in of_game[0].mbb))
+    winnings, note = played.winnings(), _OVER_SEEDS.format(seeds=settings.seeds)
     rows = []
     for name in names:
         row = [name]
-        for game in games:
-            one = by_key[game, name]
-            row += [SeedMean.of(one.mbb[:, -1].tolist()).words, f"{sum(one.cells) / len(one.cells):,.0f}"]
+        for game, of_game in of_games.items():
+            cells = fmean(one.cells[name] for one in of_game)
+            row += [SeedMean.of(winnings[game, name][:, -1].tolist()).words, f"{cells:,.0f}"]
         rows.append(row)
     heads = [(name, about) for game in games for name, about in ((game, "mbb/g, frozen"), ("cells", "met, on average"))]
-    table = sheet(
-        "Winnings from the training field, mbb/g",
-        ("trained against", *heads),
-        rows,
-        _OVER_SEEDS.format(seeds=settings.seeds),
-    )
     charts = [
         LineChart(
-            title=f"Learning curve: {game}",
-            x_label="hands learnt",
-            y_label="mbb/g, frozen, on unseen deals",
-            lines=tuple(_line(by_key[game, name]) for name in names if name in _SOME),
-            note=_OVER_SEEDS.format(seeds=settings.seeds),
+            f"Learning curve: {game}",
+            "hands learnt",
+            "mbb/g, frozen, on unseen deals",
+            tuple(_line(name, of_game[0].hands[name], winnings[game, name]) for name in names if name in _SOME),
+            note,
             is_log=True,
         )
-        for game in games
+        for game, of_game in of_games.items()
     ]
     title = "Two players" if games is _TWO_PLAYERS else "Ten players, all kinds at one table"
+    table = sheet("Winnings from the training field, mbb/g", ("trained against", *heads), rows, note)
     return Section(title, (), (table, *charts))
 
 
-def _line(outcome: ExperimentResult) -> Line:
-    spreads = [SeedMean.of(column.tolist()) for column in outcome.mbb.T]
-    means, halves = zip(*spreads, strict=True)
-    return Line.of(outcome.opponents, outcome.hands, means, halves, has_dots=True)
+def _line(name: str, hands: Sequence[int], mbb: NDArray[np.float64]) -> Line:
+    means, halves = zip(*[SeedMean.of(column.tolist()) for column in mbb.T], strict=True)
+    return Line.of(name, hands, means, halves, has_dots=True)
 
 
-def _crosstable(rivals: Sequence[BuiltInMatch]) -> TableView:
-    games = list(dict.fromkeys(one.game for one in rivals))
-    cells = {(one.game, one.name): one.won.words for one in rivals}
-    names = sorted({one.name for one in rivals})
+def _crosstable(matches: Mapping[tuple[str, str], Winnings]) -> TableView:
+    games = [game for game in _GAMES if any(key[0] == game for key in matches)]
+    names = sorted({name for _, name in matches})
+    cells = {key: won.words for key, won in matches.items()}
     return sheet(
         "The learner of the mixed field, frozen, against one kind of bot in all other seats, mbb/g",
         ("against", *games),
@@ -421,10 +392,12 @@ def _crosstable(rivals: Sequence[BuiltInMatch]) -> TableView:
     )
 
 
-def _rivals_in_words(rivals: Sequence[BuiltInMatch]) -> str:
-    beaten = sorted({one.name for one in rivals if one.won.mean > one.won.half_width > 0})
-    beating = [one for one in rivals if one.won.mean < -one.won.half_width < 0]
-    names = ", ".join(f"{one.name} in {one.game}" for one in beating)
+def _matches_in_words(matches: Mapping[tuple[str, str], Winnings]) -> str:
+    beaten = sorted({name for (_, name), won in matches.items() if won.mean > won.half_width > 0})
+    beating = [key for key, won in matches.items() if won.mean < -won.half_width < 0]
+    names = ", ".join(
+        f"{name} in {game}" for game, name in sorted(beating, key=lambda key: (_GAMES.index(key[0]), key))
+    )
     return (
         f"Trained once on the mixed field of each game, it beats {', '.join(beaten) or 'no built-in bot'} in at least "
         f"one game; {f'it loses to {names}' if beating else 'no built-in bot beats it'}."
@@ -432,7 +405,8 @@ def _rivals_in_words(rivals: Sequence[BuiltInMatch]) -> str:
 
 
 def _counter_words(played: PlayedExperiments, settings: LearnerStudySettings) -> str:
-    parts = [f"{SeedMean.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
+    won = {game: [one.counter for one in of_game] for game in _GAMES if (of_game := played.of_game(game))}
+    parts = [f"{SeedMean.of(values).words} mbb/g in {game}" for game, values in won.items()]
     return (
         f"Another learner, trained for {settings.hands:,} hands with it in all other seats and then frozen, wins "
         f"{_joined(parts)} (means over {settings.seeds} seeds, 95 %), a lower bound on its exploitability."
@@ -441,10 +415,6 @@ def _counter_words(played: PlayedExperiments, settings: LearnerStudySettings) ->
 
 def _joined(parts: Sequence[str]) -> str:
     return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
-
-
-def _list(outcomes: Sequence[ExperimentResult]) -> str:
-    return ", ".join(f"{one.opponents} in {one.game}" for one in outcomes)
 
 
 class SeedMean(NamedTuple):
@@ -494,11 +464,11 @@ def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[
         "counting once: it covers the cards, not the luck of the training.",
     )
     chart = LineChart(
-        title="Winnings by hands learnt",
-        x_label="hands learnt",
-        y_label="mbb/g",
-        lines=_learning_lines(blocks),
-        note="The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
+        "Winnings by hands learnt",
+        "hands learnt",
+        "mbb/g",
+        _learning_lines(blocks),
+        "The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
     )
     constants = ", ".join(f"{name} {value:g}" for name, value in asdict(settings.constants).items())
     last = blocks[-1]
@@ -564,11 +534,11 @@ def tuning_report(
         ),
     )
     curve = LineChart(
-        title="The best so far",
-        x_label="learners measured",
-        y_label="mbb/g",
-        lines=(Line.of("evolution", range(1, len(measured) + 1), accumulate((one.mbb for one in measured), max)),),
-        note="On the deals of the search: the maximum of noisy measurements is above the true value.",
+        "The best so far",
+        "learners measured",
+        "mbb/g",
+        (Line.of("evolution", range(1, len(measured) + 1), accumulate((one.mbb for one in measured), max)),),
+        "On the deals of the search: the maximum of noisy measurements is above the true value.",
     )
     is_open = gain.low <= 0 <= gain.high
     verdict = "is not significant" if is_open else "is significant" if gain.low > 0 else "is a loss"

@@ -188,7 +188,7 @@ class Line:
         return cls(name=name, xs=tuple(map(float, xs)), ys=heights, low=low, high=high, **how)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LineChart:
     """Lines over an axis of numbers, which `is_log` shows by their logarithms; up to nine have colours of their own."""
 
@@ -200,7 +200,7 @@ class LineChart:
     is_log: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A bar of a chart, and its interval if it has one."""
 
@@ -210,7 +210,7 @@ class Bar:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class BarChart:
     """Bars from the left to the right, one below the other, with their intervals."""
 

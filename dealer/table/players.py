@@ -27,6 +27,7 @@ from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted
 from engine.text import meant
+from protocol.game_definition import SHORT_NAMES
 
 
 class PlayerKind(enum.Enum):
@@ -202,6 +203,8 @@ def _missing_program(word: str, path: str, text: str) -> str:
         elif not os.path.dirname(word) and os.name != "nt":
             hint = f"write ./{word}"
         return f"{quoted(word, 400)} is a file, but it cannot be started: {hint}"
+    if word in SHORT_NAMES:
+        return f"{word!r} is a game, not a bot; a command whose arguments are all bots takes it as --game {word}"
     if (near := meant(word.partition("?")[0], builtin_names())) is not None:
         return f"there is no bot {quoted(word, 400)}; did you mean {near!r}?"
     known = ", ".join(builtin_names())

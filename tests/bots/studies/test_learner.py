@@ -8,7 +8,6 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bots.errors import CheckpointError, EvolutionError, LearnerFileError
@@ -19,10 +18,9 @@ from bots.sdk.registry import make_bot
 from bots.studies import learner as experiments
 from bots.studies.learner import (
     MIXED,
-    BuiltInMatch,
-    ExperimentResult,
     LearnerStudySettings,
     PlayedExperiments,
+    SeedResults,
     learner_report,
     play_all,
 )
@@ -32,24 +30,30 @@ from logs.whole_file import FileLock
 _STAGES = (10, 20, 40)
 
 
-def _outcome(game: str, opponents: str, last: float) -> ExperimentResult:
-    luck = np.array([[-5.0], [0.0], [5.0], [1.0], [-1.0]])
-    return ExperimentResult(game, opponents, _STAGES, luck + np.array([0.0, last / 2, last]), (7, 8, 9, 8, 8))
+_LUCK = (-5.0, 0.0, 5.0, 1.0, -1.0)
 
 
 def _played() -> PlayedExperiments:
-    outcomes = [
-        _outcome(game, name, last) for game in ("limit", "nolimit") for name, last in (("random", 90), (MIXED, 0))
-    ]
-    outcomes += [_outcome("limit10", MIXED, -70), _outcome("nolimit10", MIXED, 70)]
-    rivals = (
-        BuiltInMatch("limit", "calling", Winnings(100, 20)),
-        BuiltInMatch("limit10", "mfs", Winnings(-100, 20)),
-        BuiltInMatch("nolimit10", "rh", Winnings(10, 20)),
-    )
-    return PlayedExperiments(
-        tuple(outcomes), rivals, {"limit": np.array([1.0, 2.0, 3.0]), "limit10": np.array([7.0, 8.0, 9.0])}
-    )
+    """Five seeds; the counters are 1 to 5 in limit and 7 to 11 in limit10."""
+    last = {game: {"random": 90.0, MIXED: 0.0} for game in ("limit", "nolimit")}
+    last |= {"limit10": {MIXED: -70.0}, "nolimit10": {MIXED: 70.0}}
+    first = {"limit": 1.0, "nolimit": 0.0, "limit10": 7.0, "nolimit10": 0.0}
+    seeds = {
+        (game, seed): SeedResults(
+            hands=dict.fromkeys(won, _STAGES),
+            mbb={name: [luck, luck + final / 2, luck + final] for name, final in won.items()},
+            cells=dict.fromkeys(won, 7 + seed % 3),
+            counter=first[game] + seed,
+        )
+        for game, won in last.items()
+        for seed, luck in enumerate(_LUCK)
+    }
+    matches = {
+        ("limit", "calling"): Winnings(100, 20),
+        ("limit10", "mfs"): Winnings(-100, 20),
+        ("nolimit10", "rh"): Winnings(10, 20),
+    }
+    return PlayedExperiments(seeds, matches)
 
 
 def test_what_was_played_is_judged_by_its_intervals() -> None:
@@ -72,8 +76,9 @@ def test_what_was_played_is_judged_by_its_intervals() -> None:
     assert chart.lines[0].xs == _STAGES
     assert rivals.tables[0].rows[0][:2] == ("calling", "+100 ± 20")
     assert rivals.sentences == (
-        "Another learner, trained for 20,000 hands with it in all other seats and then frozen, wins +2 ± 2 mbb/g in "
-        "limit and +8 ± 2 mbb/g in limit10 (means over 5 seeds, 95 %), a lower bound on its exploitability.",
+        "Another learner, trained for 20,000 hands with it in all other seats and then frozen, wins +3 ± 2 mbb/g in "
+        "limit, +2 ± 2 mbb/g in nolimit, +9 ± 2 mbb/g in limit10 and +2 ± 2 mbb/g in nolimit10 (means over 5 seeds, "
+        "95 %), a lower bound on its exploitability.",
     )
     assert format_report(report).count("<svg") == 4
 
@@ -88,16 +93,15 @@ def test_what_is_too_small_is_refused() -> None:
 def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> None:
     settings = LearnerStudySettings(hands=64, test=20, seeds=5, matches=10, trials=5)
     played = play_all(settings, tmp_path / "whole")
-    assert {one.game for one in played.outcomes} == {"limit", "nolimit", "limit10", "nolimit10"}
-    assert len(played.outcomes) == 30
-    for one in played.outcomes:
-        assert one.mbb.shape == (5, 6)
-        assert list(one.hands) == sorted(one.hands)
-        if one.opponents == "constant 1":
-            assert (one.mbb <= 750).all()
-    assert {one.name for one in played.rivals} >= {"calling", "mfs", "rh", "lp-mc", "rembrant"}
-    assert list(played.counters) == ["limit", "nolimit", "limit10", "nolimit10"]
-    assert all(won.shape == (5,) and won.any() for won in played.counters.values())
+    assert {game for game, _ in played.seeds} == {"limit", "nolimit", "limit10", "nolimit10"}
+    won = played.winnings()
+    assert len(won) == 30
+    assert all(mbb.shape == (5, 6) for mbb in won.values())
+    assert all((won[game, "constant 1"] <= 750).all() for game in ("limit", "nolimit"))
+    assert {name for _, name in played.matches} >= {"calling", "mfs", "rh", "lp-mc", "rembrant"}
+    assert len(played.seeds) == 20
+    assert all(any(one.counter for one in played.of_game(game)) for game, _ in played.seeds)
+    assert all(list(hands) == sorted(hands) for one in played.seeds.values() for hands in one.hands.values())
     report = format_report(learner_report(settings, played))
 
     # What a run that was stopped left: in the seeds of a game, in its matches, and almost at the end.

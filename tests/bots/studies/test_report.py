@@ -13,8 +13,8 @@ LINE = Line(name="won", xs=(0.0, 1.0), ys=(2.0, -3.0), low=(1.0, -4.0), high=(3.
 CLAIMS = Claims(
     "Style",
     (
-        Claim(quantity="VPIP", ours="21.5 %", interval="± 0.3", printed="21.91 %", verdict=Verdict.REPRODUCED),
-        Claim(quantity="genes", ours="32 %"),
+        Claim("VPIP", "21.5 %", "± 0.3", "21.91 %", Verdict.REPRODUCED),
+        Claim("genes", "32 %"),
     ),
     "Of one run.",
 )
@@ -27,9 +27,9 @@ REPORT = Report(
             "Play",
             ("How it plays.",),
             (
-                LineChart(title="Winnings", x_label="hands", y_label="dollars", lines=(LINE,), note="A note."),
+                LineChart("Winnings", "hands", "dollars", (LINE,), "A note."),
                 CLAIMS,
-                BarChart(title="Against", label="mbb/g", bars=(Bar(name="random", height=5.0, low=4.0, high=6.0),)),
+                BarChart("Against", "mbb/g", (Bar("random", 5.0, 4.0, 6.0),)),
                 TableView("More", (("", ""), ("a", "")), (("x", "1"),)),
             ),
         ),

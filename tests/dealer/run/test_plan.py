@@ -169,6 +169,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
         ({"games": ["chess"]}, "no such game or file"),
         ({"bots": ["calling"]}, "holdem.limit.2p.reverse_blinds needs 2 players, 1 given: calling"),
         ({"bots": ["calling", "nobody-at-all"]}, "'nobody-at-all' is neither a built-in bot"),
+        ({"bots": ["kuhn", "calling"]}, "'kuhn' is a game, not a bot; a command whose arguments are all bots"),
         (
             {"command": "tournament", "games": ["kuhn3"], "bots": ["calling", "random"]},
             "needs at least 3 bots, 2 given",
