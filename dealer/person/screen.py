@@ -219,7 +219,7 @@ def all_cards_lines(record: HandRecord, styles: Styles) -> list[Text]:
 
 
 def replay_lines(record: HandRecord, styles: Styles) -> list[Text]:
-    """A finished hand again, with what the bots' comments on their actions and the cards of everybody."""
+    """A finished hand again, with the bots' comments on their actions and the cards of all players."""
     hand = replayed(record, record.betting.pot / record.game.big_blind)
     lines = [_rule(f"hand {record.hand_number} again", "", styles), *all_cards_lines(record, styles)]
     for step in hand.steps:

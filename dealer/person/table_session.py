@@ -1,4 +1,4 @@
-"""A person at a table in an event loop: the run, the person's seat in it, and what both have to say.
+"""A person at a table in an event loop: the run, the person's seat in it, and the messages of both.
 
 For faces that come and go, such as a page that is reloaded: the table session continues without them, asks, and waits.
 The run is that of `arena table`, with the same logs; a table session that is stopped is continued by another one of its
