@@ -34,13 +34,13 @@ from dealer.server.accounts import (
 from dealer.server.db import records
 from dealer.server.db.crosstable import Rating, standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
-from dealer.server.db.runs import TAG
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.security import read_form, set_cookie
 from dealer.web.site import Site
 from dealer.web.visitor import Sessions, visitor_of
+from protocol.joining import TABLE_TAG
 
 _SEE_OTHER: Final = 303
 _MOST_JOBS: Final = 30
@@ -101,7 +101,7 @@ class _Mine:
         user = self._user(request)
         store = self.server.store
         forecasts = await self.server.service.forecasts()
-        jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TAG]
+        jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TABLE_TAG]
         is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
         ratings: dict[int, Rating] = {}
         own_bots = records.bots(store, owner=user.id)

@@ -27,12 +27,13 @@ from dealer.run.results import ContestResult, read_result
 from dealer.run.settings import BotSettings, RunSettings
 from dealer.server.db import records
 from dealer.server.db.records import RunState
-from dealer.server.db.runs import TAG, RunReport, TableRow, add_table, close_table, open_tables, see_table
+from dealer.server.db.runs import RunReport, TableRow, add_table, close_table, open_tables, see_table
 from dealer.server.queue.playing import report_of, seat_notifier
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, player_name
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import TABLE_TAG
 
 _log = logging.getLogger(__name__)
 _TIDY_EVERY_S: Final = 5.0
@@ -493,7 +494,7 @@ class TableBots:
             players,
             self._parts.service.connected_bots,
             number=run.id,
-            match=f"{table_session.names[0]}.{TAG}",
+            match=f"{table_session.names[0]}.{TABLE_TAG}",
             hands=table_session.hands,
             versions=[seat.version for seat in run.seats],
             key=keys[0],
