@@ -1,4 +1,4 @@
-"""What the players of a contest have won, deal by deal, and its hands most worth a look; follows logs that grow.
+"""What the players of a contest have won, deal by deal, and its notable hands; follows logs that grow.
 
     scores = ContestScores(game, [["match.a", "match.b"]])
     while scores.count({match.name: match for match in matches}):
@@ -41,7 +41,7 @@ _AT_A_TIME: Final = 5000
 
 
 class NotableHand(NamedTuple):
-    """A hand worth a look.
+    """A hand with a big pot or a big loss.
 
     Attributes:
         chips: how many are in its pot, without uncalled ones; or what a player lost, below 0.

@@ -50,7 +50,7 @@ class MoneyRake:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What is made of files of hands.
+    """The hand histories to make of files of hands.
 
     Attributes:
         formats: of the files to write, at least one.
@@ -60,7 +60,7 @@ class Conversion:
         is_observed: there is no hero.
         stakes: what is played for, such as ``0.50/1``; None takes a chip for 1 unit of money.
         currency: code of the money, None for play money.
-        rake: what the house takes; None takes nothing.
+        rake: taken from each pot; None takes nothing.
         begin_us: the beginning of matches without a time, in microseconds of Unix time.
     """
 

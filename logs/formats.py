@@ -129,7 +129,7 @@ def split_by_weight(units: int, weights: Sequence[int]) -> list[int]:
 
 
 RakeFunction: TypeAlias = Callable[[int, bool], float]
-"""What the house takes of a pot: from its chips, and whether a flop was dealt, to chips."""
+"""The rake of a pot, in chips, from its chips and whether a flop was dealt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class ExportOptions:
             format can show of every player's.
         chip_value: what a chip is worth in money; PokerStars histories want whole cents.
         currency: the code of the money, in PokerStars histories USD, EUR or GBP; None is play money.
-        rake: what the house takes, in chips; None takes nothing. See `logs.formats`.
+        rake: in chips; None takes nothing. See `logs.formats`.
         seed: of the match's cards, or the fingerprint of their key, where it is known.
         begin_us: when the match began, in microseconds of Unix time; None if unknown. Hands without
             times are taken to follow each other by one second from then on, or from the first second of 2000.

@@ -45,7 +45,7 @@ _SEATING_HANDS: Final = 16
 _MOST_BYTES: Final = 1 << 14
 """Of a line."""
 _MOST_PASSED: Final = 1 << 24
-"""Of the rest of a longer line, which is none of a hand's; behind a line that does not end there, nothing is read."""
+"""Of the rest of a longer line, which belongs to no hand; behind a line that does not end there, nothing is read."""
 _MOST_DIGITS: Final = 18
 """Of the number of a hand."""
 
@@ -131,10 +131,10 @@ class HandIndex:
         raise NotImplementedError
 
     def refresh(self) -> None:
-        """Take in what has been added to the file."""
+        """Read the lines added to the file since."""
 
     def close(self) -> None:
-        """Let go of what was put aside."""
+        """Remove the temporary copies of hands."""
 
     def __enter__(self) -> HandIndex:
         return self
@@ -273,7 +273,7 @@ class _LogMatch(MatchHands):
 
 
 class _LogIndex(HandIndex):
-    """An ACPC log. A last line without its end, which may be half-written, is none of its hands."""
+    """An ACPC log. A last line without its end, which may be half-written, does not count."""
 
     def __init__(self, path: str, game: Game | None) -> None:
         self.path = path

@@ -362,8 +362,6 @@ class PlayerCount:
             LeaksRefused: they are too few, or none was played in every seating.
         """
         self._check_deals()
-        from logs.leaks.search import simultaneous
-
         cells = self._cells
         asked = [number for number, (size, _) in sorted(self._sizes.items()) if size >= FEWEST_DEALS]
         place = np.full(len(cells.choices), len(asked), dtype=np.int64)
