@@ -21,7 +21,7 @@ Position = NewType("Position", int)
 dealt."""
 
 Seat = NewType("Seat", int)
-"""A player's chair in a match, 0-based and fixed while the button moves."""
+"""A player's seat in a match, 0-based and fixed while the button moves."""
 
 MAX_PLAYERS = 10
 POSITIONS = tuple(map(Position, range(MAX_PLAYERS)))

@@ -393,6 +393,8 @@ class RunOver:
 ServerMessage: TypeAlias = (
     Joined | Refused | SeatOffer | SeatOver | Seated | Challenged | ChallengeOver | GameLine | RunStands | RunOver
 )
+TABLE_TAG: Final = "table"
+"""The tag of a match at a table with a person, whose end the server does not report as that of a run."""
 _REQUESTS: Final[Mapping[str, type]] = {
     "JOIN": Join,
     "CHALLENGE": Challenge,

@@ -321,14 +321,14 @@ class Evolution:
             parents = self._evaluate(state.population, number, _Purpose.MEASURE_PARENTS)
         random = self._random(number, _Purpose.BREED)
         used = parents.used_genes(self._genome.genes)
-        brood = breeding.offspring(self._genome, state.population, used, parents.fitness, random)
+        children = breeding.offspring(self._genome, state.population, used, parents.fitness, random)
         alive = best_first(parents.fitness)[: breeding.survivors(len(state.population))]
-        population = np.concatenate([state.population[alive], brood.chromosomes])
+        population = np.concatenate([state.population[alive], children.chromosomes])
         survivors = parents.of(alive)
         if alive and parents.totals is not None:
             # The totals were those of all parents.
             survivors = self._evaluate(state.population[alive], number, _Purpose.MEASURE_PARENTS)
-        evaluation = joined(survivors, self._evaluate(brood.chromosomes, number))
+        evaluation = joined(survivors, self._evaluate(children.chromosomes, number))
         if breeding.keeps_best:
             best = best_first(evaluation.fitness)[: len(state.population)]
             population, evaluation = population[best], evaluation.of(best)
@@ -360,10 +360,10 @@ class Evolution:
             used = np.ones(rivals.shape[:2], bool)
             order = best_first(fitness)
             random = self._random(number, _Purpose.BREED_RIVALS)
-            brood = self._breeding.offspring(self._genome, rivals, used, fitness, random)
+            children = self._breeding.offspring(self._genome, rivals, used, fitness, random)
             if self._opposition.hall:
                 hall = np.concatenate([hall, rivals[order[:1]]])[-self._opposition.hall :]
-            return np.concatenate([rivals[order[: self._breeding.elite]], brood.chromosomes, hall])
+            return np.concatenate([rivals[order[: self._breeding.elite]], children.chromosomes, hall])
         return self._opposition.renewed(opponents, population, evaluation)
 
     def _remembered(

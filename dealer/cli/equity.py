@@ -12,7 +12,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
-from dealer.person.styles import ink_of
+from dealer.person.styles import styles_of
 from engine import STARTING_HANDS, Card, CardError, parse_cards
 from engine.cards import RANKS, format_cards, holdings_of
 from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MOST_PLAYERS, Chances, Holding, chances
@@ -131,13 +131,13 @@ def _cards(text: str, option: str = "") -> tuple[Card, ...]:
 
 
 def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], found: Chances, seed: int) -> None:
-    ink = ink_of(terminal.out)
+    styles = styles_of(terminal.out)
 
     def shown(cards: Sequence[Card]) -> str:
-        return ink.cards_text(cards) if terminal.out.is_terminal else format_cards(cards)
+        return styles.cards_text(cards) if terminal.out.is_terminal else format_cards(cards)
 
     if board:
-        terminal.out.print(ink.coloured(f"board: {shown(board)}"))
+        terminal.out.print(styles.coloured(f"board: {shown(board)}"))
     head = ["player", "win %", "tie %", "equity %"]
     rows = [
         [
@@ -151,7 +151,7 @@ def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], f
     widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
     for number, row in enumerate((head, *rows)):
         cells = [row[0].ljust(widths[0]), *[cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]]
-        line = ink.coloured("  ".join(cells))
+        line = styles.coloured("  ".join(cells))
         terminal.out.print(line, style="bold" if number == 0 else None)
     if found.is_exact:
         terminal.print(f"exact: all {count_of(found.showdowns, 'showdown')} counted")

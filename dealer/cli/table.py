@@ -115,14 +115,14 @@ def _reopen_table(folder: Path) -> Run[ContestResult]:
 def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoReturn:
     """Let the person play a run, print the result, and end the command."""
     _end_if_finished(terminal, run)
-    sitting = sit_down(terminal.out, run, face)
+    table_session = sit_down(terminal.out, run, face)
     terminal.print()
     _end(
         terminal,
         run,
-        sitting.result,
-        is_over=sitting.leaving is Leaving.OVER,
-        is_cut=sitting.leaving is Leaving.INTERRUPTED,
+        table_session.result,
+        is_over=table_session.leaving is Leaving.OVER,
+        is_cut=table_session.leaving is Leaving.INTERRUPTED,
     )
 
 
@@ -138,10 +138,16 @@ def _play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoRetu
         if terminal.out.is_terminal:
             webbrowser.open(address)
 
-    sitting = play_in_browser(run, port, show_address)
-    if sitting.result is None:
-        abort(sitting.problem.rstrip(".") or "nothing could be played", EXIT_FAILED)
-    _end(terminal, sitting.run, sitting.result, is_over=sitting.result.outcome is not Outcome.INTERRUPTED, is_cut=False)
+    table_session = play_in_browser(run, port, show_address)
+    if table_session.result is None:
+        abort(table_session.problem.rstrip(".") or "nothing could be played", EXIT_FAILED)
+    _end(
+        terminal,
+        table_session.run,
+        table_session.result,
+        is_over=table_session.result.outcome is not Outcome.INTERRUPTED,
+        is_cut=False,
+    )
 
 
 def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:

@@ -101,7 +101,6 @@ class NoAnswer(PlayerCause):
 
     @property
     def kind(self) -> FaultKind:
-        """How it is counted."""
         return FaultKind.DISCONNECT if self.is_closed else FaultKind.TIMEOUT
 
 
@@ -122,7 +121,6 @@ class Unreachable(PlayerCause):
 
     @property
     def kind(self) -> FaultKind:
-        """How it is counted."""
         return FaultKind.FLOOD if self.is_full else FaultKind.DISCONNECT
 
 

@@ -31,7 +31,7 @@ from dealer.match.causes import NobodyLeft, NotWritten, PlayerCause
 from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.match.play import Play
-from dealer.match.seats import Chair, Presence, Write
+from dealer.match.seats import PlayerSeat, Presence, Write
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
 from engine import Seat
 from logs.transaction_log import Transaction
@@ -71,13 +71,13 @@ class Match:
         self._audience = Audience(watchers)
         self._transactions = transactions
         used_us = progress.used_us or (0,) * setup.game.num_players
-        self._chairs = [
-            Chair(Seat(seat), setup, used_us=used, is_absent=seat in progress.forfeited)
+        self._player_seats = [
+            PlayerSeat(Seat(seat), setup, used_us=used, is_absent=seat in progress.forfeited)
             for seat, used in enumerate(used_us)
         ]
         self._play = Play(
             setup,
-            self._chairs,
+            self._player_seats,
             self._audience,
             progress,
             on_unreachable=self._on_unreachable,
@@ -120,36 +120,36 @@ class Match:
 
     def missing_seats(self) -> list[Seat]:
         """The seats that wait for their player to connect."""
-        return [chair.seat for chair in self._chairs if chair.presence is Presence.AWAITED]
+        return [player_seat.seat for player_seat in self._player_seats if player_seat.presence is Presence.AWAITED]
 
     def is_awaited(self, seat: Seat) -> bool:
         """Whether a player is yet to connect or to name its version, be it for the first time or again."""
-        return self._chairs[seat].presence in (Presence.AWAITED, Presence.ARRIVED)
+        return self._player_seats[seat].presence in (Presence.AWAITED, Presence.ARRIVED)
 
     def is_asked(self, seat: Seat) -> bool:
         """Whether the match waits for this seat to say something."""
         if self.phase is Phase.GREETING:
-            return self._next_to_greet() is self._chairs[seat]
+            return self._next_to_greet() is self._player_seats[seat]
         return self.phase is Phase.PLAYING and seat == self._play.actor.seat
 
     def buffered_bytes(self, seat: Seat) -> int:
         """Bytes of a seat that wait to be read: stop reading its connection when there are many."""
-        return self._chairs[seat].session.buffered_bytes
+        return self._player_seats[seat].session.buffered_bytes
 
     # ---- what the owner of the connections calls
 
     def connect(self, seat: Seat, write: Write) -> None:
         """An awaited player has connected; one that was lost is asked what it missed after its version line."""
-        if self._chairs[seat].presence is Presence.AWAITED:
-            self._chairs[seat].arrive(write)
+        if self._player_seats[seat].presence is Presence.AWAITED:
+            self._player_seats[seat].arrive(write)
             self.open()
 
     def unseat(self, seat: Seat) -> None:
         """A player has left before the match began, or is about to connect again: no fault, and its time runs on."""
-        chair = self._chairs[seat]
-        used_us = chair.clock.hand_us
-        chair.vacate(Presence.AWAITED)
-        chair.clock.hand_us = used_us
+        player_seat = self._player_seats[seat]
+        used_us = player_seat.clock.hand_us
+        player_seat.vacate(Presence.AWAITED)
+        player_seat.clock.hand_us = used_us
 
     def open(self) -> None:
         """Begin if no player is awaited any more; by itself only called where an earlier run gave up every seat."""
@@ -159,26 +159,26 @@ class Match:
 
     def receive(self, seat: Seat, data: bytes) -> bool:
         """Bytes came from a seat; returns whether some of them may be waiting unread."""
-        chair, play = self._chairs[seat], self._play
-        if self.phase is _PLAYING and play.actor is chair and self._takes_short_way:
+        player_seat, play = self._player_seats[seat], self._play
+        if self.phase is _PLAYING and play.actor is player_seat and self._takes_short_way:
             try:
                 if play.hear_reply(data):
                     return False
             except (MatchFailure, OSError) as problem:
                 self._stop(problem)
                 return False
-        if self.phase in _OVER or chair.presence in _GONE:
+        if self.phase in _OVER or player_seat.presence in _GONE:
             return False
-        chair.session.receive_data(data)
-        self._hear(chair)
-        return chair.session.has_input
+        player_seat.session.receive_data(data)
+        self._hear(player_seat)
+        return player_seat.session.has_input
 
     def receive_eof(self, seat: Seat) -> None:
         """A player has closed its side; it counts when that player is next to act."""
-        chair = self._chairs[seat]
-        if self.phase not in _OVER and chair.presence not in _GONE:
-            chair.session.receive_eof()
-            self._hear(chair)
+        player_seat = self._player_seats[seat]
+        if self.phase not in _OVER and player_seat.presence not in _GONE:
+            player_seat.session.receive_eof()
+            self._hear(player_seat)
 
     def check_time(self, now_ns: int) -> None:
         """Lose the player to act if it has been silent for too long."""
@@ -224,10 +224,10 @@ class Match:
         """Give a lost player up: it checks or folds from here on."""
 
         def step() -> None:
-            chair = self._chairs[seat]
-            chair.vacate(Presence.ABSENT)
+            player_seat = self._player_seats[seat]
+            player_seat.vacate(Presence.ABSENT)
             self._require_somebody()
-            if self.phase is Phase.PLAYING and self._play.actor is chair:
+            if self.phase is Phase.PLAYING and self._play.actor is player_seat:
                 self._play.listen()
 
         if self.is_awaited(seat):
@@ -235,12 +235,12 @@ class Match:
 
     def _set_aside(self, cause: PlayerCause) -> None:
         """A player is gone: when its turn comes the match waits until its owner has decided what becomes of it."""
-        chair, play = self._chairs[cause.seat], self._play
-        is_final = self.setup.on_fault is FaultPolicy.FORFEIT or chair.clock.is_spent
-        chair.vacate(Presence.AWAITED)
-        self._losses.append(Loss(cause, play.dealer.hand_number, play.count_actions(chair), is_final))
+        player_seat, play = self._player_seats[cause.seat], self._play
+        is_final = self.setup.on_fault is FaultPolicy.FORFEIT or player_seat.clock.is_spent
+        player_seat.vacate(Presence.AWAITED)
+        self._losses.append(Loss(cause, play.dealer.hand_number, play.count_actions(player_seat), is_final))
         self.has_losses = True
-        if chair is play.actor:
+        if player_seat is play.actor:
             play.deadline_ns = None
 
     def _on_unreachable(self, cause: PlayerCause) -> None:
@@ -251,7 +251,7 @@ class Match:
             self._set_aside(cause)
 
     def _require_somebody(self) -> None:
-        if all(chair.presence is Presence.ABSENT for chair in self._chairs):
+        if all(player_seat.presence is Presence.ABSENT for player_seat in self._player_seats):
             raise MatchFailure(NobodyLeft())
 
     # ---- one step
@@ -273,38 +273,40 @@ class Match:
         is_survivable = self.setup.on_fault is not FaultPolicy.END and self.phase in (Phase.PLAYING, Phase.HOLDING)
         if not is_survivable or not isinstance(cause, PlayerCause):
             self.fail(cause)
-        elif self._chairs[cause.seat].presence not in _GONE:
+        elif self._player_seats[cause.seat].presence not in _GONE:
             self._set_aside(cause)
 
-    def _hear(self, chair: Chair) -> None:
-        chair.has_unread = True
+    def _hear(self, player_seat: PlayerSeat) -> None:
+        player_seat.has_unread = True
         if self.phase is Phase.GREETING:
             self._guarded(self._greet)
         elif self.phase is Phase.CONNECTING:
             return
-        elif chair.presence is Presence.ARRIVED:
-            self._guarded(lambda: self._greet_again(chair))
-        elif self.phase is Phase.PLAYING and chair is self._play.actor:
+        elif player_seat.presence is Presence.ARRIVED:
+            self._guarded(lambda: self._greet_again(player_seat))
+        elif self.phase is Phase.PLAYING and player_seat is self._play.actor:
             self._guarded(self._play.listen)
 
-    def _next_to_greet(self) -> Chair | None:
-        return next((chair for chair in self._chairs if chair.presence is Presence.ARRIVED), None)
+    def _next_to_greet(self) -> PlayerSeat | None:
+        return next(
+            (player_seat for player_seat in self._player_seats if player_seat.presence is Presence.ARRIVED), None
+        )
 
     def _greet(self) -> None:
         """Read the version lines in seat order; start when all are there."""
-        while (chair := self._next_to_greet()) is not None:
-            version = chair.read_version()
+        while (player_seat := self._next_to_greet()) is not None:
+            version = player_seat.read_version()
             if version is None:
                 return
             if not version.is_supported:
-                self._audience.publish(VersionDiffers(chair.seat))
+                self._audience.publish(VersionDiffers(player_seat.seat))
         self.phase = Phase.PLAYING
         self._require_somebody()
         self._play.start(self._transactions)
 
-    def _greet_again(self, chair: Chair) -> None:
+    def _greet_again(self, player_seat: PlayerSeat) -> None:
         """Read the version line of a player that has come back, and ask it if the match waits for it."""
-        if chair.read_version() is not None and self.phase is Phase.PLAYING and chair is self._play.actor:
+        if player_seat.read_version() is not None and self.phase is Phase.PLAYING and player_seat is self._play.actor:
             self._play.ask_again()
 
     def _on_rest(self) -> None:

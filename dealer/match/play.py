@@ -1,6 +1,6 @@
 """The play of a match over bytes, hand after hand: who is asked, what the answers come to, what all players receive.
 
-`Play` has no part in players that come and go: the match gives it chairs, and decides what becomes of a player that
+`Play` has no part in players that come and go: the match gives it seats, and decides what becomes of a player that
 fails. Two rules about bytes:
 
 - All lines that exist at one moment for a seat leave in one write: the last state of a hand goes out together with the
@@ -20,7 +20,7 @@ from dealer.match import events
 from dealer.match.causes import BadTransaction, NoAnswer, PlayerCause, TransactionProblem, sending_failed
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
-from dealer.match.seats import Chair, Presence
+from dealer.match.seats import PlayerSeat, Presence
 from dealer.match.setup import EarlierHands, MatchSetup, Question
 from engine import CALL, FOLD, Action, ActionKind, BettingState, Rule, Seat, nearest_legal
 from logs.acpc_log.writer import state_line_ending
@@ -36,11 +36,11 @@ class _Seating(NamedTuple):
     """Who sits where in a hand.
 
     Attributes:
-        chairs: by position. others: by position, all others with their positions. names: of the players, by position.
+        seats: by position. others: by position, all others with their positions. names: of the players, by position.
     """
 
-    chairs: tuple[Chair, ...]
-    others: tuple[tuple[tuple[int, Chair], ...], ...]
+    player_seats: tuple[PlayerSeat, ...]
+    others: tuple[tuple[tuple[int, PlayerSeat], ...], ...]
     names: tuple[str, ...]
 
 
@@ -60,7 +60,7 @@ class Play:
     def __init__(
         self,
         setup: MatchSetup,
-        chairs: Sequence[Chair],
+        player_seats: Sequence[PlayerSeat],
         audience: events.Audience,
         progress: EarlierHands,
         *,
@@ -71,7 +71,7 @@ class Play:
 
         Args:
             setup: what is played.
-            chairs: by seat.
+            seats: by seat.
             audience: who is notified.
             progress: whole hands of an earlier run to go on from.
             on_unreachable: called with a player that cannot be sent its line; where it returns, the play goes on.
@@ -79,7 +79,7 @@ class Play:
         """
         self.dealer = HandDealer(setup, progress.hands, progress.totals)
         self.hand: HandInPlay
-        self.actor = chairs[0]
+        self.actor = player_seats[0]
         self.until = setup.hands
         self.is_resting = True
         self.deadline_ns: int | None = None
@@ -92,7 +92,7 @@ class Play:
         self._watches_ends = audience.wants(events.HandFinished)
         self._watches_closing = audience.wants(events.HandClosed)
         self._setup = setup
-        self._chairs = chairs
+        self._player_seats = player_seats
         self._publish = audience.publish
         self._on_unreachable = on_unreachable
         self._on_rest = on_rest
@@ -157,12 +157,12 @@ class Play:
             cause, dealer.hands_played, tuple(dealer.totals), self._unix_us(self._asked_ns), waited_us
         )
 
-    def count_actions(self, chair: Chair) -> int:
+    def count_actions(self, player_seat: PlayerSeat) -> int:
         """The number of actions of a player in the hand being played."""
         if self.is_resting or self._node.finished:
             return 0
         self.hand.betting = self._node.betting
-        return self.hand.count_actions(chair.seat)
+        return self.hand.count_actions(player_seat.seat)
 
     # ---- one hand
 
@@ -173,15 +173,15 @@ class Play:
         self._node = self._first_node
         self._lines = HandLines(self._setup.game, hand.deal, hand.number)
         self._seating = self._seatings.get(hand.seats) or self._seat(hand.seats)
-        for chair in self._chairs:
-            chair.begin_hand()
+        for player_seat in self._player_seats:
+            player_seat.begin_hand()
 
     def _seat(self, seats: tuple[Seat, ...]) -> _Seating:
-        chairs = tuple([self._chairs[seat] for seat in seats])
-        all_seats = tuple(enumerate(chairs))
+        player_seats = tuple([self._player_seats[seat] for seat in seats])
+        all_seats = tuple(enumerate(player_seats))
         others = tuple([all_seats[:position] + all_seats[position + 1 :] for position in range(len(seats))])
         names = tuple([self._setup.names[seat] for seat in seats])
-        made = self._seatings[seats] = _Seating(chairs, others, names)
+        made = self._seatings[seats] = _Seating(player_seats, others, names)
         return made
 
     def _begin(self) -> None:
@@ -207,7 +207,7 @@ class Play:
             raise MatchFailure(BadTransaction(TransactionProblem.WRONG_HAND, line))
         if action is None or hand.betting.finished or (action, None) != _fit(hand.betting, action):
             raise MatchFailure(BadTransaction(TransactionProblem.INVALID_ACTION, line))
-        self._chairs[hand.actor].charge(max(0, times.received_us - times.sent_us), is_replayed=True)
+        self._player_seats[hand.actor].charge(max(0, times.received_us - times.sent_us), is_replayed=True)
         self._node = after = self._node.after(action)
         hand.play(after.betting, hand.monotonic_ns(times.sent_us), hand.monotonic_ns(times.received_us))
         if after.finished:
@@ -242,10 +242,14 @@ class Play:
             if self.watches_lines:
                 self._tell_in_order()
             else:
-                for position, chair in enumerate(self._seating.chairs):
-                    chair.pending += lines.line(position, node)
+                for position, player_seat in enumerate(self._seating.player_seats):
+                    player_seat.pending += lines.line(position, node)
             if self._watches_closing:
-                self._publish(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
+                self._publish(
+                    events.HandClosed(
+                        hand.number, tuple([player_seat.clock.match_us for player_seat in self._player_seats])
+                    )
+                )
             if self.dealer.hands_played >= self.until:
                 self._rest()
                 return
@@ -259,9 +263,9 @@ class Play:
         """The last hand asked for is over: send what is still to be sent."""
         self.is_resting = True
         self.deadline_ns = None
-        for chair in self._chairs:
-            if chair.pending:
-                self._send(chair, b"", False)
+        for player_seat in self._player_seats:
+            if player_seat.pending:
+                self._send(player_seat, b"", False)
         self._on_rest()
 
     # ---- the question
@@ -272,9 +276,9 @@ class Play:
         Args:
             is_repeated: all but the player to act know it already.
         """
-        node, (chairs, others, _) = self._node, self._seating
+        node, (player_seats, others, _) = self._node, self._seating
         asked = node.acting_position
-        self.actor = actor = chairs[asked]
+        self.actor = actor = player_seats[asked]
         if self.watches_lines:
             self._tell_in_order(actor if is_repeated else None)
             self._start_clock(actor)
@@ -290,37 +294,37 @@ class Play:
             self._on_unreachable(sending_failed(actor.seat, error))
         else:
             self._start_clock(actor)
-        for position, chair in () if is_repeated else others[asked]:
-            line = b"".join((chair.pending, HEADS[position], number, text, views[position], board, b"\r\n"))
-            chair.pending = b""
+        for position, player_seat in () if is_repeated else others[asked]:
+            line = b"".join((player_seat.pending, HEADS[position], number, text, views[position], board, b"\r\n"))
+            player_seat.pending = b""
             try:
-                chair.write(line, False)
+                player_seat.write(line, False)
             except OSError as error:
-                self._on_unreachable(sending_failed(chair.seat, error))
+                self._on_unreachable(sending_failed(player_seat.seat, error))
 
-    def _send(self, chair: Chair, line: bytes, is_asked: bool) -> bool:
+    def _send(self, player_seat: PlayerSeat, line: bytes, is_asked: bool) -> bool:
         """Send a line after what is pending; whether the player could be reached."""
-        if chair.pending:
-            line, chair.pending = chair.pending + line, b""
+        if player_seat.pending:
+            line, player_seat.pending = player_seat.pending + line, b""
         try:
-            chair.write(line, is_asked)
+            player_seat.write(line, is_asked)
         except OSError as error:
-            self._on_unreachable(sending_failed(chair.seat, error))
+            self._on_unreachable(sending_failed(player_seat.seat, error))
             return False
         return True
 
-    def _tell_in_order(self, only: Chair | None = None) -> None:
+    def _tell_in_order(self, only: PlayerSeat | None = None) -> None:
         """Send the present state seat by seat, each line noted when it has been sent, as the reference does."""
         hand = self.hand
-        for seat, chair in enumerate(self._chairs):
-            if chair.presence is _SEATED and only in (None, chair):
-                position = (seat - hand.seats[0]) % len(self._chairs)
+        for seat, player_seat in enumerate(self._player_seats):
+            if player_seat.presence is _SEATED and only in (None, player_seat):
+                position = (seat - hand.seats[0]) % len(self._player_seats)
                 is_question = position == self._node.acting_position
-                line = chair.session.send(self._lines.line(position, self._node), is_question=is_question)
-                if self._send(chair, line, True):
-                    self._publish(events.LineSent(chair.seat, time.time_ns() // 1000, line))
+                line = player_seat.session.send(self._lines.line(position, self._node), is_question=is_question)
+                if self._send(player_seat, line, True):
+                    self._publish(events.LineSent(player_seat.seat, time.time_ns() // 1000, line))
 
-    def _start_clock(self, actor: Chair) -> None:
+    def _start_clock(self, actor: PlayerSeat) -> None:
         """The player to act has its question: its time runs, unless it is not there."""
         self._asked_ns = now_ns = time.monotonic_ns()
         self.overhead_ns += now_ns - self._answered_ns

@@ -21,7 +21,7 @@ Raises:
 
 
 class Presence(enum.Enum):
-    """Whether a player sits on its chair."""
+    """Whether a player sits on its seat."""
 
     AWAITED = "awaited"
     """No client is connected: before the match, or since the player was lost."""
@@ -37,8 +37,8 @@ def _write_nothing(data: bytes, is_asked: bool) -> None:
     """The write function of a seat without a connection."""
 
 
-class Chair:
-    """One player's chair.
+class PlayerSeat:
+    """One player's seat.
 
     Attributes:
         seat: which one. presence: who sits there. session: its side of the connection. clock: the time it has used.

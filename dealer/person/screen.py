@@ -16,7 +16,7 @@ from rich.text import Text
 
 from bots.human import MOVED, Choices, Scene, Score, in_words, possible
 from dealer.person.sentences import result_sentence, score_remark, score_text, signed_chips
-from dealer.person.styles import Ink
+from dealer.person.styles import Styles
 from engine import Card, Game, Move, parse_cards
 from engine.text import count_of, shown
 from logs import HandRecord
@@ -29,26 +29,26 @@ _BESIDE_FROM: Final = 100
 _INDENT: Final = "  "
 
 
-def wrapped(text: str, ink: Ink, indent: str = "") -> list[Text]:
+def wrapped(text: str, styles: Styles, indent: str = "") -> list[Text]:
     """A sentence in lines, broken between words, the cards in it in their colours."""
-    lines = textwrap.wrap(text, ink.width - len(indent), break_on_hyphens=False)
-    return [ink.coloured(indent + line) for line in lines]
+    lines = textwrap.wrap(text, styles.width - len(indent), break_on_hyphens=False)
+    return [styles.coloured(indent + line) for line in lines]
 
 
-def _rule(left: str, right: str, ink: Ink) -> Text:
+def _rule(left: str, right: str, styles: Styles) -> Text:
     """A line across the window with a heading, and a remark at its right end where there is room."""
-    left = ink.cut(f"{2 * ink.line} {left} ", ink.width)
-    right = f" {right} {2 * ink.line}" if right else ""
-    fill = ink.width - len(left) - len(right)
+    left = styles.cut(f"{2 * styles.line} {left} ", styles.width)
+    right = f" {right} {2 * styles.line}" if right else ""
+    fill = styles.width - len(left) - len(right)
     if fill < 2:
-        right, fill = "", ink.width - len(left)
-    return Text(left + fill * ink.line + right, "bold")
+        right, fill = "", styles.width - len(left)
+    return Text(left + fill * styles.line + right, "bold")
 
 
-def hand_heading(scene: Scene, ink: Ink) -> list[Text]:
+def hand_heading(scene: Scene, styles: Styles) -> list[Text]:
     """The lines with which a hand begins."""
-    heading = _rule(f"hand {scene.hand_number}", _score_text(scene), ink)
-    return [heading, *wrapped(f"You have {ink.cards_text(scene.hole_cards)}", ink, _INDENT)]
+    heading = _rule(f"hand {scene.hand_number}", _score_text(scene), styles)
+    return [heading, *wrapped(f"You have {styles.cards_text(scene.hole_cards)}", styles, _INDENT)]
 
 
 def _score_text(scene: Scene) -> str:
@@ -58,10 +58,10 @@ def _score_text(scene: Scene) -> str:
     return f"you {score_text(score)}"
 
 
-def event_line(event: HandEvent, scene: Scene, ink: Ink) -> list[Text]:
+def event_line(event: HandEvent, scene: Scene, styles: Styles) -> list[Text]:
     """What has happened, line by line."""
-    text = in_words(event, scene, ink.cards_text)
-    lines = wrapped(text, ink, "" if isinstance(event, Dealt) else _INDENT)
+    text = in_words(event, scene, styles.cards_text)
+    lines = wrapped(text, styles, "" if isinstance(event, Dealt) else _INDENT)
     if isinstance(event, Dealt):
         for line in lines:
             line.stylize("bold")
@@ -71,20 +71,20 @@ def event_line(event: HandEvent, scene: Scene, ink: Ink) -> list[Text]:
     return lines
 
 
-def table_lines(scene: Scene, ink: Ink) -> list[Text]:
+def table_lines(scene: Scene, styles: Styles) -> list[Text]:
     """The table as it is when the person is to act: the players, the cards, the pot."""
-    rows = _player_rows(scene, ink)
-    if ink.width < _BESIDE_FROM:
-        return [*rows, *_cards_lines(scene, ink)]
+    rows = _player_rows(scene, styles)
+    if styles.width < _BESIDE_FROM:
+        return [*rows, *_cards_lines(scene, styles)]
     most = max(map(len, rows))
-    cards = _cards_lines(scene, replace(ink, width=ink.width - most - 3))
+    cards = _cards_lines(scene, replace(styles, width=styles.width - most - 3))
     joined = []
     for row, line in zip_longest(rows, cards, fillvalue=Text("")):
         joined.append(Text.assemble(row, " " * (most - len(row)), "   ", line) if line else row)
     return joined
 
 
-def _player_rows(scene: Scene, ink: Ink) -> list[Text]:
+def _player_rows(scene: Scene, styles: Styles) -> list[Text]:
     players = scene.moment.seats
     most_name = max(len(shown(player.name)) for player in players)
     bets = [f"{player.street_total:,}" if player.street_total else "" for player in players]
@@ -96,16 +96,16 @@ def _player_rows(scene: Scene, ink: Ink) -> list[Text]:
     widths = [sizes[0], *(max(size, len(title)) for size, title in zip(sizes[1:], titles, strict=True))]
     # Mark, place, name, bet, stack and what was done last, with a blank between any two.
     used = 2 + widths[0] + 1 + 2 + widths[1] + (2 + widths[2] if widths[2] else 0) + 2
-    name_width = max(4, min(most_name, ink.width - used - max(map(len, standings))))
+    name_width = max(4, min(most_name, styles.width - used - max(map(len, standings))))
     head = f"{'':{2 + widths[0] + 1 + name_width}}  {titles[0]:>{widths[1]}}"
     head += f"  {titles[1]:>{widths[2]}}" if widths[2] else ""
     rows = [Text(head.rstrip(), "dim")]
     for player, place, bet, stack, words in zip(players, places, bets, stacks, standings, strict=True):
-        name = ink.cut(shown(player.name), name_width)
+        name = styles.cut(shown(player.name), name_width)
         row = f"{'D' if player.is_button else ' '} {place:<{widths[0]}} {name:<{name_width}}  {bet:>{widths[1]}}"
         row += f"  {stack:>{widths[2]}}" if widths[2] else ""
         style = "dim" if player.has_folded else "bold" if player.position == scene.position else ""
-        rows.append(Text(ink.cut(f"{row}  {words}".rstrip(), ink.width), style))
+        rows.append(Text(styles.cut(f"{row}  {words}".rstrip(), styles.width), style))
     return rows
 
 
@@ -119,47 +119,47 @@ def _standing(player: PlayerView, *, is_you: bool) -> str:
     return "" if player.move is None else MOVED[player.move]
 
 
-def _cards_lines(scene: Scene, ink: Ink) -> list[Text]:
+def _cards_lines(scene: Scene, styles: Styles) -> list[Text]:
     """The person's cards, the board and the pot."""
-    remarks = f"{scene.round_name} {ink.dot} pot {scene.pot:,}" + (
-        f" {ink.dot} {scene.strength}" if scene.strength else ""
+    remarks = f"{scene.round_name} {styles.dot} pot {scene.pot:,}" + (
+        f" {styles.dot} {scene.strength}" if scene.strength else ""
     )
-    if ink.width < _BOXED_FROM:
-        line = ink.cards(scene.hole_cards)
+    if styles.width < _BOXED_FROM:
+        line = styles.cards(scene.hole_cards)
         if scene.board:
-            line = Text.assemble(line, " | ", ink.cards(scene.board))
-        return [Text.assemble(_INDENT, line), *wrapped(remarks, ink, _INDENT)]
-    lines = [Text.assemble(_INDENT, line) for line in ink.boxes(scene.hole_cards)]
+            line = Text.assemble(line, " | ", styles.cards(scene.board))
+        return [Text.assemble(_INDENT, line), *wrapped(remarks, styles, _INDENT)]
+    lines = [Text.assemble(_INDENT, line) for line in styles.boxes(scene.hole_cards)]
     if scene.board:
-        lines = [Text.assemble(line, "   ", more) for line, more in zip(lines, ink.boxes(scene.board), strict=True)]
+        lines = [Text.assemble(line, "   ", more) for line, more in zip(lines, styles.boxes(scene.board), strict=True)]
     joined = Text.assemble(lines[1], f"   {remarks}")
-    if len(joined) <= ink.width:
+    if len(joined) <= styles.width:
         return [lines[0], joined, lines[2]]
-    return [*lines, *wrapped(remarks, ink, _INDENT)]
+    return [*lines, *wrapped(remarks, styles, _INDENT)]
 
 
-def prompt_lines(choices: Choices | None, ink: Ink, *, is_last: bool = False) -> list[Text]:
+def prompt_lines(choices: Choices | None, styles: Styles, *, is_last: bool = False) -> list[Text]:
     """What the person may type; without choices, after a hand, which may be the last of the match."""
     if choices is None:
         ways = [("Enter", "end the match" if is_last else "next hand"), ("s", "show this one again, with reasons")]
     else:
         ways = possible(choices)
-    return _parted([f"{keys} {does}" for keys, does in (*ways, ("q", "leave"), ("?", "help"))], ink)
+    return _parted([f"{keys} {does}" for keys, does in (*ways, ("q", "leave"), ("?", "help"))], styles)
 
 
-def _parted(remarks: Sequence[str], ink: Ink) -> list[Text]:
+def _parted(remarks: Sequence[str], styles: Styles) -> list[Text]:
     """Remarks with a dot between them; a line ends between two of them where that can be."""
     lines = [""]
     for remark in remarks:
-        joined = f"{lines[-1]} {ink.dot} {remark}" if lines[-1] else remark
-        if len(joined) <= ink.width or not lines[-1]:
+        joined = f"{lines[-1]} {styles.dot} {remark}" if lines[-1] else remark
+        if len(joined) <= styles.width or not lines[-1]:
             lines[-1] = joined
         else:
             lines.append(remark)
-    return [broken for line in lines for broken in wrapped(line, ink)]
+    return [broken for line in lines for broken in wrapped(line, styles)]
 
 
-def help_lines(game: Game, ink: Ink) -> list[Text]:
+def help_lines(game: Game, styles: Styles) -> list[Text]:
     """All keys, each followed by Enter."""
     rows = [
         ("f", "fold"),
@@ -182,56 +182,57 @@ def help_lines(game: Game, ink: Ink) -> list[Text]:
     width = max(len(key) for key, _ in rows)
     lines = []
     for key, does in rows:
-        first, *rest = wrapped(does, Ink(ink.width - width - 4, ink.is_ascii))
+        first, *rest = wrapped(does, Styles(styles.width - width - 4, styles.is_ascii))
         lines.append(Text.assemble((f"  {key:<{width}}", "bold"), "  ", first))
         lines += [Text.assemble(" " * (width + 4), line) for line in rest]
     return lines
 
 
-def result_lines(scene: Scene, ink: Ink) -> list[Text]:
+def result_lines(scene: Scene, styles: Styles) -> list[Text]:
     """The end of a hand: what it meant for the person, and the score."""
-    return wrapped(result_sentence(scene), ink)
+    return wrapped(result_sentence(scene), styles)
 
 
-def score_lines(names: Sequence[str], score: Score, ink: Ink) -> list[Text]:
+def score_lines(names: Sequence[str], score: Score, styles: Styles) -> list[Text]:
     """The score of all players, by seat."""
     if not score.hands:
         return [Text("No hand has been finished yet.")]
     width = max(len(signed_chips(chips)) for chips in score.chips)
     lines = [
         Text(
-            ink.cut(f"{_INDENT}{signed_chips(chips):>{width}}  {shown(name)}", ink.width), "bold" * (seat == score.seat)
+            styles.cut(f"{_INDENT}{signed_chips(chips):>{width}}  {shown(name)}", styles.width),
+            "bold" * (seat == score.seat),
         )
         for seat, (name, chips) in enumerate(zip(names, score.chips, strict=True))
     ]
-    return [*lines, *wrapped(f"After {count_of(score.hands, 'hand')} {score_remark(score)}.", ink)]
+    return [*lines, *wrapped(f"After {count_of(score.hands, 'hand')} {score_remark(score)}.", styles)]
 
 
-def all_cards_lines(record: HandRecord, ink: Ink) -> list[Text]:
+def all_cards_lines(record: HandRecord, styles: Styles) -> list[Text]:
     """The cards of all players, folded or not, once a hand is over."""
     names = [shown(name) for name in record.names]
-    width = min(max(map(len, names)), ink.width - 12)
+    width = min(max(map(len, names)), styles.width - 12)
     return [
-        Text.assemble(f"{_INDENT}{ink.cut(name, width):<{width}}  ", ink.cards(hole))
+        Text.assemble(f"{_INDENT}{styles.cut(name, width):<{width}}  ", styles.cards(hole))
         for name, hole in zip(names, record.deal.hole_cards, strict=True)
     ]
 
 
-def replay_lines(record: HandRecord, ink: Ink) -> list[Text]:
-    """A finished hand again, with what the bots' comments on their actions and the cards of everybody."""
+def replay_lines(record: HandRecord, styles: Styles) -> list[Text]:
+    """A finished hand again, with the bots' comments on their actions and the cards of all players."""
     hand = replayed(record, record.betting.pot / record.game.big_blind)
-    lines = [_rule(f"hand {record.hand_number} again", "", ink), *all_cards_lines(record, ink)]
+    lines = [_rule(f"hand {record.hand_number} again", "", styles), *all_cards_lines(record, styles)]
     for step in hand.steps:
         for name, text in step.comments:
-            lines += wrapped(f"{name}: {text}", ink, 2 * _INDENT)
+            lines += wrapped(f"{name}: {text}", styles, 2 * _INDENT)
         if step.name:
-            shows = f": {ink.cards_text(_cards(step.cards))}" if step.cards else ""
-            lines += wrapped(f"{step.name} {step.words}{shows}", ink, _INDENT)
+            shows = f": {styles.cards_text(_cards(step.cards))}" if step.cards else ""
+            lines += wrapped(f"{step.name} {step.words}{shows}", styles, _INDENT)
         else:
-            cards = f": {ink.cards_text(_cards(step.cards))}" if step.cards else ""
-            lines += wrapped(f"{step.words.capitalize()}{cards} (pot {step.pot:,})", ink)
+            cards = f": {styles.cards_text(_cards(step.cards))}" if step.cards else ""
+            lines += wrapped(f"{step.words.capitalize()}{cards} (pot {step.pot:,})", styles)
     for name, text in hand.last_words:
-        lines += wrapped(f"{name}: {text}", ink, 2 * _INDENT)
+        lines += wrapped(f"{name}: {text}", styles, 2 * _INDENT)
     return lines
 
 

@@ -25,7 +25,7 @@ _NARROWEST, _WIDEST = 30, 120
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
+class Styles:
     """What can be drawn.
 
     Attributes:
@@ -90,7 +90,7 @@ class Ink:
         return text if len(text) <= width else text[: max(0, width - 1)] + self.ellipsis
 
 
-def ink_of(console: Console, *, has_four_colours: bool = False) -> Ink:
+def styles_of(console: Console, *, has_four_colours: bool = False) -> Styles:
     """What a console can draw now: its window may have another size than a moment ago."""
     width = console.width if console.is_terminal else _WIDTH_OF_PIPES
     try:
@@ -99,4 +99,4 @@ def ink_of(console: Console, *, has_four_colours: bool = False) -> Ink:
         is_ascii = True
     else:
         is_ascii = False
-    return Ink(min(max(width, _NARROWEST), _WIDEST), is_ascii, has_four_colours)
+    return Styles(min(max(width, _NARROWEST), _WIDEST), is_ascii, has_four_colours)

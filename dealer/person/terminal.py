@@ -44,8 +44,8 @@ from dealer.person.screen import (
 )
 from dealer.person.sentences import game_sentence
 from dealer.person.settings import SEAT
-from dealer.person.sitting import KEPT_HANDS, EarlierHands, earlier_hands
-from dealer.person.styles import Ink, ink_of
+from dealer.person.styles import Styles, styles_of
+from dealer.person.table_session import KEPT_HANDS, EarlierHands, earlier_hands
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import Outcome
 from dealer.run.match_run import REACHABLE
@@ -90,8 +90,8 @@ class Leaving(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class SittingResult:
-    """What became of a sitting.
+class SessionResult:
+    """What became of a table session.
 
     Attributes:
         leaving: why it ended.
@@ -106,7 +106,7 @@ class _Left(Exception):
     """The person leaves."""
 
 
-def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Entries | None = None) -> SittingResult:
+def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Entries | None = None) -> SessionResult:
     """Let a person play the first seat of a run until it ends or the person leaves.
 
     Args:
@@ -128,7 +128,7 @@ def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Ent
         except KeyboardInterrupt:
             leaving = Leaving.INTERRUPTED
     result = dealing.result
-    return SittingResult(Leaving.OVER if result.outcome is not Outcome.INTERRUPTED else leaving, result)
+    return SessionResult(Leaving.OVER if result.outcome is not Outcome.INTERRUPTED else leaving, result)
 
 
 @contextlib.contextmanager
@@ -148,7 +148,7 @@ def _signals(handler: Any) -> Iterator[None]:
 
 
 class _Sitting:
-    """One sitting of a person at a table."""
+    """One table session of a person at a table."""
 
     def __init__(
         self,
@@ -177,15 +177,15 @@ class _Sitting:
         self._called: set[AwaitedPlayer] = set()
 
     @property
-    def _ink(self) -> Ink:
-        return ink_of(self._console, has_four_colours=self._face.has_four_colours)
+    def _styles(self) -> Styles:
+        return styles_of(self._console, has_four_colours=self._face.has_four_colours)
 
     def _show(self, lines: Sequence[Text]) -> None:
         for line in lines:
             self._console.print(line, soft_wrap=True, highlight=False, markup=False)
 
     def _say(self, sentence: str) -> None:
-        self._show(wrapped(sentence, self._ink))
+        self._show(wrapped(sentence, self._styles))
 
     # ---- the match
 
@@ -222,9 +222,9 @@ class _Sitting:
         self._tell_news()
         if scene.hand_number != self._hand_number:
             self._hand_number, self._told = scene.hand_number, 0
-            self._show([Text(), *hand_heading(scene, self._ink)])
+            self._show([Text(), *hand_heading(scene, self._styles)])
         for event in scene.history[self._told :]:
-            self._show(event_line(event, scene, self._ink))
+            self._show(event_line(event, scene, self._styles))
         self._told = len(scene.history)
         if scene.is_your_turn:
             connection.answer(self._decision(scene))
@@ -233,15 +233,15 @@ class _Sitting:
 
     def _end_hand(self, scene: Scene) -> None:
         self._last_hand = scene.hand_number
-        self._show(result_lines(scene, self._ink))
+        self._show(result_lines(scene, self._styles))
         record = self._dealing.record(scene.hand_number)
         if self._face.shows_all and record is not None:
-            self._show(all_cards_lines(record, self._ink))
+            self._show(all_cards_lines(record, self._styles))
         if self._face.pause_s is not None:
             time.sleep(self._face.pause_s)
             return
         is_last = scene.hand_number + 1 >= self._hands
-        self._show(prompt_lines(None, self._ink, is_last=is_last))
+        self._show(prompt_lines(None, self._styles, is_last=is_last))
         # There is nothing left to leave after the last hand.
         with contextlib.suppress(_Left) if is_last else contextlib.nullcontext():
             while (entry := self._entry()) != "":
@@ -285,8 +285,8 @@ class _Sitting:
         """What the person does; asks until it is clear and legal."""
         choices = scene.choices
         assert choices is not None
-        self._show(table_lines(scene, self._ink))
-        self._show(prompt_lines(choices, self._ink))
+        self._show(table_lines(scene, self._styles))
+        self._show(prompt_lines(choices, self._styles))
         while True:
             entry = self._entry()
             self._tell_news()
@@ -308,7 +308,7 @@ class _Sitting:
         entry = self._entries.next()
         if entry is None or not self._entries.is_terminal:
             # What is typed in a terminal stands there already.
-            self._show([self._ink.coloured(shown("" if entry is None else entry.strip()))])
+            self._show([self._styles.coloured(shown("" if entry is None else entry.strip()))])
         if entry is None:
             raise _Left
         return entry.strip()
@@ -323,11 +323,11 @@ class _Sitting:
         if word in ("q", "quit", "exit"):
             raise _Left
         if word in ("?", "h", "help"):
-            self._show(help_lines(self._game, self._ink))
+            self._show(help_lines(self._game, self._styles))
         elif word in ("t", "table") and scene.choices is not None:
-            self._show([*table_lines(scene, self._ink), *prompt_lines(scene.choices, self._ink)])
+            self._show([*table_lines(scene, self._styles), *prompt_lines(scene.choices, self._styles)])
         elif word in ("w", "score"):
-            self._show(score_lines(self._names, scene.score, self._ink))
+            self._show(score_lines(self._names, scene.score, self._styles))
         elif word in ("s", "show"):
             self._show_again(rest.strip())
         else:
@@ -344,7 +344,7 @@ class _Sitting:
         if record is None:
             self._say(f"There is no finished hand {number}." if number else "No hand has been finished yet.")
         else:
-            self._show(replay_lines(record, self._ink))
+            self._show(replay_lines(record, self._styles))
 
 
 _LOOK_UP_S: Final = 0.2
@@ -390,7 +390,7 @@ class Dealing:
 
         Args:
             run: whose first player is the person.
-            records: hands of an earlier sitting, which can be shown again.
+            records: hands of an earlier table session, which can be shown again.
         """
         self.news: queue.SimpleQueue[News] = queue.SimpleQueue()
         self._run = run

@@ -179,7 +179,6 @@ class MatchRun(MatchAccount, ABC):
         """Set up what a kind of run has more of."""
 
     def not_exported(self) -> list[str]:
-        """Sentences about the hands that a hand history cannot hold."""
         return [] if self._files is None else self._files.not_exported()
 
     async def play_until(self, hands: int) -> None:
@@ -383,22 +382,18 @@ class TcpRun(MatchRun):
 
     @property
     def questions(self) -> int:
-        """How often the dealer asked a player after an answer."""
         return 0 if self._connections is None else self._connections.match.questions
 
     @property
     def overhead_ns(self) -> int:
-        """The dealer's own time between answers and the questions that followed."""
         return 0 if self._connections is None else self._connections.match.overhead_ns
 
     def waiting_for(self) -> list[tuple[str, int]]:
-        """The players that are not connected: names, and the port where each is awaited."""
         if self._connections is None or self._connections.is_over:
             return []
         return [(self.plan.setup.names[seat], self.ports[seat]) for seat in self._connections.match.missing_seats()]
 
     def waits(self) -> list[Wait]:
-        """The players without which the match cannot continue, even for a moment."""
         waited_s = time.monotonic() - self._opened_s
         question = None if self._connections is None else self._connections.match.question
         if question is None:
@@ -408,7 +403,6 @@ class TcpRun(MatchRun):
 
     @property
     def start_time_left_s(self) -> float | None:
-        """The time left for players to connect; None without a limit."""
         start_us = self.plan.setup.limits.start_us
         return None if start_us is None else max(0.0, start_us / 1e6 - (time.monotonic() - self._opened_s))
 
@@ -423,7 +417,6 @@ class TcpRun(MatchRun):
         return connections.match.failure
 
     def hold(self) -> bool:
-        """Play no hand after this one; whether one is being played that can be waited for."""
         match = None if self._connections is None else self._connections.match
         if match is None or match.phase not in (Phase.CONNECTING, Phase.GREETING, Phase.PLAYING):
             return False

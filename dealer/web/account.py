@@ -1,4 +1,4 @@
-"""A user's account: logging in and out, and the page Mine with the user's bots, requests, tokens and faults.
+"""A user's account: logging in and out, and the page Account with the user's bots, requests, tokens and faults.
 
 Wrong logins count by address and by name, shared with the text port (`dealer.server.accounts.GuessLimit`). Everything
 that changes something is a form of its own. A token is shown on the page that answers the form, once.
@@ -34,13 +34,13 @@ from dealer.server.accounts import (
 from dealer.server.db import records
 from dealer.server.db.crosstable import Rating, standings
 from dealer.server.db.records import Fault, Job, JobRequest, JobState, Run
-from dealer.server.db.runs import TAG
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.security import read_form, set_cookie
 from dealer.web.site import Site
 from dealer.web.visitor import Sessions, visitor_of
+from protocol.joining import TABLE_TAG
 
 _SEE_OTHER: Final = 303
 _MOST_JOBS: Final = 30
@@ -58,26 +58,26 @@ def routes(site: Site) -> list[BaseRoute]:
         return []
     passwords = Passwords(site.server.store, site.server.accounts, site.server.guesses)
     login = _Login(site, site.sessions, passwords)
-    mine = _Mine(site, site.server, site.sessions, passwords)
+    account = _Account(site, site.server, site.sessions, passwords)
     return [
         Route("/login", login.show, methods=["GET"]),
         Route("/login", login.log_in, methods=["POST"]),
         Route("/logout", login.log_out, methods=["POST"]),
-        Route("/mine", mine.show),
-        Route("/mine/request", mine.ask, methods=["GET"]),
-        Route("/mine/request", mine.submit, methods=["POST"]),
-        Route("/mine/jobs/{job:int}/cancel", mine.cancel, methods=["POST"]),
-        Route("/mine/runs/{run:int}", mine.run),
-        Route("/mine/runs/{run:int}/{match}/{kind}", mine.file),
-        Route("/mine/faults", mine.faults),
-        Route("/mine/tokens", mine.make_token, methods=["POST"]),
-        Route("/mine/tokens/{token:int}/revoke", mine.revoke, methods=["POST"]),
-        Route("/mine/password", mine.change_password, methods=["POST"]),
+        Route("/account", account.show),
+        Route("/account/request", account.ask, methods=["GET"]),
+        Route("/account/request", account.submit, methods=["POST"]),
+        Route("/account/jobs/{job:int}/cancel", account.cancel, methods=["POST"]),
+        Route("/account/runs/{run:int}", account.run),
+        Route("/account/runs/{run:int}/{match}/{kind}", account.file),
+        Route("/account/faults", account.faults),
+        Route("/account/tokens", account.make_token, methods=["POST"]),
+        Route("/account/tokens/{token:int}/revoke", account.revoke, methods=["POST"]),
+        Route("/account/password", account.change_password, methods=["POST"]),
     ]
 
 
 @dataclass(frozen=True)
-class _Mine:
+class _Account:
     site: Site
     server: ServerParts
     sessions: Sessions
@@ -94,14 +94,14 @@ class _Mine:
     async def show(self, request: Request) -> Response:
         """The page."""
         if visitor_of(request).user is None:
-            return RedirectResponse("/login?next=/mine", _SEE_OTHER)
+            return RedirectResponse("/login?next=/account", _SEE_OTHER)
         return await self._page(request)
 
     async def _page(self, request: Request, *, status: int = 200, **values: Any) -> Response:
         user = self._user(request)
         store = self.server.store
         forecasts = await self.server.service.forecasts()
-        jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TAG]
+        jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TABLE_TAG]
         is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
         ratings: dict[int, Rating] = {}
         own_bots = records.bots(store, owner=user.id)
@@ -115,7 +115,7 @@ class _Mine:
         }
         return self.site.page(
             request,
-            "mine.html.jinja",
+            "account.html.jinja",
             status=status,
             jobs=[self._job_values(job, forecasts.get(job.id)) for job in jobs],
             bots=[(bot, bot.name in is_here, ratings.get(bot.version)) for bot in own_bots],
@@ -148,7 +148,7 @@ class _Mine:
     async def ask(self, request: Request) -> Response:
         """The form of a request."""
         if visitor_of(request).user is None:
-            return RedirectResponse("/login?next=/mine/request", _SEE_OTHER)
+            return RedirectResponse("/login?next=/account/request", _SEE_OTHER)
         return self._request_page(request, dict(request.query_params))
 
     def _request_page(self, request: Request, given: Mapping[str, str], problem: str = "") -> Response:
@@ -179,7 +179,7 @@ class _Mine:
         except (RefusedError, ValueError) as error:
             sentence = str(error)
             return self._request_page(request, form, f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}.")
-        return RedirectResponse("/mine", _SEE_OTHER)
+        return RedirectResponse("/account", _SEE_OTHER)
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a request."""
@@ -187,7 +187,7 @@ class _Mine:
         await read_form(request)
         if not await self.server.service.cancel_job(user, request.path_params["job"]):
             raise WebError(404, "You have no such request of which something is left to play.")
-        return RedirectResponse("/mine", _SEE_OTHER)
+        return RedirectResponse("/account", _SEE_OTHER)
 
     # ---- runs and faults
 
@@ -216,7 +216,7 @@ class _Mine:
         ]
         return self.site.page(
             request,
-            "my_run.html.jinja",
+            "account_run.html.jinja",
             run=run,
             reason=seen.words(run.reason),
             own=seen.own,
@@ -294,7 +294,7 @@ class _Mine:
         number = request.path_params["token"]
         if not await self.server.store.write(lambda db: revoke_token(db, user.id, number)):
             raise WebError(404, "You have no such token.")
-        return RedirectResponse("/mine#tokens", _SEE_OTHER)
+        return RedirectResponse("/account#tokens", _SEE_OTHER)
 
     async def change_password(self, request: Request) -> Response:
         """Another password; all browsers but this one have to log in again."""

@@ -19,7 +19,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.library import Run
-from dealer.person.sitting import Sitting
+from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult
 from dealer.server.db.runs import TableRow
 from dealer.server.settings import WebSettings
@@ -72,7 +72,7 @@ async def local_site(library: LocalLibrary, *, port: int = 0, begin: str = "/") 
         counting.close()
 
 
-def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> Sitting:
+def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> TableSession:
     """Let a person play the first seat of a run in a browser, until it leaves there or interrupts the program.
 
     Args:
@@ -88,7 +88,7 @@ def play_in_browser(run: Run[ContestResult], port: int, on_address: Callable[[st
         return runner.run(_play(run, port, on_address))
 
 
-async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> Sitting:
+async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], None]) -> TableSession:
     names = tuple(run.planned[0].names)
     game = run.planned[0].record.game_name
     table = TableRow(secrets.token_urlsafe(16), LOCAL_OWNER, game, names[1:], run.folder, time.time())
@@ -100,13 +100,13 @@ async def _play(run: Run[ContestResult], port: int, on_address: Callable[[str], 
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             # Not on Windows, where Ctrl-C cancels this task itself.
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    sitting = None
+    table_session = None
     async with TableManager(table_store, limits) as table_manager:
         site = Site(table_manager=table_manager)
-        sitting = await table_manager.sitting(table)
+        table_session = await table_manager.table_session(table)
         async with answering(make_app(site, routes(site)), _HOST, WebSettings(port=port)) as address:
             on_address(f"{address}play/{table.id}")
             with contextlib.suppress(asyncio.CancelledError):
                 await table_store.closed.wait()
                 await asyncio.sleep(_LAST_PAGE_S)
-    return sitting
+    return table_session

@@ -22,7 +22,7 @@ from bots.errors import StaleEntry, UnclearEntry
 from dealer.errors import DealerError, WebError
 from dealer.person.sentences import game_sentence
 from dealer.person.settings import HANDS, opponent_in, table_config
-from dealer.person.sitting import Sitting
+from dealer.person.table_session import TableSession
 from dealer.run.settings import RunSettings
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.db.runs import GUEST_NAME, TableRow
@@ -188,44 +188,44 @@ class Play:
     async def show(self, request: Request) -> Response:
         """The table as it is."""
         table = self._table(request)
-        sitting = await self.table_manager.sitting(table)
-        await sitting.wait_until_asked(_AFTER_ENTRY_S)
-        return self._page(request, table, sitting)
+        table_session = await self.table_manager.table_session(table)
+        await table_session.wait_until_asked(_AFTER_ENTRY_S)
+        return self._page(request, table, table_session)
 
     async def part(self, request: Request) -> Response:
         """What changes on the page, as soon as it is newer than what the page has."""
         table = self._table(request)
-        sitting = await self.table_manager.sitting(table)
-        if request.query_params.get("seen") == _tag(sitting):
+        table_session = await self.table_manager.table_session(table)
+        if request.query_params.get("seen") == _tag(table_session):
             with self.table_manager.looking(table):
-                if not await sitting.wait(sitting.version, _POLL_S):
+                if not await table_session.wait(table_session.version, _POLL_S):
                     return Response(status_code=204)
         self.table_manager.check_open()
-        return self._page(request, table, sitting, is_part=True)
+        return self._page(request, table, table_session, is_part=True)
 
     async def enter(self, request: Request) -> Response:
         """Something that the person does."""
         table = self._table(request)
         form = await read_form(request)
-        sitting = await self.table_manager.sitting(table)
+        table_session = await self.table_manager.table_session(table)
         # A table that has just been woken is at the same moment soon.
-        await sitting.wait_until_asked(_AFTER_ENTRY_S)
+        await table_session.wait_until_asked(_AFTER_ENTRY_S)
         entry = form.get("entry", "")[:_MOST_ENTRY_LETTERS]
         if entry == "size":
             entry = f"r {form.get('size', '')[:_MOST_ENTRY_LETTERS]}"
         message, status = "", 200
         try:
-            await sitting.enter(form.get("moment", ""), entry)
+            await table_session.enter(form.get("moment", ""), entry)
         except StaleEntry as error:
             message, status = str(error), 409
         except UnclearEntry as error:
             message, status = str(error), 422
         else:
-            await sitting.wait_until_asked(_AFTER_ENTRY_S)
+            await table_session.wait_until_asked(_AFTER_ENTRY_S)
         is_part = request.headers.get("x-part") == "1"
         if status == 200 and not is_part:
             return RedirectResponse(f"/play/{table.id}", _SEE_OTHER)
-        return self._page(request, table, sitting, message=message, status=status, is_part=is_part)
+        return self._page(request, table, table_session, message=message, status=status, is_part=is_part)
 
     async def leave(self, request: Request) -> Response:
         """The person leaves; the table waits."""
@@ -252,7 +252,7 @@ class Play:
         self,
         request: Request,
         table: TableRow,
-        sitting: Sitting,
+        table_session: TableSession,
         *,
         message: str = "",
         status: int = 200,
@@ -264,10 +264,10 @@ class Play:
             template,
             status=status,
             table=table,
-            tag=_tag(sitting),
+            tag=_tag(table_session),
             message=message,
             is_local=self.site.server is None,
-            **table_values(sitting),
+            **table_values(table_session),
         )
 
 
@@ -310,6 +310,6 @@ def _bots_of(form: Mapping[str, str], game: ServerGame, guests: Sequence[str]) -
     return chosen
 
 
-def _tag(sitting: Sitting) -> str:
-    """Names what a page shows: another sitting at the same table has another name."""
-    return f"{id(sitting):x}-{sitting.version}"
+def _tag(table_session: TableSession) -> str:
+    """Names what a page shows: another table session at the same table has another name."""
+    return f"{id(table_session):x}-{table_session.version}"

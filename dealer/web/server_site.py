@@ -27,7 +27,7 @@ LINKS: Final[tuple[Link, ...]] = (
     Link("Standings", "/standings"),
     Link("Runs", "/runs"),
     Link("Play", "/play"),
-    Link("Mine", "/mine", is_private=True),
+    Link("Account", "/account", is_private=True),
 )
 
 

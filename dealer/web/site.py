@@ -34,8 +34,8 @@ from dealer.server.settings import WebSettings
 from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.tables import TableManager
 from dealer.web.visitor import Sessions, visitor_of
-from logs.felt.faces import FELT_FILTERS
 from logs.page.templates import template_text
+from logs.poker_table.faces import TABLE_FILTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ def templates() -> Environment:
         lstrip_blocks=True,
         loader=ChoiceLoader([PackageLoader("dealer.web"), FunctionLoader(template_text)]),
     )
-    environment.filters |= FELT_FILTERS
+    environment.filters |= TABLE_FILTERS
     environment.filters["segment"] = lambda text: quote(str(text), safe="")
     return environment
 
 
 _API = "/api/"
-_STATIC: list[str | tuple[str, str]] = [("dealer.web", "static"), ("logs.felt", "static")]
+_STATIC: list[str | tuple[str, str]] = [("dealer.web", "static"), ("logs.poker_table", "static")]
 _SENTENCES = {
     404: "Page not found.",
     405: "This address does not take that method.",

@@ -22,17 +22,18 @@ from typing import Any, Final, Protocol
 
 from dealer.errors import DealerError, WebError
 from dealer.library import Run, new_table, reopen
-from dealer.person.sitting import Sitting
+from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult, read_result
 from dealer.run.settings import BotSettings, RunSettings
 from dealer.server.db import records
 from dealer.server.db.records import RunState
-from dealer.server.db.runs import TAG, RunReport, TableRow, add_table, close_table, open_tables, see_table
+from dealer.server.db.runs import RunReport, TableRow, add_table, close_table, open_tables, see_table
 from dealer.server.queue.playing import report_of, seat_notifier
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, player_name
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import TABLE_TAG
 
 _log = logging.getLogger(__name__)
 _TIDY_EVERY_S: Final = 5.0
@@ -71,8 +72,8 @@ class TableStore(Protocol):
     async def see(self, table: TableRow) -> None:
         """A visitor looks at a table."""
 
-    async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
-        """There will be no more play; `sitting` has ended, or is None where the table slept or was never made."""
+    async def close(self, table: TableRow, table_session: TableSession | None, reason: str) -> None:
+        """There will be no more play; `table_session` has ended, or is None where the table slept or was never made."""
 
     def find(self, number: str) -> TableRow | None:
         """An open table."""
@@ -99,7 +100,7 @@ class LocalTableStore:
     async def see(self, table: TableRow) -> None:
         """Nothing is kept."""
 
-    async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+    async def close(self, table: TableRow, table_session: TableSession | None, reason: str) -> None:
         """The folder has everything; those who wait are notified."""
         self.closed.set()
 
@@ -116,7 +117,7 @@ class LocalTableStore:
 class _Awake:
     """A table at which bots sit."""
 
-    sitting: Sitting
+    table_session: TableSession
     task: asyncio.Task[None]
     is_guests: bool
     looks: int = 0
@@ -223,14 +224,14 @@ class TableManager:
                 self._addresses[table.id] = coming.address
             try:
                 run = await asyncio.to_thread(new_table, config, table.folder)
-                sitting = await asyncio.to_thread(Sitting, run, decision_s=decision_s)
+                table_session = await asyncio.to_thread(TableSession, run, decision_s=decision_s)
             except BaseException:
                 await self._close(table, None, "it could not begin")
                 raise
-            self._seat(table, sitting)
+            self._seat(table, table_session)
             return table
 
-    async def sitting(self, table: TableRow) -> Sitting:
+    async def table_session(self, table: TableRow) -> TableSession:
         """What goes on at a table, which is woken if it sleeps.
 
         Raises:
@@ -241,15 +242,15 @@ class TableManager:
             if awake is None:
                 with self._admitted(_Coming(table.owner, table.is_guests)):
                     try:
-                        sitting = await asyncio.to_thread(_reopened, table.folder)
+                        table_session = await asyncio.to_thread(_reopened, table.folder)
                     except DealerError as error:
                         raise WebError(409, f"This table cannot be resumed: {error}.") from None
-                    awake = self._seat(table, sitting)
+                    awake = self._seat(table, table_session)
         awake.seen_s = time.monotonic()
         if awake.seen_s - awake.noted_s > _NOTE_SEEN_S:
             awake.noted_s = awake.seen_s
             await self.table_store.see(table)
-        return awake.sitting
+        return awake.table_session
 
     @contextlib.contextmanager
     def looking(self, table: TableRow) -> Any:
@@ -272,10 +273,10 @@ class TableManager:
         """Close a table for good."""
         awake = self._awake.get(table.id)
         await self._put_to_sleep(table.id)
-        await self._close(table, None if awake is None else awake.sitting, reason)
+        await self._close(table, None if awake is None else awake.table_session, reason)
 
-    async def _close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
-        await self.table_store.close(table, sitting, reason)
+    async def _close(self, table: TableRow, table_session: TableSession | None, reason: str) -> None:
+        await self.table_store.close(table, table_session, reason)
         self._opening.pop(table.id, None)
         self._addresses.pop(table.id, None)
 
@@ -283,7 +284,7 @@ class TableManager:
         """Make those who wait for something new come back later: the server is being ended."""
         self._is_closing = True
         for awake in self._awake.values():
-            awake.sitting.wake()
+            awake.table_session.wake()
 
     def check_open(self) -> None:
         """Refuse all while the server is being ended.
@@ -331,16 +332,16 @@ class TableManager:
         finally:
             self._coming.remove(coming)
 
-    def _seat(self, table: TableRow, sitting: Sitting) -> _Awake:
+    def _seat(self, table: TableRow, table_session: TableSession) -> _Awake:
         if self._bots is not None:
-            self._bots.seat(table, sitting)
-        awake = _Awake(sitting, asyncio.create_task(self._play(table, sitting)), table.is_guests)
+            self._bots.seat(table, table_session)
+        awake = _Awake(table_session, asyncio.create_task(self._play(table, table_session)), table.is_guests)
         self._awake[table.id] = awake
         return awake
 
-    async def _play(self, table: TableRow, sitting: Sitting) -> None:
+    async def _play(self, table: TableRow, table_session: TableSession) -> None:
         try:
-            await sitting.play()
+            await table_session.play()
         except Exception:
             _log.exception("the table in %s", table.folder)
         finally:
@@ -351,7 +352,7 @@ class TableManager:
         awake = self._awake.get(number)
         if awake is None:
             return
-        await awake.sitting.stop()
+        await awake.table_session.stop()
         await asyncio.wait([awake.task])
         self._awake.pop(number, None)
 
@@ -384,10 +385,10 @@ def _check_share(are_guests: Sequence[bool], coming: _Coming, most: int, limits:
         raise WebError(503, sentence, "tables.guests", 60)
 
 
-def _reopened(folder: Path) -> Sitting:
+def _reopened(folder: Path) -> TableSession:
     run: Run[Any] = reopen(folder)
     table: Run[ContestResult] = run
-    return Sitting(table)
+    return TableSession(table)
 
 
 class ServerTableStore:
@@ -418,7 +419,7 @@ class ServerTableStore:
             await self._store.write(lambda db: see_table(db, run))
             self._tables[table.id] = replace(table, seen_s=time.time())
 
-    async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+    async def close(self, table: TableRow, table_session: TableSession | None, reason: str) -> None:
         """There will be no more play: what was played is counted."""
         if self._tables.pop(table.id, None) is None or table.run is None:
             return
@@ -478,23 +479,23 @@ class TableBots:
         self._parts = parts
         self._seated: dict[str, frozenset[str]] = {}
 
-    def seat(self, table: TableRow, sitting: Sitting) -> None:
+    def seat(self, table: TableRow, table_session: TableSession) -> None:
         """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
         game = self._parts.settings.game(table.game)
-        contest = sitting.run.planned[0]
+        contest = table_session.run.planned[0]
         keys = [player.key for player in contest.players[1:] if player.key]
         run = None if table.run is None else records.run(self._parts.store, table.run)
         if game is None or run is None or not keys:
             return
         players = (OWN_SEAT, *table.players)
-        sitting.on_progress = seat_notifier(
-            sitting.run,
+        table_session.on_progress = seat_notifier(
+            table_session.run,
             game,
             players,
             self._parts.service.connected_bots,
             number=run.id,
-            match=f"{sitting.names[0]}.{TAG}",
-            hands=sitting.hands,
+            match=f"{table_session.names[0]}.{TABLE_TAG}",
+            hands=table_session.hands,
             versions=[seat.version for seat in run.seats],
             key=keys[0],
         )

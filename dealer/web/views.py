@@ -23,7 +23,7 @@ from dealer.person.sentences import (
     size_offers,
 )
 from dealer.person.settings import HANDS, SEAT
-from dealer.person.sitting import Sitting
+from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.run.sentences import listed
 from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
@@ -34,8 +34,8 @@ from engine.text import count_of, shown
 from logs import HandRecord
 from logs.contest_scores import NotableDeal, NotableHand, ScorePoint
 from logs.estimation import Rate
-from logs.felt.faces import SYMBOLS
 from logs.page.drawing import plain_number, thinned
+from logs.poker_table.faces import SYMBOLS
 from logs.tracker.tables import chips_text
 from logs.view import Acted, Dealt, replayed
 
@@ -355,33 +355,33 @@ def _contest_of(run: WatchedRun, game: str, *players: str) -> str:
     return contest_path(run.key, found[0]) if len(found) == 1 and len(set(players)) > 1 else ""
 
 
-def table_values(sitting: Sitting) -> dict[str, Any]:
-    """What the template of a table shows of a sitting now."""
-    scene = sitting.scene
+def table_values(table_session: TableSession) -> dict[str, Any]:
+    """What the template of a table shows of a table session now."""
+    scene = table_session.scene
     values: dict[str, Any] = {
-        "sentence": game_sentence(sitting.game),
-        "you": shown(sitting.names[SEAT]),
-        "others": listed([shown(name) for name in sitting.names[1:]]),
-        "hands_asked": None if sitting.hands == HANDS else sitting.hands,
-        "notes": list(sitting.notes),
-        "waiting": _waiting(sitting),
-        "problem": sitting.problem,
-        "is_ended": sitting.is_ended,
-        "moment": sitting.moments.name,
-        "is_asked": sitting.moments.is_asked,
-        "time_left_s": sitting.time_left_s,
-        "decision_s": sitting.decision_s,
-        "hand": None if scene is None else _hand_values(scene, sitting),
+        "sentence": game_sentence(table_session.game),
+        "you": shown(table_session.names[SEAT]),
+        "others": listed([shown(name) for name in table_session.names[1:]]),
+        "hands_asked": None if table_session.hands == HANDS else table_session.hands,
+        "notes": list(table_session.notes),
+        "waiting": _waiting(table_session),
+        "problem": table_session.problem,
+        "is_ended": table_session.is_ended,
+        "moment": table_session.moments.name,
+        "is_asked": table_session.moments.is_asked,
+        "time_left_s": table_session.time_left_s,
+        "decision_s": table_session.decision_s,
+        "hand": None if scene is None else _hand_values(scene, table_session),
     }
     return values
 
 
-def _waiting(sitting: Sitting) -> str:
+def _waiting(table_session: TableSession) -> str:
     """Who is waited for, in words; empty where it is the person, or no one."""
-    scene = sitting.scene
-    if sitting.moments.is_asked or not sitting.is_dealing:
+    scene = table_session.scene
+    if table_session.moments.is_asked or not table_session.is_dealing:
         return ""
-    missing = [shown(player.name) for player in sitting.awaited if player.name != sitting.names[SEAT]]
+    missing = [shown(player.name) for player in table_session.awaited if player.name != table_session.names[SEAT]]
     if missing:
         return f"Waiting for {listed(missing)} to sit down."
     if scene is not None and not scene.finished and scene.betting.acting_position != scene.position:
@@ -389,11 +389,11 @@ def _waiting(sitting: Sitting) -> str:
     return "The next hand is being dealt."
 
 
-def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
-    record = sitting.record(scene.hand_number) if scene.finished else None
+def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
+    record = table_session.record(scene.hand_number) if scene.finished else None
     choices = scene.choices
     score = scene.score
-    sizes = size_offers(scene) if sitting.moments.is_asked else ()
+    sizes = size_offers(scene) if table_session.moments.is_asked else ()
     return {
         "number": scene.hand_number,
         "scene": scene.moment,
@@ -405,20 +405,20 @@ def _hand_values(scene: Scene, sitting: Sitting) -> dict[str, Any]:
             for one in scene.history
         ],
         "finished": scene.finished,
-        "is_last": scene.hand_number + 1 >= sitting.hands,
+        "is_last": scene.hand_number + 1 >= table_session.hands,
         "result": result_sentence(scene) if scene.finished else "",
-        "offers": offers(scene) if sitting.moments.is_asked else (),
+        "offers": offers(scene) if table_session.moments.is_asked else (),
         "sizes": sizes,
         "raises": choices.raises if choices is not None and sizes else None,
         "blind": scene.game.big_blind,
         "step": max(1, scene.game.big_blind // 2),
-        "reasons": reasons(scene) if sitting.moments.is_asked else (),
+        "reasons": reasons(scene) if table_session.moments.is_asked else (),
         "score": signed_chips(score.yours),
         "score_hands": count_of(score.hands, "hand"),
         "score_remark": score_remark(score) if score.hands else "",
         "scores": [
             (shown(name), signed_chips(chips), seat == score.seat)
-            for seat, (name, chips) in enumerate(zip(sitting.names, score.chips, strict=True))
+            for seat, (name, chips) in enumerate(zip(table_session.names, score.chips, strict=True))
         ],
         "again": None if record is None else _again(record),
     }

@@ -339,13 +339,17 @@ def _compared(
 def _seating(fields: _Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat, ...]]:
     table = fields.table
     names = fields.texts("players") if "players" in table else [""] * players
-    chairs = table.get("seats", list(range(players)))
+    player_seats = table.get("seats", list(range(players)))
     if len(names) != players:
         raise HandError(f"{len(names)} players at a table of {players}")
-    if not isinstance(chairs, list) or len(set(map(str, chairs))) != players or not all(type(c) is int for c in chairs):
+    if (
+        not isinstance(player_seats, list)
+        or len(set(map(str, player_seats))) != players
+        or not all(type(c) is int for c in player_seats)
+    ):
         raise HandError(f"seats are not {players} different numbers")
-    order = sorted(chairs)
-    seats = tuple([Seat(order.index(chair)) for chair in chairs])
+    order = sorted(player_seats)
+    seats = tuple([Seat(order.index(player_seat)) for player_seat in player_seats])
     by_seat = {seat: name or f"p{position + 1}" for position, (seat, name) in enumerate(zip(seats, names, strict=True))}
     return tuple([by_seat[Seat(seat)] for seat in range(players)]), seats
 

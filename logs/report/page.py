@@ -8,10 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from engine.text import shown
-from logs.felt.faces import FELT_FILTERS, static_text
 from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
 from logs.page.table import TableView
 from logs.page.templates import page_template
+from logs.poker_table.faces import TABLE_FILTERS, static_text
 from logs.tracker.definitions import STATISTICS
 from logs.tracker.hand_counts import BigPot
 from logs.tracker.statistics import CurvePoint, Statistics
@@ -134,7 +134,7 @@ def format_report(data: ReportData) -> str:
 
 @cache
 def _template() -> Template:
-    return page_template("logs.report/page.html.jinja", static_text=static_text, **FELT_FILTERS)
+    return page_template("logs.report/page.html.jinja", static_text=static_text, **TABLE_FILTERS)
 
 
 def report_data(

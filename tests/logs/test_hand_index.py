@@ -121,7 +121,7 @@ def test_damaged_companions_cost_their_times_and_comments_only(tmp_path: Path) -
     whole = list(read_log(path, times=True))
     path.with_suffix(".tlog").write_bytes(b"\xff" * 70 + b"\nc " + b"9" * 5000 + b" 1.000000 1.000000\n")
     comments = path.with_suffix(".comments")
-    comments.write_text(comments.read_text().replace('"seat"', '"chair"', 5))
+    comments.write_text(comments.read_text().replace('"seat"', '"player_seat"', 5))
     with _open(path) as hands:
         found = [hands.matches[0].hand(number) for number in range(60)]
     assert not any(record.times for record in found)

@@ -23,6 +23,7 @@ from dealer.server.db.records import Job, JobRequest, JobState, Match, Run, RunS
 from dealer.server.db.store import Store
 from engine import DealKey, Seed, derived_seed
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import TABLE_TAG
 
 _RUNS_REMEMBERED = 20
 """So many of the last runs of a game predict how long the next one will take."""
@@ -200,7 +201,6 @@ _GUEST = "a guest"
 """The user of all who have not logged in: no other user's name can have a blank."""
 GUEST_NAME = "guest"
 """Of guests in logs and at tables."""
-TAG = "table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ def add_table(
     """
     number = add_user(db, _GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()
-    request = JobRequest(game, (OWN_SEAT, *players), TAG, seating="single")
+    request = JobRequest(game, (OWN_SEAT, *players), TABLE_TAG, seating="single")
     # The queue serves this user neither sooner nor later for it.
     stamp = row["served"]
     job = add_job(db, new_job(User(number, row["name"]), request, seed, stamp))

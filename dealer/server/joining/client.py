@@ -42,6 +42,7 @@ from engine import Seat
 from logs.whole_file import write_whole
 from protocol import GameDefinitionError, RemoteProtocolError, find_game
 from protocol.joining import (
+    TABLE_TAG,
     Again,
     AskOutcome,
     ChallengeOver,
@@ -319,6 +320,8 @@ class Joining:
         self._asked: set[str] = set()
         self._reported: set[tuple[str, int]] = set()
         self._played = 0
+        self._runs: set[str] = set()
+        self._is_leaving = False
 
     async def run(self) -> JoinEnding:
         """Join and play until there is nothing left to wait for, or until cancelled; the server is notified then.
@@ -379,13 +382,13 @@ class Joining:
         for name in dict.fromkeys((*settings.games, *(challenge.game for challenge in settings.challenges))):
             if name != ALL_GAMES and name not in self._games:
                 await self._learn(line, name)
-        games = () if ALL_GAMES in settings.games else tuple(dict.fromkeys(path.stem for path in self._games.values()))
-        player = settings.player
-        join = Join(player.name, self._session, settings.version, settings.at_once, settings.is_on_ladder, games)
+        join = self._join()
         joined = await line.joined(join)
         for number in set(self._seats) - set(joined.seats):
             self._seats[number][0].over()
-        self._on_news(JoinedServer(joined.bot, games, is_again))
+        # The end of a run may have been missed meanwhile.
+        self._runs &= {seat.offer.match for seat, _ in self._seats.values() if not seat.is_over}
+        self._on_news(JoinedServer(joined.bot, join.games, is_again))
         for number, (seat, _) in self._seats.items():
             if not seat.is_carried:
                 line.send(Again(number))
@@ -395,6 +398,13 @@ class Joining:
                 line.send(AskOutcome(tag))
             else:
                 self._challenge(tag)
+
+    def _join(self) -> Join:
+        """The bot's offer: once it has begun as many runs as it is to play, it takes no further one next to them."""
+        settings = self._settings
+        games = () if ALL_GAMES in settings.games else tuple(dict.fromkeys(path.stem for path in self._games.values()))
+        at_once, is_on_ladder = (1, False) if self._is_leaving else (settings.at_once, settings.is_on_ladder)
+        return Join(settings.player.name, self._session, settings.version, at_once, is_on_ladder, games)
 
     async def _learn(self, line: ServerLine, name: str) -> None:
         names = [name]
@@ -429,7 +439,7 @@ class Joining:
         settings = self._settings
         if any(not seat.is_over for seat, _ in self._seats.values()):
             return False
-        if settings.most_runs is not None and self._played >= settings.most_runs:
+        if settings.most_runs is not None and self._played >= settings.most_runs and not self._runs:
             return True
         return bool(settings.challenges) and not self._open
 
@@ -470,6 +480,7 @@ class Joining:
             self._reported.add((run.match, run.run))
         self._ending.runs[run.state] += 1
         self._played += 1
+        self._runs.discard(run.match)
         self._on_news(run)
 
     async def _take(self, offer: SeatOffer) -> None:
@@ -497,6 +508,13 @@ class Joining:
         self._seats[offer.seat] = (seat, task)
         task.add_done_callback(lambda _: self._seats.pop(offer.seat, None))
         self._on_news(offer)
+        if not offer.match.endswith(f".{TABLE_TAG}"):
+            # Its other seatings are offered one by one, until the server reports the end of the run.
+            self._runs.add(offer.match)
+        most = self._settings.most_runs
+        if most is not None and self._played + len(self._runs) >= most and not self._is_leaving:
+            self._is_leaving = True
+            self._send(self._join())
 
     def _on_break(self, number: int) -> None:
         self._send(Again(number))

@@ -34,7 +34,7 @@ from bots.errors import StaleEntry, UnclearEntry
 from bots.human import Scene
 from dealer.errors import DealerError, WebError
 from dealer.person.settings import table_config
-from dealer.person.sitting import Sitting
+from dealer.person.table_session import TableSession
 from dealer.run.settings import RunSettings
 from dealer.server.access import Visibility, table_visibility
 from dealer.server.accounts import Passwords, RateLimit, User
@@ -261,16 +261,16 @@ class SlumbotSessions:
         async with session.lock:
             if session.table is None:
                 session.table = await self._open(session, address)
-            sitting = await self._table_manager.sitting(session.table)
-            scene = await self._asked(sitting)
+            table_session = await self._table_manager.table_session(session.table)
+            scene = await self._asked(table_session)
             if not scene.finished and scene.hand_number == session.shown:
-                scene = await self._give_up(sitting)
+                scene = await self._give_up(table_session)
                 session.reported = scene.hand_number
             if scene.finished and scene.hand_number <= session.reported:
-                await sitting.enter(sitting.moments.name, "")
-                scene = await self._asked(sitting)
+                await table_session.enter(table_session.moments.name, "")
+                scene = await self._asked(table_session)
             session.shown = scene.hand_number
-            return {"token": token} | await self._shown(session, sitting, scene, "")
+            return {"token": token} | await self._shown(session, table_session, scene, "")
 
     async def act(self, token: str, incr: object, address: str) -> dict[str, Any]:
         """What an action of the client leads to.
@@ -282,18 +282,18 @@ class SlumbotSessions:
         async with session.lock:
             if session.table is None:
                 raise WebError(200, "There is no hand in play: call new_hand.")
-            sitting = await self._table_manager.sitting(session.table)
-            scene = await self._asked(sitting)
+            table_session = await self._table_manager.table_session(session.table)
+            scene = await self._asked(table_session)
             if scene.finished:
                 raise WebError(200, "The hand is over: call new_hand.")
             entry = entry_of(incr, scene)
             if entry is None:
                 raise WebError(200, f"Illegal action; incr may be {possible(scene)}.")
             before = action_text(scene.betting)
-            await self._enter(sitting, entry)
+            await self._enter(table_session, entry)
             session.shown = scene.hand_number
-            after = await self._asked(sitting)
-            return {"token": token} | await self._shown(session, sitting, after, before)
+            after = await self._asked(table_session)
+            return {"token": token} | await self._shown(session, table_session, after, before)
 
     async def keep(self) -> None:
         """End sessions in which nothing happens any more, for ever."""
@@ -383,60 +383,60 @@ class SlumbotSessions:
     async def _end(self, table: TableRow) -> None:
         """Play a hand that is open to its end, and close the table."""
         try:
-            sitting = await self._table_manager.sitting(table)
-            scene = await self._asked(sitting)
+            table_session = await self._table_manager.table_session(table)
+            scene = await self._asked(table_session)
             # A hand in which the client has done nothing is not the client's.
             if not scene.finished:
-                await self._give_up(sitting)
+                await self._give_up(table_session)
         except (DealerError, WebError) as error:
             _log.warning("a session in %s: %s", table.folder, error)
         await self._table_manager.end(table, "the session is over")
         self._sessions.pop(table.owner, None)
 
-    async def _give_up(self, sitting: Sitting) -> Scene:
+    async def _give_up(self, table_session: TableSession) -> Scene:
         """Check, and fold to a bet, until the hand is over."""
-        scene = await self._asked(sitting)
+        scene = await self._asked(table_session)
         number = scene.hand_number
         while not scene.finished and scene.hand_number == number:
             choices = scene.choices
-            await self._enter(sitting, "f" if choices is not None and choices.to_call else "k")
-            scene = await self._asked(sitting)
+            await self._enter(table_session, "f" if choices is not None and choices.to_call else "k")
+            scene = await self._asked(table_session)
         return scene
 
     @staticmethod
-    async def _enter(sitting: Sitting, entry: str) -> None:
+    async def _enter(table_session: TableSession, entry: str) -> None:
         try:
-            await sitting.enter(sitting.moments.name, entry)
+            await table_session.enter(table_session.moments.name, entry)
         except (StaleEntry, UnclearEntry) as error:
             raise WebError(200, str(error)) from None
 
-    async def _asked(self, sitting: Sitting) -> Scene:
+    async def _asked(self, table_session: TableSession) -> Scene:
         """The next moment at which the client is asked, or that ends the hand."""
-        await sitting.wait_until_asked(self._answer_s)
-        scene = sitting.scene
-        if scene is None or not sitting.moments.is_asked or (not sitting.is_dealing and not scene.finished):
-            raise WebError(503, f"The bot does not play: {sitting.problem or 'it has not answered in time.'}")
+        await table_session.wait_until_asked(self._answer_s)
+        scene = table_session.scene
+        if scene is None or not table_session.moments.is_asked or (not table_session.is_dealing and not scene.finished):
+            raise WebError(503, f"The bot does not play: {table_session.problem or 'it has not answered in time.'}")
         return scene
 
-    async def _shown(self, session: _Session, sitting: Sitting, scene: Scene, before: str) -> dict[str, Any]:
+    async def _shown(self, session: _Session, table_session: TableSession, scene: Scene, before: str) -> dict[str, Any]:
         if not scene.finished:
             return fields(scene, before, None)
         session.reported = scene.hand_number
-        answer = fields(scene, before, sitting.record(scene.hand_number))
-        if not await self._count(session.corrected, sitting, scene):
+        answer = fields(scene, before, table_session.record(scene.hand_number))
+        if not await self._count(session.corrected, table_session, scene):
             return answer
         # In whole chips, as clients read them; rounded so that those of the hands add up to the session's.
         total_before, total = map(round, session.corrected.last)
         return answer | {"baseline_winnings": total - total_before, "session_baseline_total": total}
 
-    async def _count(self, corrected: _CorrectedTotal, sitting: Sitting, scene: Scene) -> bool:
+    async def _count(self, corrected: _CorrectedTotal, table_session: TableSession, scene: Scene) -> bool:
         """Count the luck of the cards of all hands up to this one; False if it takes too long and is continued
         later."""
         until_s = asyncio.get_running_loop().time() + self._correction_s
         if corrected.counted >= scene.hand_number:
             return True
         name = scene.names[scene.position]
-        records = await asyncio.to_thread(_records, sitting, corrected.counted + 1, scene.hand_number)
+        records = await asyncio.to_thread(_records, table_session, corrected.counted + 1, scene.hand_number)
         while records and asyncio.get_running_loop().time() < until_s:
             values = await self._correction.values(scene.game, records)
             if not values:
@@ -456,17 +456,17 @@ class SlumbotSessions:
         task.add_done_callback(self._preparing.discard)
 
 
-def _records(sitting: Sitting, first: int, last: int) -> list[HandRecord]:
+def _records(table_session: TableSession, first: int, last: int) -> list[HandRecord]:
     """Finished hands of a table by their numbers: as it keeps them, or from its log where it has been asleep since.
 
     None at all where one cannot be had, so that no sum leaves it out.
     """
-    known = [sitting.record(number) for number in range(first, last + 1)]
+    known = [table_session.record(number) for number in range(first, last + 1)]
     if None not in known:
         return [record for record in known if record is not None]
     of_log = {
         record.hand_number: record
-        for record in find([sitting.run.folder], on_problem=lambda problem: None).hands()
+        for record in find([table_session.run.folder], on_problem=lambda problem: None).hands()
         if first <= record.hand_number <= last
     }
     found = [one or of_log.get(number) for number, one in enumerate(known, first)]

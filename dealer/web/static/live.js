@@ -6,10 +6,10 @@
   const follow = place => {
     const events = new EventSource(place.dataset.events);
     events.addEventListener("state", event => {
-      const before = place.querySelector(".felt");
+      const before = place.querySelector(".poker-table");
       const open = [...place.querySelectorAll("details")].map(details => details.open);
       place.innerHTML = event.data;
-      markNew(before, place.querySelector(".felt"));
+      markNew(before, place.querySelector(".poker-table"));
       place.querySelectorAll("details").forEach((details, at) => { if (at in open) details.open = open[at]; });
     });
     events.addEventListener("over", () => events.close());

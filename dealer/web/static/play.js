@@ -16,11 +16,11 @@
   function show(text) {
     const fresh = new DOMParser().parseFromString(text, "text/html").querySelector(".table");
     if (!fresh) { location.reload(); return; }
-    const before = seat.querySelector(".felt"), typed = seat.querySelector("#size"), same = table().dataset.moment === fresh.dataset.moment;
+    const before = seat.querySelector(".poker-table"), typed = seat.querySelector("#size"), same = table().dataset.moment === fresh.dataset.moment;
     const value = same && typed ? typed.value : "";
     const focused = seat.contains(document.activeElement) ? document.activeElement.id || "seat" : "";
     table().replaceWith(document.adoptNode(fresh));
-    markNew(before, seat.querySelector(".felt"));
+    markNew(before, seat.querySelector(".poker-table"));
     begin();
     if (value) setSize(value);
     if (focused) (same && document.getElementById(focused) || seat).focus({preventScroll: true});

@@ -10,7 +10,7 @@ import pytest
 
 from bots.baseline import CallingBot, RandomBot
 from bots.errors import PolicyError, SpecError
-from bots.evaluation.policies import AskedPolicy, FilePolicy, parse_policy, policy_at
+from bots.evaluation.policies import AskedPolicy, FilePolicy, open_policy, parse_policy, policy_at
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, raise_to
 from protocol import find_game
@@ -110,6 +110,16 @@ def test_of_a_program(tmp_path: Path, view_of: ViewOf) -> None:
             assert policy.policy(view_of("kuhn", "MATCHSTATE:0:3::Ks|")) is None
         with pytest.raises(PolicyError, match="an illegal action: r"):
             policy_at(policy, view_of("kuhn", "MATCHSTATE:1:3:r:|Ks"))
+
+
+def test_a_program_ends_with_the_block(tmp_path: Path, view_of: ViewOf) -> None:
+    asked(tmp_path).close()
+    with open_policy(f'ask:"{sys.executable}" "{tmp_path / "policy.py"}"', KUHN) as policy:
+        assert policy.policy(view_of("kuhn", "MATCHSTATE:1:3:r:|Ks")) is not None
+    with pytest.raises(ValueError, match="closed file"):
+        policy.policy(view_of("kuhn", "MATCHSTATE:1:3:r:|Ks"))
+    with open_policy("calling", KUHN) as bot:
+        assert isinstance(bot, CallingBot)
 
 
 def test_programs_that_do_not_answer(tmp_path: Path, view_of: ViewOf) -> None:

@@ -1,4 +1,4 @@
-"""``arena table``: whole sittings of a person, by a pipe and in a terminal; leaving, and sitting down again."""
+"""``arena table``: whole table sessions of a person, by a pipe and in a terminal; leaving, and sitting down again."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from tests.dealer.helpers import (
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal and signals of Unix")
 
-Sitting = Callable[..., Ran]
+TableSession = Callable[..., Ran]
 
 
 @pytest.fixture
-def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
+def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableSession:
     """A function that runs a command in this process, with entries a line each, and the end of input after them."""
     enter_program_env(tmp_path, monkeypatch)
 
@@ -68,7 +68,7 @@ def faults_of(run: Path) -> list[dict[str, int]]:
 KUHN = ("table", "kuhn", "calling", "--seed", "5")
 
 
-def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
+def test_a_match_to_its_end(sit: TableSession, tmp_path: Path) -> None:
     ran = sit(*KUHN, "-n", "3", "--out", "run", "--name", "Ann", entries="c,,r,,r,")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("Limit with a deck of 3 cards, bets 1, 2 players, blinds 1/1. You are Ann;")
@@ -86,14 +86,14 @@ def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("last", ["q", "zz"])
-def test_who_leaves_after_the_last_hand_has_played_the_match(sit: Sitting, tmp_path: Path, last: str) -> None:
+def test_who_leaves_after_the_last_hand_has_played_the_match(sit: TableSession, tmp_path: Path, last: str) -> None:
     ran = sit(*KUHN, "-n", "1", "--out", "run", entries=f"c,{last}")
     assert ran.code == 0
     assert ("'zz' is not clear after a hand: Enter ends the match, q leaves." in ran.out) == (last == "zz")
     assert result_of(tmp_path / "run")["outcome"] == "finished"
 
 
-def test_what_is_left_goes_on_as_if_nobody_had_left(sit: Sitting, tmp_path: Path) -> None:
+def test_what_is_left_goes_on_as_if_nobody_had_left(sit: TableSession, tmp_path: Path) -> None:
     entries = ["c", "", "r", "", "r", "", "c", ""]
     whole = sit(*KUHN, "-n", "4", "--out", "whole", entries=",".join(entries))
     assert whole.code == 0
@@ -116,7 +116,7 @@ def test_what_is_left_goes_on_as_if_nobody_had_left(sit: Sitting, tmp_path: Path
     assert faults_of(tmp_path / "parts") == [{}, {}]
 
 
-def test_the_run_is_one_like_any_other(sit: Sitting, tmp_path: Path) -> None:
+def test_the_run_is_one_like_any_other(sit: TableSession, tmp_path: Path) -> None:
     assert (
         sit(
             "table",
@@ -149,7 +149,7 @@ def test_the_run_is_one_like_any_other(sit: Sitting, tmp_path: Path) -> None:
     assert "is for 'arena table', not for 'arena play'" in ran.err
 
 
-def test_nothing_unclear_is_sent(sit: Sitting, tmp_path: Path) -> None:
+def test_nothing_unclear_is_sent(sit: TableSession, tmp_path: Path) -> None:
     entries = ",".join(["zz", "f", "9", "", "r 2000000000000000000", "?", "t", "w", "s", "s x", "h", "q x"])
     ran = sit(*KUHN, "--out", "run", entries=entries)
     assert ran.code == 0
@@ -163,7 +163,7 @@ def test_nothing_unclear_is_sent(sit: Sitting, tmp_path: Path) -> None:
     assert faults_of(tmp_path / "run") == [{}, {}]
 
 
-def test_reasons_and_all_cards_are_shown_with_a_hand_that_is_over(sit: Sitting) -> None:
+def test_reasons_and_all_cards_are_shown_with_a_hand_that_is_over(sit: TableSession) -> None:
     ran = sit("table", "limit", "rh", "--seed", "4", "--show-all", entries="s,r,f,s,q")
     assert ran.code == 0
     again = ran.out[ran.out.index("again ──") :]
@@ -172,14 +172,14 @@ def test_reasons_and_all_cards_are_shown_with_a_hand_that_is_over(sit: Sitting) 
     assert re.search(r"\n  rh    \S\S \S\S\n", ran.out[: ran.out.index("again ──")])
 
 
-def test_the_hand_of_the_guide_is_a_real_one(sit: Sitting) -> None:
+def test_the_hand_of_the_guide_is_a_real_one(sit: TableSession) -> None:
     guide = (ROOT / "docs" / "play-yourself.md").read_text("utf-8")
     told = guide.partition("```text\n")[2].partition("```")[0]
     ran = sit("table", "limit", "mfs", "--seed", "6", entries="r,r,s,q")
     assert ran.out.startswith(told)
 
 
-def test_one_bot_takes_all_other_seats(sit: Sitting, tmp_path: Path) -> None:
+def test_one_bot_takes_all_other_seats(sit: TableSession, tmp_path: Path) -> None:
     ran = sit("table", "--game", "kuhn3", "calling", "--seed", "1", "--out", "run", entries="c,,q")
     assert ran.code == 0
     (record, *_) = find([tmp_path / "run"]).hands()
@@ -215,14 +215,14 @@ def test_a_play_is_no_table(arena_here: Arena, tmp_path: Path) -> None:
     assert "is not a match at a table" in ran.err
 
 
-def test_a_table_is_resumed_in_a_terminal(sit: Sitting) -> None:
+def test_a_table_is_resumed_in_a_terminal(sit: TableSession) -> None:
     sit(*KUHN, "--out", "run", entries="q")
     ran = sit("resume", "run", "--json")
     assert ran.code == 2
     assert "leave out --scheduler, --quiet, --json, --junit and --verbose" in ran.err
 
 
-def test_a_bot_that_dies_is_started_again(sit: Sitting, tmp_path: Path) -> None:
+def test_a_bot_that_dies_is_started_again(sit: TableSession, tmp_path: Path) -> None:
     dies_once = write_program(
         tmp_path,
         "dies.py",
@@ -247,7 +247,7 @@ for line in f:
     assert faults_of(tmp_path / "run") == [{}, {"crash": 1}]
 
 
-def test_a_bot_that_cannot_start_ends_the_match(sit: Sitting, tmp_path: Path) -> None:
+def test_a_bot_that_cannot_start_ends_the_match(sit: TableSession, tmp_path: Path) -> None:
     broken = write_program(tmp_path, "broken.py", "import sys\nsys.exit('no')\n")
     ran = sit("table", "kuhn", f"broken={broken}", "--on-fault", "end", "--out", "run")
     assert ran.code == 1
@@ -264,7 +264,7 @@ def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "'??' is not clear" in result.output or "'?' is not clear" in result.output
 
 
-def test_a_result_that_cannot_be_written(sit: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_that_cannot_be_written(sit: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(path: Path, content: str) -> None:
         if path.name == "result.json":
             raise OSError(28, "No space left on device")
@@ -285,7 +285,7 @@ CONTROLLED = [*ARENA[:-1], "import os; os.close(os.open(os.ttyname(0), os.O_RDWR
 
 
 class Screen:
-    """A sitting in a pseudo-terminal."""
+    """A table session in a pseudo-terminal."""
 
     def __init__(self, folder: Path, *arguments: str, columns: int = 80, **env: str) -> None:
         import fcntl
@@ -394,12 +394,12 @@ def test_a_signal_in_the_middle_of_a_hand(tmp_path: Path, number: str) -> None:
     # A test runner under nohup hands on that SIGHUP is ignored, and then the table ignores it, as it should.
     before = signal.signal(getattr(signal, number), signal.SIG_DFL)
     try:
-        with screen(tmp_path, *KUHN, "--out", "run") as sitting:
-            sitting.prompt()
+        with screen(tmp_path, *KUHN, "--out", "run") as table_session:
+            table_session.prompt()
             signal.signal(getattr(signal, number), before)
-            sitting.process.send_signal(getattr(signal, number))
-            sitting.rest()
-            assert sitting.end() == 130
+            table_session.process.send_signal(getattr(signal, number))
+            table_session.rest()
+            assert table_session.end() == 130
     finally:
         signal.signal(getattr(signal, number), before)
     assert result_of(tmp_path / "run")["outcome"] == "interrupted"

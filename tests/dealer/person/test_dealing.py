@@ -1,4 +1,4 @@
-"""The match behind a sitting, when it cannot begin."""
+"""The match behind a table session, when it cannot begin."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from dealer.person.screen import (
     wrapped,
 )
 from dealer.person.sentences import game_sentence
-from dealer.person.styles import Ink
+from dealer.person.styles import Styles
 from engine import Deal, Game, Hand, Seat, parse_cards
 from logs import HandRecord, PlayerComment
 from logs.estimation import Rate
@@ -37,10 +37,10 @@ from tests.bots.human.scenes import NAMES, scene_of
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 INKS = {
-    "40": Ink(40),
-    "80": Ink(80),
-    "120": Ink(120),
-    "80-ascii": Ink(80, is_ascii=True),
+    "40": Styles(40),
+    "80": Styles(80),
+    "120": Styles(120),
+    "80-ascii": Styles(80, is_ascii=True),
 }
 SCENES = {
     "limit, facing a bet": ("limit", "1:16:rc/r:|AhKs/2c7d9h"),
@@ -59,16 +59,16 @@ SCENES = {
 LONG = ("A-very-long-name-that-no-table-has-room-for", "B", *NAMES[2:])
 
 
-def drawn(name: str, ink: Ink) -> list[Text]:
+def drawn(name: str, styles: Styles) -> list[Text]:
     """Everything that is shown of a scene."""
     game, *states = SCENES[name]
     scene = scene_of(game, *states, names=LONG if name == "ten players" else NAMES)
-    lines = hand_heading(scene, ink)
+    lines = hand_heading(scene, styles)
     for one in scene.history:
-        lines += event_line(one, scene, ink)
+        lines += event_line(one, scene, styles)
     if scene.is_your_turn:
-        lines += table_lines(scene, ink)
-    lines += result_lines(scene, ink) if scene.finished else prompt_lines(scene.choices, ink)
+        lines += table_lines(scene, styles)
+    lines += result_lines(scene, styles) if scene.finished else prompt_lines(scene.choices, styles)
     return lines
 
 
@@ -97,47 +97,47 @@ def record() -> HandRecord:
     )
 
 
-def section(title: str, lines: Sequence[Text], ink: Ink) -> list[str]:
-    assert all(len(line) <= ink.width for line in lines), title
+def section(title: str, lines: Sequence[Text], styles: Styles) -> list[str]:
+    assert all(len(line) <= styles.width for line in lines), title
     return [f"== {title}", *(line.plain for line in lines), ""]
 
 
 @pytest.mark.parametrize("name", INKS)
 def test_the_screens_are_those_agreed_on(name: str) -> None:
-    ink = INKS[name]
+    styles = INKS[name]
     parts = []
     for title in SCENES:
-        parts += section(title, drawn(title, ink), ink)
-    parts += section("between two hands", prompt_lines(None, ink), ink)
-    parts += section("after the last hand", prompt_lines(None, ink, is_last=True), ink)
-    parts += section("help, limit", help_lines(find_game("limit")[1], ink), ink)
-    parts += section("help, no-limit", help_lines(find_game("nolimit")[1], ink), ink)
-    parts += section("a hand again", replay_lines(record(), ink), ink)
-    parts += section("all cards", all_cards_lines(record(), ink), ink)
+        parts += section(title, drawn(title, styles), styles)
+    parts += section("between two hands", prompt_lines(None, styles), styles)
+    parts += section("after the last hand", prompt_lines(None, styles, is_last=True), styles)
+    parts += section("help, limit", help_lines(find_game("limit")[1], styles), styles)
+    parts += section("help, no-limit", help_lines(find_game("nolimit")[1], styles), styles)
+    parts += section("a hand again", replay_lines(record(), styles), styles)
+    parts += section("all cards", all_cards_lines(record(), styles), styles)
     for score in (
         Score(0, (0, 0), Seat(0)),
         Score(1, (0.5, -0.5), Seat(0)),
         Score(250, (-1250, 1250), Seat(1), Rate(500.0, 700.0, "Bob", "Ann")),
         Score(90_000, (-45_000, 45_000), Seat(1), Rate(500.0, 30.0, "Bob", "Ann")),
     ):
-        parts += section(f"score after {score.hands}", score_lines(NAMES[:2], score, ink), ink)
+        parts += section(f"score after {score.hands}", score_lines(NAMES[:2], score, styles), styles)
     for game in shipped_games():
-        parts += section(game, wrapped(game_sentence(find_game(game)[1]), ink), ink)
+        parts += section(game, wrapped(game_sentence(find_game(game)[1]), styles), styles)
     text = "\n".join(parts)
     path = SNAPSHOTS / f"{name}.txt"
     if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
-    assert not ink.is_ascii or text.isascii()
+    assert not styles.is_ascii or text.isascii()
     assert text == path.read_text("utf-8")
 
 
 @pytest.mark.parametrize("is_ascii", [False, True])
 def test_no_line_is_wider_than_the_window(is_ascii: bool) -> None:
-    for ink in (Ink(width, is_ascii) for width in (*range(30, 120, 9), 59, 60, 99, 100, 120)):
-        lines = [line for title in SCENES for line in drawn(title, ink)]
-        lines += [*replay_lines(record(), ink), *help_lines(find_game("limit")[1], ink)]
-        assert all(len(line) <= ink.width for line in lines)
+    for styles in (Styles(width, is_ascii) for width in (*range(30, 120, 9), 59, 60, 99, 100, 120)):
+        lines = [line for title in SCENES for line in drawn(title, styles)]
+        lines += [*replay_lines(record(), styles), *help_lines(find_game("limit")[1], styles)]
+        assert all(len(line) <= styles.width for line in lines)
         assert not is_ascii or all(line.plain.isascii() for line in lines)
 
 
@@ -151,6 +151,6 @@ def test_a_stack_matters_where_it_can_be_lost() -> None:
 
 def test_a_scene_has_no_card_that_the_person_has_not_seen() -> None:
     scene: Scene = scene_of("limit", "1:16:rc/r:|AhKs/2c7d9h")
-    text = "\n".join(line.plain for line in drawn("limit, facing a bet", Ink(80)))
+    text = "\n".join(line.plain for line in drawn("limit, facing a bet", Styles(80)))
     assert scene.all_hole_cards[0] == ()
     assert sum(text.count(symbol) for symbol in "♠♥♦♣") == 2 + 3 + 2 + 3

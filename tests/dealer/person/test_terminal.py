@@ -1,4 +1,4 @@
-"""A sitting with a console and entries of its own: what is told while others are waited for."""
+"""A table session with a console and entries of its own: what is told while others are waited for."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from dealer.match.events import ActionPlayed, HandStarted
 from dealer.run.contest import MatchEvent
 from dealer.watching import LiveMatches, WatchedRun
 from engine import Deal, format_cards
-from logs.felt.faces import card_face
+from logs.poker_table.faces import card_face
 from tests.dealer.web.browsing import browsing, interrupted, played
 
 

@@ -64,7 +64,7 @@ def test_logs_are_removed_after_some_days_and_results_stay(tmp_path: Path) -> No
         await one.log_in()
         page = await one.browser.get("/runs/1")
         assert (page.status_code, said in seen(page)) == (410, True)
-        assert said in seen(await one.browser.get("/mine/runs/1"))
+        assert said in seen(await one.browser.get("/account/runs/1"))
         assert (await one.browser.get("/runs/2")).status_code == 200
         headers = {"authorization": f"Bearer {one.token}"}
         answer = await one.browser.get(f"{API}/runs/1/matches/0/log", headers=headers)

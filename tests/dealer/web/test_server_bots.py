@@ -146,8 +146,8 @@ async def by_interface(one: Visit) -> None:
 
 async def by_pages(one: Visit) -> None:
     await one.log_in()
-    data = {"form_key": await one.form_key("/mine"), "game": "game", "player1": "A", "player2": "B", "hands": "5"}
-    answer = await one.browser.post("/mine/request", data=data)
+    data = {"form_key": await one.form_key("/account"), "game": "game", "player1": "A", "player2": "B", "hands": "5"}
+    answer = await one.browser.post("/account/request", data=data)
     assert answer.status_code == 303, answer.text
 
 

@@ -37,7 +37,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         empty = await one.browser.get(f"/standings/{GAME}")
         assert "no results that count yet" in empty.text
-        assert "/mine/request" in links(empty.text)
+        assert "/account/request" in links(empty.text)
         for path, status in (("/standings", 200), ("/standings/chess", 404), (f"/pairs/{GAME}/7", 404), ("/runs", 200)):
             assert (await one.browser.get(path)).status_code == status
         await _finished(one, await _submit(one))

@@ -16,6 +16,7 @@ import pytest
 
 from dealer.errors import JoinError
 from dealer.library import play
+from dealer.server.joining import client
 from dealer.server.joining.client import JoinEnding, Joining
 from dealer.server.joining.connection import (
     BotFailed,
@@ -28,7 +29,19 @@ from dealer.server.joining.connection import (
 from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
-from protocol.joining import Challenge, RunOver, SeatOffer
+from protocol import find_game, format_game_definition
+from protocol.joining import (
+    Challenge,
+    GameLine,
+    Join,
+    Joined,
+    RunOver,
+    SeatOffer,
+    SeatOver,
+    ServerMessage,
+    format_message,
+    read_request,
+)
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import House, running
 from tests.programs import loaded_by
@@ -460,6 +473,64 @@ def test_a_port_that_is_no_server(house_folder: Path, answers: list[bytes], prob
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(run())
+
+
+def test_a_client_leaves_between_runs_not_between_their_seatings(
+    house_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks for no further run once the last one has begun, and stays until that is over."""
+    joins: list[str] = []
+
+    class Seated(client.PlayedSeat):
+        async def play(self) -> None:
+            await self._changes.wait_for(lambda: self.is_over)
+
+    async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def send(*messages: ServerMessage) -> None:
+            writer.write("".join(map(format_message, messages)).encode())
+
+        def over(match: str) -> RunOver:
+            return RunOver(match, 1, 1, "finished", "mine")
+
+        async for line in reader:
+            word = line.split()[0]
+            if b":" in word or word == b"player":
+                writer.write(b"LOGON OKAY - type help for commands\n")
+            elif word == b"GAME":
+                lines = format_game_definition(find_game("kuhn")[1]).splitlines()
+                send(*(GameLine("kuhn", one) for one in lines))
+            elif word == b"JOIN":
+                joins.append(line.decode())
+                send(Joined("mine", ()))
+                if len(joins) == 1:
+                    send(*(SeatOffer(seat, "s", "kuhn", f"ladder.{seat}", "mine") for seat in (1, 2)))
+                else:
+                    # One run ends, and the other is between its two seatings.
+                    send(SeatOver(1), over("ladder.1"), SeatOver(2), over("ladder.0"))
+                    send(SeatOffer(3, "s", "kuhn", "ladder.2", "mine"), SeatOver(3), over("ladder.2"))
+            elif word == b"QUIT":
+                break
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(serve_one, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        player = parse_player("./bot2l.sh", str(Path.cwd()))
+        news: list[News] = []
+        settings = JoinSettings("127.0.0.1", port, "player", "t", player, Path.cwd(), games=("kuhn",))
+        settings = replace(settings, at_once=2, is_on_ladder=True, most_runs=2)
+        async with asyncio.timeout(PATIENCE_S):
+            ending = await Joining(settings, news.append).run()
+        assert [one.seat for one in news if isinstance(one, SeatOffer)] == [1, 2, 3]
+        assert ending.runs == {"finished": 3}
+        server.close()
+        await server.wait_closed()
+
+    monkeypatch.setattr(client, "PlayedSeat", Seated)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(run())
+    asked = [read_request(join) for join in joins]
+    assert [(one.is_on_ladder, one.at_once) for one in asked if isinstance(one, Join)] == [(True, 2), (False, 1)]
 
 
 def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: Path) -> None:

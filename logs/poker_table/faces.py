@@ -31,10 +31,10 @@ def card_face(card: Card) -> CardFace:
     return CardFace(CARD_TEXTS[card][0], SYMBOLS[suit], f"{_RANKS[card >> 2]} of {_SUITS[suit]}", _SUITS[suit])
 
 
-FELT_FILTERS: Final[dict[str, Callable[..., Any]]] = {"card": card_face, "chips": chips_text, "whole": chips_in_words}
+TABLE_FILTERS: Final[dict[str, Callable[..., Any]]] = {"card": card_face, "chips": chips_text, "whole": chips_in_words}
 """The filters that the template of the drawing needs."""
 
 
 def static_text(name: str) -> str:
     """A style or a script of the drawing, for a page that has all of it inside."""
-    return files("logs.felt").joinpath("static", name).read_text("utf-8")
+    return files("logs.poker_table").joinpath("static", name).read_text("utf-8")

@@ -1,4 +1,4 @@
-"""The page Mine in a real browser: a token, a request, hostile names; whether everybody can use it."""
+"""The page Account in a real browser: a token, a request, hostile names; whether everybody can use it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_pat
                 page.get_by_label("Player 2").select_option("random")
                 page.get_by_label("Name").fill(EVIL)
                 page.get_by_role("button", name="Submit").click()
-                page.wait_for_url("**/mine")
+                page.wait_for_url("**/account")
                 assert "evil" not in page.title()
                 assert page.get_by_text("{{ 7*7 }}").count()
                 assert judged(page) == []

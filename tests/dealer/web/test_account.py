@@ -1,4 +1,4 @@
-"""The page Mine: requests, bots, faults, tokens and the password, each for its owner alone."""
+"""The page Account: requests, bots, faults, tokens and the password, each for its owner alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GAME = "kuhn.limit.2p"
 EVIL = '<script>alert("1")</script>'
 
 
-async def post(browser: httpx2.AsyncClient, path: str, page: str = "/mine", **fields: str) -> httpx2.Response:
+async def post(browser: httpx2.AsyncClient, path: str, page: str = "/account", **fields: str) -> httpx2.Response:
     key = field((await browser.get(page)).text, "form_key")
     return await browser.post(path, data={"form_key": key} | fields)
 
@@ -39,7 +39,7 @@ def play(folder: Path, talk: Any, **web: Any) -> None:
     visit(small_house(**web), logged_in, folder)
 
 
-async def until(one: Visit, words: str, path: str = "/mine") -> httpx2.Response:
+async def until(one: Visit, words: str, path: str = "/account") -> httpx2.Response:
     async with asyncio.timeout(PATIENCE_S):
         while words not in seen(answer := await one.browser.get(path)):
             await asyncio.sleep(0.05)
@@ -49,17 +49,17 @@ async def until(one: Visit, words: str, path: str = "/mine") -> httpx2.Response:
 def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         sent = {"game": GAME, "player1": "calling", "player2": "random", "hands": "7", "tag": EVIL}
-        answer = await post(one.browser, "/mine/request", **sent)
-        assert (answer.status_code, answer.headers["location"]) == (303, "/mine")
+        answer = await post(one.browser, "/account/request", **sent)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/account")
         page = await until(one, "finished")
         assert EVIL not in page.text
         assert "&lt;script&gt;" in page.text
         (run,) = records.runs(Store(one.house.folder / DATABASE_NAME))
-        details = await one.browser.get(f"/mine/runs/{run.id}")
+        details = await one.browser.get(f"/account/runs/{run.id}")
         assert "14 hands" in seen(details) or "7 hands" in seen(details)
         assert f'href="/runs/{run.id}"' in details.text
         assert (await one.browser.get(f"/runs/{run.id}")).status_code == 200
-        links = re.findall(f'href="(/mine/runs/{run.id}/[^"]+)"', details.text)
+        links = re.findall(f'href="(/account/runs/{run.id}/[^"]+)"', details.text)
         assert {link.rpartition("/")[2] for link in links} >= {"log", "times"}
         log = await one.browser.get(next(link for link in links if link.endswith("/log")))
         assert (log.status_code, "STATE:0:" in log.text) == (200, True)
@@ -88,7 +88,7 @@ def test_a_request_that_cannot_be_played_is_refused_in_a_sentence(
 ) -> None:
     async def talk(one: Visit) -> None:
         data = {"game": GAME, "player1": "calling", "player2": "random"} | sent
-        answer = await post(one.browser, "/mine/request", **data)
+        answer = await post(one.browser, "/account/request", **data)
         assert answer.status_code == 422
         assert words in seen(answer)
 
@@ -98,10 +98,10 @@ def test_a_request_that_cannot_be_played_is_refused_in_a_sentence(
 def test_a_request_can_be_cancelled_by_its_owner(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         sent = {"game": GAME, "player1": "calling", "player2": "random", "hands": "10000", "runs": "10"}
-        asked = await post(one.browser, "/mine/request", **sent)
+        asked = await post(one.browser, "/account/request", **sent)
         assert asked.status_code == 303, seen(asked)
         page = await until(one, "being played")
-        found = re.search(r"/mine/jobs/(\d+)/cancel", page.text)
+        found = re.search(r"/account/jobs/(\d+)/cancel", page.text)
         assert found
         token = new_user(one.house.folder, "eve")
         async with one.another() as other:
@@ -120,25 +120,25 @@ async def log_in(browser: httpx2.AsyncClient, name: str, secret: str) -> int:
 
 def test_a_token_is_shown_once_and_good_for_what_was_chosen(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
-        answer = await post(one.browser, "/mine/tokens", label=EVIL, scope_read="1")
+        answer = await post(one.browser, "/account/tokens", label=EVIL, scope_read="1")
         assert answer.status_code == 201
         found = re.search(r"<pre[^>]*>([^<]+)</pre>", answer.text)
         assert found
         token = found[1]
-        page = await one.browser.get("/mine")
+        page = await one.browser.get("/account")
         assert token not in page.text
         assert EVIL not in page.text
         store = Store(one.house.folder / DATABASE_NAME)
         made, first = tokens_of(store, 1)
         assert (made.scopes, made.label) == (frozenset((Scope.READ,)), EVIL)
         assert Accounts(store).find_token(token) is not None
-        assert (await post(one.browser, f"/mine/tokens/{made.id}/revoke")).status_code == 303
+        assert (await post(one.browser, f"/account/tokens/{made.id}/revoke")).status_code == 303
         assert Accounts(store).find_token(token) is None
         assert [one.id for one in tokens_of(store, 1)] == [first.id]
-        assert (await post(one.browser, f"/mine/tokens/{made.id}/revoke")).status_code == 404
+        assert (await post(one.browser, f"/account/tokens/{made.id}/revoke")).status_code == 404
         for fields in ({"label": "x"}, {"label": "x" * 65, "scope_read": "1"}, {"label": "\x07", "scope_read": "1"}):
-            assert (await post(one.browser, "/mine/tokens", **fields)).status_code == 422
-        assert (await post(one.browser, "/mine/tokens", label="x", scope_admin="1")).status_code == 422
+            assert (await post(one.browser, "/account/tokens", **fields)).status_code == 422
+        assert (await post(one.browser, "/account/tokens", label="x", scope_admin="1")).status_code == 422
 
     play(tmp_path, talk)
 
@@ -148,7 +148,7 @@ def test_nobody_revokes_the_token_of_somebody_else(tmp_path: Path) -> None:
         token = new_user(one.house.folder, "eve")
         async with one.another() as other:
             await log_in(other, "eve", token)
-            assert (await post(other, "/mine/tokens/1/revoke")).status_code == 404
+            assert (await post(other, "/account/tokens/1/revoke")).status_code == 404
         assert len(tokens_of(Store(one.house.folder / DATABASE_NAME), 1)) == 1
 
     play(tmp_path, talk)
@@ -166,12 +166,12 @@ def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
                 ({"old": one.token, "new": new, "again": new + "!"}, "not typed the same twice"),
             ]
             for fields, words in wrong:
-                answer = await post(one.browser, "/mine/password", **fields)
+                answer = await post(one.browser, "/account/password", **fields)
                 assert (answer.status_code, words in seen(answer)) == (422, True)
-            answer = await post(one.browser, "/mine/password", old=one.token, new=new, again=new)
+            answer = await post(one.browser, "/account/password", old=one.token, new=new, again=new)
             assert (answer.status_code, "Your password is changed" in seen(answer)) == (200, True)
-            assert (await one.browser.get("/mine")).status_code == 200
-            assert (await other.get("/mine")).headers["location"] == "/login?next=/mine"
+            assert (await one.browser.get("/account")).status_code == 200
+            assert (await other.get("/account")).headers["location"] == "/login?next=/account"
             assert await log_in(other, "player", new) == 303
 
     play(tmp_path, talk)
@@ -202,29 +202,29 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
         async with one.another() as eve, one.another() as other:
             await log_in(eve, "eve", token)
             await log_in(other, "nosy", nosy)
-            for path in ("/mine", "/mine/faults", f"/mine/runs/{run}"):
+            for path in ("/account", "/account/faults", f"/account/runs/{run}"):
                 page = await eve.get(path)
                 assert "0:0::Ks|:x&lt;img src=&#34;x&#34;&gt;\\x00" in page.text
                 assert "<img" not in page.text
                 assert "secret of the other" not in page.text
-            for path in (f"/mine/runs/{run}", f"/mine/runs/{run}/match/log", f"/mine/runs/{run}/match/faults"):
+            for path in (f"/account/runs/{run}", f"/account/runs/{run}/match/log", f"/account/runs/{run}/match/faults"):
                 assert (await other.get(path)).status_code == 404
-            assert "mybot" not in (await other.get("/mine")).text
-            assert "mybot" not in (await other.get("/mine/faults")).text
+            assert "mybot" not in (await other.get("/account")).text
+            assert "mybot" not in (await other.get("/account/faults")).text
         # Who asked for the run sees its result, and not the faults of the bot of somebody else.
-        page = await one.browser.get(f"/mine/runs/{run}")
+        page = await one.browser.get(f"/account/runs/{run}")
         assert (page.status_code, "x00" in page.text) == (200, False)
         for path in ("match/nothing", "..%2f..%2fserver.sqlite3/log", "match%2f..%2f/log", "no/log"):
-            assert (await one.browser.get(f"/mine/runs/{run}/{path}")).status_code == 404
+            assert (await one.browser.get(f"/account/runs/{run}/{path}")).status_code == 404
 
     play(tmp_path, talk)
 
 
-@pytest.mark.parametrize("path", ["/mine/faults", "/mine/runs/1"])
+@pytest.mark.parametrize("path", ["/account/faults", "/account/runs/1"])
 def test_who_has_not_logged_in_sees_nothing(tmp_path: Path, path: str) -> None:
     async def talk(one: Visit) -> None:
         assert (await one.browser.get(path)).status_code == 401
-        assert (await one.browser.get("/mine")).headers["location"] == "/login?next=/mine"
-        assert (await one.browser.get("/mine/request")).headers["location"] == "/login?next=/mine/request"
+        assert (await one.browser.get("/account")).headers["location"] == "/login?next=/account"
+        assert (await one.browser.get("/account/request")).headers["location"] == "/login?next=/account/request"
 
     visit(small_house(), talk, tmp_path)

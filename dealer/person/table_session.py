@@ -1,9 +1,9 @@
-"""A person at a table in an event loop: the run, the person's seat in it, and what both have to say.
+"""A person at a table in an event loop: the run, the person's seat in it, and the messages of both.
 
-For faces that come and go, such as a page that is reloaded: the sitting continues without them, asks, and waits. The
-run is that of `arena table`, with the same logs; a sitting that is stopped is continued by another one of its folder.
-Next to the logs of the run, the small file ``seat.json`` in its folder keeps how far the person had come in the hand
-that goes on, and how long a decision may take.
+For faces that come and go, such as a page that is reloaded: the table session continues without them, asks, and waits.
+The run is that of `arena table`, with the same logs; a table session that is stopped is continued by another one of its
+folder. Next to the logs of the run, the small file ``seat.json`` in its folder keeps how far the person had come in the
+hand that goes on, and how long a decision may take.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RECEIVE_BYTES: Final = 1 << 16
 _MOST_NOTES: Final = 20
 
 
-class Sitting:
+class TableSession:
     """One person at one table.
 
     Attributes:
@@ -55,7 +55,7 @@ class Sitting:
     """
 
     def __init__(self, run: Run[ContestResult], *, decision_s: float | None = None) -> None:
-        """Prepare to sit down, or to sit down again; reads the logs of earlier sittings, so best in a thread.
+        """Prepare to sit down, or to sit down again; reads the logs of earlier table sessions, so best in a thread.
 
         Args:
             run: of `dealer.library.new_table`, or reopened.
@@ -127,7 +127,7 @@ class Sitting:
             self._end()
             return
         self._address = asyncio.get_running_loop().create_future()
-        sitting = asyncio.create_task(self._play())
+        table_session = asyncio.create_task(self._play())
         try:
             await asyncio.to_thread(write_saved_seat, self.run.folder, SavedSeat(self.decision_s, self.moments.played))
             self.result = await self.run.play(self._note_progress, self._note_event)
@@ -140,7 +140,7 @@ class Sitting:
             if not self._address.done():
                 self._address.cancel()
             with contextlib.suppress(asyncio.CancelledError, OSError, BotsError):
-                await sitting
+                await table_session
             self._end()
 
     async def stop(self) -> None:
@@ -310,7 +310,7 @@ _MOST_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SavedSeat:
-    """What is kept of a sitting.
+    """What is kept of a table session.
 
     Attributes:
         decision_s: how long a decision may take; None without limit.

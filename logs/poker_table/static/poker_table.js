@@ -2,7 +2,7 @@
 "use strict";
 function markNew(before, after) {
   if (!before || !after || before === after) return;
-  const all = (felt, what) => [...felt.querySelectorAll(what)];
+  const all = (table, what) => [...table.querySelectorAll(what)];
   const [seats, board] = [all(before, ".seat"), all(before, ".board .card")];
   all(after, ".board .card").forEach((card, at) => card.classList.toggle("fresh", at >= board.length));
   all(after, ".seat").forEach((seat, at) => {
