@@ -57,11 +57,8 @@ class NotableHand(NamedTuple):
 
 
 class NotableDeal(NamedTuple):
-    """A deal on which a player lost in all its seatings together.
-
-    Attributes:
-        chips: how many, below 0.
-        hands: each match with what the player won there.
+    """A deal on which a player lost `chips` (below 0) in all its seatings together; `hands` are each match with the
+    player's result there.
     """
 
     chips: float
@@ -71,11 +68,7 @@ class NotableDeal(NamedTuple):
 
 
 class ScorePoint(NamedTuple):
-    """A player's score after some deals.
-
-    Attributes:
-        half_width: half the 95 % interval of the expected net; None with too few deals.
-    """
+    """A player's score after some deals; half the 95 % interval of the expected net is None with too few."""
 
     hands: int
     blinds: float
@@ -113,19 +106,13 @@ class _Player:
 
 
 class ContestScores:
-    """The scores of a contest so far.
+    """The scores of a contest, over the deals that were played in every seating.
 
-    Attributes:
-        deals: that were played in every seating.
-        unread: hands that were left out, because their lines are damaged or other seatings do not have them.
+    `unread` hands were left out, because their lines are damaged or other seatings do not have them.
     """
 
     def __init__(self, game: Game, seatings: Sequence[Sequence[str]]) -> None:
-        """Begin with nothing counted.
-
-        Args:
-            seatings: names of the matches of the same hands, which they play in different seatings.
-        """
+        """Begin with nothing counted; each group of names is of matches of the same hands in different seatings."""
         self.game = game
         self.deals = 0
         self.hands = 0
@@ -227,7 +214,6 @@ class ContestScores:
         return Rate(found.mean.mean, found.mean.half_width_95, player, others[0] if len(others) == 1 else "the table")
 
     def chips(self, player: str) -> float:
-        """The net chips of a player."""
         return self._players[player].chips
 
     def curve(self, player: str) -> tuple[ScorePoint, ...]:
@@ -238,7 +224,6 @@ class ContestScores:
 
     @property
     def biggest_pots(self) -> tuple[NotableHand, ...]:
-        """The biggest first."""
         entries = (entry for entry in self._pots.entries() if isinstance(entry, NotableHand))
         return tuple(entry._replace(chips=-entry.chips) for entry in entries)
 
@@ -263,11 +248,8 @@ _Deal: TypeAlias = tuple[str, Game, int, tuple[tuple[int, ...], ...]]
 
 @dataclass(frozen=True, slots=True)
 class LargestLoss:
-    """A hand that a player lost.
-
-    Attributes:
-        chips: net chips of the player, below 0.
-        others: the same deal in the other seatings: the file and the hand.
+    """A hand that a player lost, `chips` being below 0; `others` is the same deal in the other seatings, each as file
+    and hand.
     """
 
     path: str

@@ -176,11 +176,6 @@ class Exporter:
         """How many hands were written."""
         return sum(self.written.values())
 
-    def write_all(self, records: Iterable[HandRecord]) -> None:
-        """Write hands; see `write`."""
-        for record in records:
-            self.write(record)
-
     def not_written(self) -> str:
         """How many hands were left out and why, in a sentence without its stop."""
         return f"{count_of(self.skipped, 'hand')} cannot be written as {self.format_.label}: {self.first_skipped}"

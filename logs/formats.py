@@ -70,11 +70,7 @@ def amount_text(amount: Fraction) -> str:
 
 
 class Scale:
-    """What chips are worth.
-
-    Attributes:
-        unit: the smallest amount that is written, in money: a cent, or less if a chip is not a whole number of them.
-    """
+    """What chips are worth, in units: cents, or smaller coins if a chip is not a whole number of cents."""
 
     def __init__(self, chip_value: Decimal | float | str = 1) -> None:
         """Take the value of a chip in money.
@@ -185,8 +181,6 @@ _PER_MATCH: Final = 1000
 
 
 class HandNumbers:
-    """The numbers of the hands of one match, in every format."""
-
     def __init__(self, match_id: str | None) -> None:
         self._match_id = match_id
         self._base: int | None = None
@@ -199,7 +193,6 @@ class HandNumbers:
 
 
 def is_next_of_match(record: HandRecord, before: HandRecord | None) -> bool:
-    """Whether a hand is of the same match as the one before it."""
     return (
         before is not None
         and record.hand_number > before.hand_number
@@ -210,11 +203,9 @@ def is_next_of_match(record: HandRecord, before: HandRecord | None) -> bool:
 
 
 def match_base(record: HandRecord, match_id: str | None) -> int:
-    """What the numbers of a match are counted from; see `exported_number`.
+    """What the numbers of a match, from its first hand that is written, are counted from; see `exported_number`.
 
-    Args:
-        record: the first hand of the match that is written.
-        match_id: what distinguishes the match from others of its name, players and game; None takes the hand.
+    `match_id` distinguishes the match from others of its name, players and game; None takes the hand.
     """
     game = record.game
     rules = (
@@ -427,13 +418,11 @@ class ExportFormat:
     """A format.
 
     Attributes:
-        name: the word for it in options and folder names.
         check: raises `UnsupportedGameError` for a game that the format does not have.
         start: begins to write a match with its first hand.
-        warning: what importers will not like about a game and options; None where all is well.
         endings: what the names of its files end in, in lower case.
         first_words: what its files begin with, for formats whose file names are ambiguous.
-        read: reads a file; None for a format that is only written.
+        read: None for a format that is only written.
         wants_hero: whether its programs look at hands from one player's side, as trackers do.
     """
 

@@ -51,13 +51,7 @@ _READABLE: Final = sorted(
 
 @dataclass(frozen=True, slots=True)
 class HandFile:
-    """A file with hands in it.
-
-    Attributes:
-        path: as given, or below the folder that was given.
-        format: how to read it; None for an ACPC log.
-        chip_value: what a chip is worth in the file's money.
-    """
+    """A file with hands in it; the format is None for an ACPC log, and `chip_value` is in the file's money."""
 
     path: str
     format: ExportFormat | None = None
@@ -91,7 +85,6 @@ class HandSource:
     has_others: bool = False
 
     def hands(self) -> Iterator[HandRecord]:
-        """The hands, one file after the other."""
         for file in self.files:
             yield from self.read(file)
 
@@ -213,10 +206,8 @@ def find(
 
 
 def side_by_side(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
-    """The hands of files that hold the same cards: all hands of a deal one after the other.
-
-    Args:
-        hands: of each file, in the order of their numbers.
+    """The hands of files that hold the same cards, each file's by rising numbers: all hands of a deal one after the
+    other.
     """
     _allow_open_files(_FILES_PER_LOG * len(hands))
     return hands[0] if len(hands) == 1 else heapq.merge(*hands, key=attrgetter("hand_number"))

@@ -17,7 +17,7 @@ are easy to get wrong:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -35,7 +35,6 @@ from logs.formats import (
     equal_shares,
     file_stem,
     hand_ranks,
-    is_next_of_match,
     showdown_order,
     shown_stacks,
     split_by_weight,
@@ -50,36 +49,6 @@ _WRITER_VERSION: Final = "1.0.0"
 _PLAY_MONEY: Final = "XPM"
 _STREETS: Final = ("Preflop", "Flop", "Turn", "River")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-_DEFAULT_OPTIONS: Final = ExportOptions()
-
-
-def format_ohh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) -> str:
-    """A hand as one object in one line, with its line end.
-
-    Without a `match_id` its number is made of the hand itself; `format_ohh_file` is for matches.
-
-    Raises:
-        UnsupportedGameError: it is not hold'em, or its blinds are not the usual two.
-        LogsError: the format cannot express it, or the hero is not at the table.
-    """
-    return _text(record, options, HandNumbers(options.match_id))
-
-
-def format_ohh_file(records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
-    """Hands as the pieces of an ``.OHH`` file, one per hand.
-
-    Raises:
-        UnsupportedGameError: a hand is not hold'em, or its blinds are not the usual two.
-        LogsError: the format cannot express a hand, or the hero is not at the table.
-    """
-    numbers = HandNumbers(options.match_id)
-    before: HandRecord | None = None
-    for record in records:
-        if not is_next_of_match(record, before):
-            numbers = HandNumbers(options.match_id)
-        yield ("" if before is None else "\n") + _text(record, options, numbers)
-        before = record
 
 
 def _text(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> str:

@@ -30,12 +30,8 @@ from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
 
 class Transaction(NamedTuple):
-    """One line of a transaction log.
-
-    Attributes:
-        action: None when its letter is not an action, or when the line cannot be read.
-        hand_number: -1 when the line cannot be read.
-        times: when the player was asked and when it answered.
+    """One line of a transaction log: asked and answered when. The action is None when its letter is not an action; the
+    hand number is -1 when the line cannot be read.
     """
 
     line: str
@@ -50,11 +46,8 @@ class Transaction(NamedTuple):
 
 
 class HandTransactions(NamedTuple):
-    """Lines that follow each other and are of one hand.
-
-    Attributes:
-        lines_before: how many lines of the text come before them.
-        actions: as `protocol.actions.format_action` writes them.
+    """Lines of one hand that follow each other, and how many lines come before; `actions` are as `format_action` writes
+    them.
     """
 
     lines_before: int

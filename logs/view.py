@@ -30,8 +30,6 @@ _LEAST_CHIPS = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A blind was posted."""
-
     position: Position
     chips: int
 
@@ -53,13 +51,7 @@ class Dealt:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """A player has acted.
-
-    Attributes:
-        added: chips that it put in.
-        street_total: the player's chips in this round after it.
-        is_all_in: whether they were its last chips.
-    """
+    """An action: the chips added, the player's chips in this round after it, and whether they were its last."""
 
     position: Position
     round: int
@@ -71,8 +63,6 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """Uncalled chips were returned."""
-
     position: Position
     chips: int
 
@@ -112,9 +102,7 @@ def hand_events(
     """All that has happened in a hand: earlier events stay as they are when more has happened.
 
     Args:
-        betting: so far.
         all_hole_cards: by position, empty where they have not been shown.
-        board: so far.
         values: net chips by position; None as long as the hand is not over.
         showing: who shows at the showdown, in order; None is every player left, in the order of the positions.
     """
@@ -295,13 +283,8 @@ def live_views(
     hole_cards: Sequence[tuple[Card, ...]],
     board: tuple[Card, ...],
 ) -> tuple[HandView, ...]:
-    """A hand that is not over, up to now.
-
-    Args:
-        betting: so far.
-        names: by position.
-        hole_cards: by position, empty where they are not to be seen.
-        board: so far.
+    """A hand that is not over, up to now; `hole_cards` and names are by position, cards empty where they are not to be
+    seen.
     """
     events = hand_events(betting, tuple(hole_cards), board, None)
     return _views(betting, names, hole_cards, events=events, values=None, comments_at={}, times=())
@@ -448,13 +431,8 @@ def _views(
 
 @dataclass(frozen=True, slots=True)
 class SeatView:
-    """A player at the table.
-
-    Attributes:
-        position: SB, BB, BTN ...
-        stack: chips before the hand; 0 in limit games, where they do not matter.
-        cards: its hole cards, as texts.
-        value: net chips of the hand.
+    """A player at the table, with its position (SB, BB, BTN), net chips, and stack before the hand: 0 in limit games,
+    where it does not matter.
     """
 
     name: str
@@ -472,7 +450,7 @@ class ReplayStep:
         name: the player; empty where a street or the showdown begins.
         pot: chips in the pot afterwards.
         comments: names and texts of the players' comments since the previous step.
-        time_ms: how long the answer took; None if unknown.
+        time_ms: of the answer; None if unknown.
     """
 
     name: str
@@ -485,13 +463,7 @@ class ReplayStep:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedHand:
-    """A hand step by step.
-
-    Attributes:
-        pot_in_blinds: how big the pot was, in big blinds.
-        seats: the players, in the order of their positions.
-        last_words: names and texts of the players' comments after the last action.
-    """
+    """A hand step by step, its seats in the order of positions; `last_words` are the comments after the last action."""
 
     match_name: str
     number: int

@@ -142,8 +142,6 @@ def sync_to_disk(fd: int) -> None:
 
 
 class LineFile:
-    """Appends whole lines to a file."""
-
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False) -> None:
         """Open the file; without `append` its content is lost.
 

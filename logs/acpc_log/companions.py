@@ -38,14 +38,8 @@ _Report = Callable[[LogProblem], None]
 
 
 class _HandTimes(NamedTuple):
-    """One hand of a companion file.
-
-    Attributes:
-        line_number: where it begins, 1-based.
-        hand_number: 0-based.
-        actions: as `protocol.actions.format_action` writes them; None where the file does not hold them.
-        times: of each action.
-        comments: the players' comments.
+    """One hand of a companion file; `actions` are as `format_action` writes them, None where the file does not hold
+    them.
     """
 
     line_number: int
@@ -77,10 +71,7 @@ class HandNotes:
     ) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
         """The times of a hand's actions, none if unknown for all of them, and its comments.
 
-        Args:
-            hand_number: of the hand.
-            betting: its end.
-            text: the betting as a dealer writes it, where it is at hand: then it need not be walked to be compared.
+        `text`, the betting as a dealer writes it, spares a walk through the betting to compare it.
         """
         times: tuple[Times, ...] = ()
         comments: tuple[PlayerComment, ...] = ()
@@ -128,13 +119,7 @@ class _HandCursor:
 def companions(
     log_path: str | None, transcript_path: str | os.PathLike[str] | None, report: _Report, *, is_limit: bool
 ) -> HandNotes | None:
-    """The notes that go with a log; None when there are none.
-
-    Args:
-        log_path: the log whose transaction log and comments are read, where they are in its folder.
-        transcript_path: the dealer's transcript.
-        report: is called with every problem.
-        is_limit: whether raises have no size.
+    """The times and comments next to a log and in a dealer's transcript; None when there are none.
 
     Raises:
         OSError: the transcript cannot be read.

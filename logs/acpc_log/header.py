@@ -28,13 +28,8 @@ _MOST_LINES = 1000
 
 
 class LogHeader(NamedTuple):
-    """The content of the first line of a log.
-
-    Attributes:
-        match_name: of the match.
-        game_name: the game, by its name or the path of its definition.
-        hands: how many were to be played.
-        seed: of the cards: a number, or the fingerprint of a key.
+    """The content of the first line of a log: the game is a name or the path of a definition, the seed a number or the
+    fingerprint of a key.
     """
 
     match_name: str
@@ -71,12 +66,8 @@ def read_log_header(path: str | os.PathLike[str]) -> LogHeader | None:
 
 
 def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | None = None) -> Game:
-    """The game of a log.
-
-    Args:
-        header: its header line, where it has one.
-        log_path: the path of the log; None for lines without a file.
-        given: the game of a log without that information.
+    """The game of a log; `given` is that of a log that does not name it, and `log_path` is None for lines without a
+    file.
 
     Raises:
         UnknownGameError: no definition is found, and no game is given.
@@ -95,7 +86,6 @@ def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | 
 
 
 def _named_game(header: LogHeader | None, log_path: str | None, shown: str) -> Game:
-    """The game that a log names; see `find_log_game`."""
     for path in _definitions_near(header, log_path):
         try:
             return find_game(path)[1]

@@ -23,11 +23,9 @@ _CUT_BYTES = 1 << 16
 
 
 class LogPart(NamedTuple):
-    """A stretch of a log file.
+    """A stretch of a log file, from byte `start` to before `end`.
 
     Attributes:
-        start: the offset of its first byte.
-        end: the offset behind its last byte.
         lines_before: how many lines the file has before it.
         header: the last header line before it; empty where there is none, and for the first part.
         next_hand: the number of the hand that should come first; None if unknown.

@@ -107,7 +107,6 @@ class _Stretch(io.FileIO):
         self._left = end - start
 
     def readinto(self, buffer: Any) -> int:
-        """Read into a buffer, up to the end of the stretch."""
         view = memoryview(buffer).cast("B")[: self._left]
         count = super().readinto(view) or 0
         self._left -= count
@@ -137,8 +136,6 @@ class _Match:
 
 
 class _LogReader:
-    """Reads one log."""
-
     def __init__(
         self,
         path: str | None,
@@ -174,7 +171,6 @@ class _LogReader:
         """Whether the first match began before what is read."""
 
     def begin_in(self, part: LogPart) -> None:
-        """Begin to read in the middle of a log."""
         if not part.start:
             return
         self._is_log = True
@@ -189,7 +185,6 @@ class _LogReader:
     # ---- lines
 
     def read(self, lines: Iterator[str]) -> Iterator[HandRecord]:
-        """The hands of the lines."""
         has_ends = self._path is not None
         line_number = self._lines_before
         for line in lines:
@@ -264,7 +259,7 @@ class _LogReader:
         self._report(line_number, column, problem, ProblemKind.SKIPPED)
 
     def _report(self, line_number: int, column: int | None, problem: str, kind: ProblemKind) -> None:
-        """Report a problem, once it is known that this is a log."""
+        """Report a problem as soon as this is certainly a log."""
         self._held.append((line_number, column, problem, kind))
         if self._is_log:
             self._report_held()
@@ -425,11 +420,7 @@ class _LogReader:
 
 
 def check_deals(path: str | os.PathLike[str], seed: Seed) -> int:
-    """Compare all cards of a log with those that a seed deals; returns the number of hands.
-
-    Args:
-        path: of the log.
-        seed: of its match, a number or a key.
+    """Compare all cards of a log with those that its seed, a number or a key, deals; returns the number of hands.
 
     Raises:
         LogError: the header names another seed, or a hand has other cards.

@@ -19,11 +19,7 @@ _MOST_COLLECTED: Final = 16
 
 
 class Seating:
-    """The seats of one match.
-
-    Attributes:
-        names: the players by seat; empty until decided.
-    """
+    """The seats of one match; the names by seat are empty until decided."""
 
     def __init__(self, num_players: int) -> None:
         self.names: tuple[str, ...] = ()

@@ -50,15 +50,7 @@ _T = TypeVar("_T")
 
 
 class StateLine(NamedTuple):
-    """A finished hand as a line has it.
-
-    Attributes:
-        hand_number: 0-based.
-        betting: the final betting state.
-        deal: the hole cards, and the board as far as the hand went.
-        values: net chips of each position.
-        names: the players by position.
-    """
+    """A finished hand as a line has it: values and names by position, the board as far as the hand went."""
 
     hand_number: int
     betting: BettingState
@@ -99,8 +91,6 @@ class _Actions(dict[str, Action]):
 
 
 class StateLines:
-    """Reads the STATE lines of one game."""
-
     def __init__(self, game: Game) -> None:
         self._game = game
         self._root = betting_start(game)
@@ -387,12 +377,7 @@ _SCORE_TOLERANCE_CHIPS: Final = 1e-3
 
 
 class Score(NamedTuple):
-    """A score.
-
-    Attributes:
-        totals: chips by seat.
-        names: by seat.
-    """
+    """Total chips and names, both by seat."""
 
     totals: tuple[float, ...]
     names: tuple[str, ...]

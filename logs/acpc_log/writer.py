@@ -55,11 +55,8 @@ def format_state_line(record: HandRecord) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def state_line_ending(values: tuple[float, ...], names: tuple[str, ...]) -> bytes:
-    """What a STATE line has after the cards, with its LF, for those who have the rest of it as bytes.
-
-    Args:
-        values: net chips, by position.
-        names: by position.
+    """What a STATE line has after the cards, with its LF, for callers that have the rest of it as bytes; both arguments
+    are by position.
     """
     return f":{_joined_values(values)}:{'|'.join(names)}\n".encode("utf-8", "surrogateescape")
 

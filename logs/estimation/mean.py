@@ -224,10 +224,8 @@ def _half_width(count: int, mean: float, squares: float, bounds: Bounds | None, 
 class RunningMean:
     """Mean and variance of a stream of numbers in one pass (Welford 1962): no sum of large squares, nothing cancels.
 
-    Attributes:
-        bounds: how far scores can reach; None if unknown: then the interval is the normal one.
-        mean: their mean; 0 without any.
-        squares: the sum of their squared distances from the mean.
+    Without `bounds`, how far scores can reach, the interval is the normal one. `squares` is the sum of the squared
+    distances from the mean.
     """
 
     __slots__ = ("bounds", "count", "mean", "squares")
@@ -241,7 +239,7 @@ class RunningMean:
             self.add(value)
 
     def add(self, value: float) -> None:
-        """Count a number in."""
+        """Count a number."""
         self.count += 1
         delta = value - self.mean
         self.mean += delta / self.count
@@ -263,10 +261,8 @@ class RunningMean:
         return math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else None
 
     def half_width(self, tail: float = TAIL_95) -> float | None:
-        """Half an interval of the mean; None below `FEWEST_UNITS`, and for equal numbers without bounds.
-
-        Args:
-            tail: the probability with which the mean lies on one side of the interval.
+        """Half an interval of the mean, with `tail` the probability of each side; None below `FEWEST_UNITS`, and for
+        equal numbers without bounds.
         """
         return _half_width(self.count, self.mean, self.squares, self.bounds, tail)
 
@@ -285,7 +281,6 @@ class PlainMean(RunningMean):
 
     @property
     def standard_error(self) -> None:
-        """None, for the same reason."""
         return None
 
     def half_width(self, tail: float = TAIL_95) -> None:
@@ -311,7 +306,7 @@ class AnyTimeMean(RunningMean):
         super().__init__(values, bounds)
 
     def add(self, value: float) -> None:
-        """Count a score in."""
+        """Count a score."""
         lowest, highest = self.bounds
         above, below = (value - lowest) / (highest - lowest), (highest - value) / (highest - lowest)
         if min(above, below) < -_SLACK:
@@ -322,10 +317,8 @@ class AnyTimeMean(RunningMean):
             self._down[at] += math.log1p(bet * below)
 
     def half_width(self, tail: float = TAIL_95) -> float | None:
-        """Half an interval of the mean that holds at every moment; None below `FEWEST_UNITS`.
-
-        Args:
-            tail: the probability that the mean ever lies on one side.
+        """Half an interval that holds at every moment, `tail` being the probability that the mean ever lies on one
+        side; None below `FEWEST_UNITS`.
         """
         if self.count < FEWEST_UNITS:
             return None

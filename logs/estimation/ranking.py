@@ -64,13 +64,7 @@ class Ranking(enum.Enum):
 
 
 class Standing(NamedTuple):
-    """A player's place in the order of bankrolls.
-
-    Attributes:
-        place: from 1; equals share one.
-        player: its index in the list of bots.
-        mbb_per_game: its bankroll, in mbb per hand.
-    """
+    """A player's place (from 1; equals share one) in the order of bankrolls; `player` is its index in the bots."""
 
     place: int
     player: int
@@ -78,12 +72,9 @@ class Standing(NamedTuple):
 
 
 class MeanOfContests(NamedTuple):
-    """A mean over contests that share their deals.
+    """A mean over contests that share their deals, in mbb per hand.
 
-    Attributes:
-        mbb: the mean, in mbb per hand.
-        half_width_95: half its 95 % interval; None if a contest is too short for one.
-        standard_error: the standard deviation of the mean, as the scores show it; None if a contest has one unit.
+    The half-width is None if a contest is too short for one, the standard error if a contest has one unit.
     """
 
     mbb: float
@@ -93,11 +84,11 @@ class MeanOfContests(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankedContest:
-    """What the players of one contest (a match, or a match in all its seatings) won.
+    """The scores of one contest (a match, or a match in all its seatings), in mbb per hand.
 
     Attributes:
-        players: who played, as indices into the list of bots.
-        scores: in mbb per hand, an array of shape (units, players); the same row is the same deal in all contests.
+        players: indices into the list of bots.
+        scores: shape (units, players); the same row is the same deal in all contests.
 
     Raises:
         ValueError: the shapes do not match, a player plays twice, a score is not finite, or there is no unit (leave
@@ -143,14 +134,10 @@ def instant_runoff(contests: Sequence[RankedContest], n: int) -> list[Standing]:
 def mean_of_contests(
     contests: Sequence[RankedContest], player: int, bounds: Bounds, *, is_sequential: bool = False
 ) -> MeanOfContests:
-    """A player's mean over contests, each counting alike, however long it was.
+    """A player's mean over contests (at least one, all with the player), each counting alike, however long it was.
 
-    Args:
-        contests: at least one, all with the player.
-        player: its index in the list of bots.
-        bounds: how far scores can reach, as for `logs.estimation.RunningMean`.
-        is_sequential: whether a test that looked at the scores ended the contests. Then the interval is the mean of
-            the contests' any-time intervals, which all hold at once.
+    With `is_sequential`, when a test that looked at the scores ended the contests, the interval is the mean of the
+    contests' any-time intervals, which all hold at once.
     """
     import numpy as np
 
@@ -180,14 +167,11 @@ def mean_of_contests(
 def bootstrap(
     contests: Sequence[RankedContest], n: int, ranking: Ranking, *, samples: int = 1000, seed: int = 0
 ) -> _Floats:
-    """How sure the places are.
-
-    Args:
-        seed: of the weights; the same seed gives the same result.
+    """The confidence of each place; the same seed gives the same result.
 
     Returns:
-        the share of samples in which each player has each place: an array of shape (n places, n players), the first
-        place first. Its columns sum to 1. Players without a contest share the place after all others.
+        the share of samples in which each player has each place: shape (n places, n players), the first place first.
+            Its columns sum to 1. Players without a contest share the place after all others.
     """
     import numpy as np
 

@@ -111,13 +111,7 @@ class Verdict(enum.Enum):
 
 
 class _Forecast(NamedTuple):
-    """The future of one bet: of the logarithm of its stake, per unit.
-
-    Attributes:
-        distance: what is missing to the target.
-        growth: its mean.
-        variance: its variance.
-    """
+    """The distance of the logarithm of a stake to the target, and the mean and the variance of its growth per unit."""
 
     distance: float
     growth: float
@@ -125,11 +119,7 @@ class _Forecast(NamedTuple):
 
 
 class _Gambler:
-    """A gambler who bets against one claim.
-
-    Attributes:
-        wealth: of all bets together; 1 at the start.
-        target: the wealth that refutes the claim.
+    """A gambler who bets against one claim, with a wealth of 1 at the start, until it reaches the target.
 
     The wealth is kept as it is, not as its logarithm: it never passes the target times the largest single factor, so it
     cannot overflow, and a bet so small as to vanish was lost anyway. (Measured per unit of a `BetterTest`: 1.3 us; with
@@ -139,12 +129,8 @@ class _Gambler:
     __slots__ = ("_bets", "_stakes", "target", "wealth")
 
     def __init__(self, edge: float, reach: float | None, error_rate: float) -> None:
-        """Start.
-
-        Args:
-            edge: HIGH - LOW, in mbb.
-            reach: the most that one unit can cost per unit bet, in mbb; None where that does not matter.
-            error_rate: the probability with which a true claim may be refuted.
+        """Start with an edge of HIGH - LOW in mbb; `reach` is the most that one unit can cost per unit bet, in mbb, or
+        None where that does not matter.
         """
         # The edges bet on and the largest bets on them, in mbb and per mbb.
         self._bets = [
@@ -156,11 +142,8 @@ class _Gambler:
         self.target = 1.0 / error_rate
 
     def play(self, gain: float, variance: float) -> None:
-        """Bet on one unit.
-
-        Args:
-            gain: by how much the score speaks against the claim, in mbb.
-            variance: of the scores, as estimated before this one.
+        """Bet on one unit: `gain` is by how much its score speaks against the claim, in mbb, and `variance` is
+        estimated before it.
         """
         stakes = self._stakes
         wealth = 0.0
@@ -171,12 +154,9 @@ class _Gambler:
         self.wealth = wealth
 
     def forecast(self, gain: float, variance: float) -> list[_Forecast]:
-        """The future of each bet.
+        """The future of each bet, given the mean gain of a unit to come.
 
         It goes by log(1 + y) = y - y**2 / 2, which is good for small bets and a little too pessimistic for large ones.
-
-        Args:
-            gain: the mean gain of a unit to come.
         """
         forecast = []
         for stake, (edge, cap) in zip(self._stakes, self._bets, strict=True):
@@ -189,31 +169,16 @@ class _Gambler:
 
 
 class BetterTest:
-    """The test of one match, from the point of view of the player whose scores are added.
-
-    Attributes:
-        low: LOW in mbb per hand.
-        high: HIGH in mbb per hand.
-        alpha: how often it may say better when the mean is LOW or less.
-        beta: how often it may say not better when the mean is HIGH or more.
-        verdict: how it ended, for good; None while it runs.
-    """
+    """The test of one match, from the point of view of the player whose scores are added; see the module."""
 
     def __init__(
         self, low: float, high: float, *, alpha: float = 0.05, beta: float = 0.05, lowest: float, highest: float
     ) -> None:
-        """Start a test.
-
-        Args:
-            low: LOW in mbb per hand.
-            high: HIGH in mbb per hand.
-            alpha: an error rate, at most 0.5.
-            beta: an error rate, at most 0.5.
-            lowest: the lowest possible score, in mbb per hand; see `logs.estimation.score_bounds`.
-            highest: the highest possible score, in mbb per hand.
+        """Start a test; all scores are in mbb per hand, and those possible are within `logs.estimation.score_bounds`.
 
         Raises:
-            ValueError: it does not hold that lowest < low < high < highest, or an error rate is out of range.
+            ValueError: it does not hold that lowest < low < high < highest, or an error rate is not above 0 and at most
+                0.5.
         """
         if not lowest < low < high < highest:
             raise ValueError(
@@ -237,14 +202,11 @@ class BetterTest:
 
     @property
     def units(self) -> int:
-        """How many scores were added."""
+        """The number of scores added."""
         return self.scores.count
 
     def add(self, score: float) -> None:
-        """Count a unit; after the verdict it only counts for the mean.
-
-        Args:
-            score: in mbb per hand.
+        """Count a score in mbb per hand; after the verdict it only counts for the mean.
 
         Raises:
             ValueError: the score is out of bounds, so that the bounds are wrong.
@@ -298,16 +260,10 @@ def expected_units(
     lowest: float | None = None,
     highest: float | None = None,
 ) -> int:
-    """About how many units a `BetterTest` takes, predicted before it starts.
+    """About how many units a `BetterTest` takes, predicted before it starts from the standard deviation and the mean of
+    a score.
 
-    Args:
-        sd: the standard deviation of a score, in mbb per hand.
-        low: LOW, as for the test.
-        high: HIGH, as for the test.
-        alpha: an error rate, as for the test.
-        beta: an error rate, as for the test.
-        mean: the true mean of the scores. The test takes longest halfway between LOW and HIGH.
-        lowest: the lowest possible score; wide bounds make a test longer.
+    The test takes longest halfway between LOW and HIGH; wide bounds make it longer.
 
     Raises:
         ValueError: the standard deviation is not above 0.
@@ -367,11 +323,7 @@ _DEFAULT_RATE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class FixedHands:
-    """Stop after a number of hands.
-
-    Raises:
-        StopRuleError: the number is not above 0.
-    """
+    """Stop after a number of hands, which is above 0 (`StopRuleError` otherwise)."""
 
     hands: int
 
@@ -385,10 +337,8 @@ class FixedHands:
 
 @dataclass(frozen=True, slots=True)
 class IntervalWidth:
-    """Stop when half the 95 % interval of the first player's score is narrow enough, in mbb per hand.
-
-    Raises:
-        StopRuleError: the width is not above 0.
+    """Stop when half the 95 % interval of the first player's score is narrow enough, in mbb per hand: above 0
+    (`StopRuleError` otherwise).
     """
 
     half_width_mbb: float
@@ -403,13 +353,8 @@ class IntervalWidth:
 
 @dataclass(frozen=True, slots=True)
 class Better:
-    """Stop when it is clear that the first player's mean is more than LOW, or less than HIGH.
-
-    Attributes:
-        low_mbb: LOW in mbb per hand.
-        high_mbb: HIGH in mbb per hand.
-        alpha: how often "more than LOW" may be decided for a player with LOW or less.
-        beta: how often "less than HIGH" may be decided for a player with HIGH or more.
+    """Stop when it is clear that the first player's mean is more than LOW, or less than HIGH, with the error rates of a
+    `BetterTest`.
 
     Raises:
         StopRuleError: LOW is not below HIGH, or an error rate is out of range.
@@ -471,17 +416,11 @@ def _text(number: float) -> str:
 class Monitor:
     """Watches the scores of a match for a stop rule, from the first player's point of view: "A over B".
 
-    Attributes:
-        scores: the mean of the scores so far.
-        is_decided: whether there is a reason to stop; it remains.
+    Once `is_decided`, there is a reason to stop, which remains.
     """
 
     def __init__(self, rule: StopRule, bounds: Bounds, *, hands_per_unit: int = 1) -> None:
-        """Start to watch.
-
-        Args:
-            bounds: the lowest and the highest possible score, in mbb per hand; see `logs.estimation.score_bounds`.
-            hands_per_unit: how many hands one score belongs to, for rules that count hands.
+        """Begin with the bounds of `logs.estimation.score_bounds`; `hands_per_unit` is for rules that count hands.
 
         Raises:
             StopRuleError: the rule asks about scores that are out of the game's bounds.
@@ -504,10 +443,8 @@ class Monitor:
         self.scores = RunningMean(bounds=bounds) if self._test is None else self._test.scores
 
     def add(self, score: float) -> None:
-        """Count a unit, in the order of the hands: an order that depends on how long hands take would be biased.
-
-        Args:
-            score: the first player's, in mbb per hand.
+        """Count a score of the first player in mbb per hand, in the order of the hands: an order that depends on how
+        long hands take would be biased.
 
         Raises:
             ValueError: for ``better:``, the score is out of bounds.
@@ -539,9 +476,8 @@ class Monitor:
                 return self.verdict is not None
 
     def expected_more(self) -> int | None:
-        """How many more units it will take if the scores continue as before; 0 when it is time to stop.
-
-        None as long as there is too little to go by.
+        """How many more units it will take if the scores continue as before; 0 when it is time to stop, None with too
+        few scores.
         """
         if self.is_decided:
             return 0
@@ -554,13 +490,10 @@ class Monitor:
         return max(1, self.likely_units(self.scores.standard_deviation) - self.scores.count)
 
     def likely_units(self, sd: float) -> int:
-        """About how many units the rule takes in all, predicted before the first.
+        """About how many units the rule takes in all, predicted from the expected standard deviation of a score.
 
         For ``better:`` this is at a true mean of LOW or HIGH, whichever takes longer; halfway between them it takes up
         to twice as many, outside of them fewer.
-
-        Args:
-            sd: the expected standard deviation of a score, in mbb per hand; for ``better:`` above 0.
         """
         rule = self.rule
         match rule:

@@ -27,7 +27,6 @@ _TWO_WAYS: Final = 2
 
 
 def starting_class(hole: Sequence[Card]) -> str:
-    """The group of a starting hand."""
     low, high = sorted(map(rank_of, hole))
     if low == high:
         return "pair, tens or better" if low >= _TEN else "pair below tens"
@@ -82,7 +81,6 @@ def _has_straight(ranks: set[int]) -> bool:
 
 
 def board_class(board: Sequence[Card]) -> str:
-    """The texture of a board."""
     if not board:
         return "no board yet"
     if len({rank_of(card) for card in board}) < len(board):
@@ -93,12 +91,7 @@ def board_class(board: Sequence[Card]) -> str:
 
 
 def bets_class(round_: int, raises: int, checks: int) -> str:
-    """The bets of this round so far.
-
-    Args:
-        round_: the betting round, 0-based.
-        raises: bets and raises in it.
-    """
+    """The bets and raises of this round (0-based) so far."""
     if round_ == 0:
         return ("before any raise", "facing a raise", "facing a reraise")[min(raises, 2)]
     if raises:
@@ -107,12 +100,7 @@ def bets_class(round_: int, raises: int, checks: int) -> str:
 
 
 def price_class(to_call: int, pot: int) -> str:
-    """What a call costs, as a part of the pot it makes.
-
-    Args:
-        to_call: chips.
-        pot: chips in it before.
-    """
+    """What a call costs, as a part of the pot it makes; both arguments are in chips."""
     part = to_call / (pot + to_call) if to_call else 0.0
     if not part:
         return "nothing to call"
@@ -212,13 +200,9 @@ def decision_apart(one: HandRecord, other: HandRecord) -> tuple[int, Position] |
 
 
 def divergence_of(mine: HandRecord, theirs: HandRecord, player: str) -> Divergence | None:
-    """Where a player parts from another one, in two hands of a deal with different seatings.
+    """Where a player parts from another one, in two hands of a deal with different seatings, in any order.
 
-    Args:
-        theirs: the other one; the order does not matter.
-
-    Returns:
-        None where all was played alike, or where others parted before.
+    None where all was played alike, or where others parted before.
     """
     parted = decision_apart(mine, theirs)
     if parted is None:
@@ -234,14 +218,9 @@ def divergence_of(mine: HandRecord, theirs: HandRecord, player: str) -> Divergen
 
 
 def divergence_at(mine: HandRecord, at: int, other: Step) -> Divergence:
-    """A decision of a hand compared with another action in its place.
+    """A decision of a hand (counted from 0) compared with another player's action in its place.
 
-    Args:
-        at: which decision of it, counted from 0.
-        other: what another player did there.
-
-    Returns:
-        the decision; both its results are that of the hand: what the other action earned is for the caller to fill in.
+    Both results are that of the hand: what the other action earned is for the caller to fill in.
     """
     steps = betting_steps(mine.betting)
     step = steps[at]

@@ -460,8 +460,7 @@ _PROGRESS_HANDS: Final = 500
 def deals_in(source: HandSource, on_hands: Callable[[int], None] | None = None) -> Iterator[list[LocatedHand]]:
     """The hands of a source deal by deal, each with its path; copies of files count once, and are reported as problems.
 
-    Args:
-        on_hands: takes now and then how many hands have been read.
+    `on_hands` is called now and then with the number of hands read.
 
     Raises:
         LogsError: a file cannot be read.
@@ -506,11 +505,8 @@ def leaks_of(deals: Iterable[Sequence[LocatedHand]], player: str | None = None, 
 
 
 def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> tuple[Leaks, ...]:
-    """Where each player loses that leaks can be determined for, in the order met.
-
-    Args:
-        deals: of each, all its hands with the paths they come from.
-        worst: how many of the divergences that cost most of each are kept.
+    """Where each player loses that leaks can be determined for, in the order met; the arguments are those of
+    `leaks_of`.
 
     Raises:
         LeaksRefused: leaks of no player can be determined from these hands; the sentence gives the reason.
@@ -537,11 +533,7 @@ def all_leaks_of(deals: Iterable[Sequence[LocatedHand]], *, worst: int = 10) -> 
 
 
 def check_game(record: HandRecord, game: Game) -> None:
-    """Do nothing if leaks can be determined from a hand.
-
-    Raises:
-        LeaksRefused: they cannot.
-    """
+    """Raise `LeaksRefused` if leaks cannot be determined from a hand."""
     if record.game != game:
         raise LeaksRefused("the hands are of different games: give those of one")
     if not is_holdem(game):

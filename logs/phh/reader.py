@@ -150,11 +150,8 @@ _NONE_KNOWN: Final = "????"
 
 
 class _Replay:
-    """A hand being played from its actions.
-
-    Attributes:
-        holes: the hole cards of each position; empty where unknown.
-        mucked: positions that threw their cards away at the showdown.
+    """A hand being played from its actions; hole cards are empty where unknown, and `mucked` are those thrown away at
+    the showdown.
     """
 
     def __init__(self, game: Game, fields: _Fields) -> None:
@@ -258,7 +255,6 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
 
     Args:
         table: the fields as TOML gives them, its floats as `Decimal`.
-        scale: what a chip is worth in the table's money.
         match_name: for a hand without an event.
         place: for a hand without a number.
 

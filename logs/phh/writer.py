@@ -45,11 +45,7 @@ _DEFAULT_OPTIONS: Final = ExportOptions()
 
 
 def check_game(game: Game) -> None:
-    """Do nothing if the format has the game.
-
-    Raises:
-        UnsupportedGameError: it has not; the sentence gives the reason.
-    """
+    """Raise `UnsupportedGameError` with the reason if the format does not have the game."""
     check_holdem(game, FORMAT_NAME)
 
 
@@ -60,7 +56,6 @@ def rake_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
 
 
 def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
-    """Begin to write the match of a hand."""
     return MatchWriter(
         f"{file_stem(first.match_name)}.phhs",
         lambda record, place: next(format_phhs([record], options, first_table=place + 1)),

@@ -96,12 +96,8 @@ _FIVE: Final = 3
 
 
 class HandName(NamedTuple):
-    """What a hand is called.
-
-    Attributes:
-        text: without its ending.
-        kickers: ranks of the cards that the text does not name, highest first; ranks are 0..12.
-        is_flush: whether the kickers are of a flush.
+    """What a hand is called, without its ending, and the ranks (0..12, highest first) of the cards that the text does
+    not name.
     """
 
     text: str
@@ -110,11 +106,8 @@ class HandName(NamedTuple):
 
 
 def name_hand(cards: Sequence[Card], rank: int) -> HandName:
-    """What the best five of five to seven cards are called.
-
-    Args:
-        cards: the hole cards and the board.
-        rank: their rank as `engine.rank_hand` gives it.
+    """What the best five of five to seven cards (hole cards and board) are called; `rank` is theirs by
+    `engine.rank_hand`.
     """
     kind = category(rank)
     if kind in (Category.STRAIGHT, Category.STRAIGHT_FLUSH):

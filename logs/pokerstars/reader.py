@@ -87,13 +87,8 @@ _STREET_LINES: Final = {"FLOP": 1, "TURN": 2, "RIVER": 3}
 
 
 class Post(NamedTuple):
-    """Chips put in before the cards are dealt.
-
-    Attributes:
-        line: of the hand, 0-based.
-        name: who posts.
-        what: ``small blind``, ``big blind`` or another word of the line.
-        cents: in hundredths of the money.
+    """Chips, in hundredths of the money, put in before the cards are dealt; `line` is 0-based, `what` as in the line:
+    ``small blind``.
     """
 
     line: int
@@ -103,12 +98,9 @@ class Post(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An action of a player.
+    """An action of a player; `line` and `street` are 0-based.
 
     Attributes:
-        line: of the hand, 0-based.
-        street: 0-based.
-        name: who acts.
         verb: ``folds``, ``checks``, ``calls``, ``bets`` or ``raises``.
         cents: hundredths of the money that a call or bet adds, or the total for the street that a raise is to.
     """
@@ -121,14 +113,7 @@ class Move(NamedTuple):
 
 
 class Payment(NamedTuple):
-    """Money that a player gets.
-
-    Attributes:
-        line: of the hand, 0-based.
-        name: who gets it.
-        cents: in hundredths of the money.
-        pot: 0 for the main pot; -1 for an uncalled bet.
-    """
+    """Money, in hundredths, that a player gets from a pot: 0 is the main pot, -1 an uncalled bet; `line` is 0-based."""
 
     line: int
     name: str
@@ -138,22 +123,16 @@ class Payment(NamedTuple):
 
 @dataclass(slots=True)
 class HandText:
-    """The content of the lines of a hand.
+    """The content of the lines of a hand. All amounts are in hundredths of the money.
 
     Attributes:
-        number: of the hand.
         betting: fixed limit, or no limit; a pot-limit hand is legal in a no-limit game.
         symbol: what precedes amounts; empty for play money.
-        stakes_cents: both blinds, in limit games both bets, in hundredths of the money.
-        begin_us: when it began, in microseconds of Unix time; None where the header gives no Eastern time.
-        table: name of the table.
+        stakes_cents: both blinds, in limit games both bets.
+        begin_us: in microseconds of Unix time; None where the header gives no Eastern time.
         button: number of its seat.
-        seats: number and stack, in hundredths of the money, of each player by name.
-        posts: blinds, in their order.
-        moves: actions, in their order.
-        board: the cards on the table.
+        seats: number and stack of each player by name.
         holes: hole cards by name, if known.
-        payments: what players got.
         total_cents: the pot with its rake; -1 before the summary is read.
         rake_cents: with every other fee.
     """
@@ -390,7 +369,6 @@ class _Replay:
     """A hand played again by the rules."""
 
     def __init__(self, text: HandText, chip_cents: Fraction) -> None:
-        """Take what the lines say, and what a chip is worth in hundredths of the money."""
         self._text = text
         self._chip = chip_cents
         playing = {post.name for post in text.posts} | {move.name for move in text.moves}
@@ -407,11 +385,7 @@ class _Replay:
         """Chips each position had put in before the present street."""
 
     def record(self) -> HandRecord:
-        """The hand.
-
-        Raises:
-            HandError: the rules or the amounts contradict the text.
-        """
+        """The hand; raises `HandError` where the rules or the amounts contradict the text."""
         text = self._text
         for move in text.moves:
             self._play(move)

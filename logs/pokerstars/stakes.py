@@ -25,19 +25,13 @@ _FPDB_BIG_BETS: Final = [
 
 
 class Money:
-    """Chips as a hand history writes them.
-
-    Attributes:
-        scale: what chips are worth; its units are cents.
-        symbol: the text before an amount; empty for play money.
-        code: the code of the money; None for play money.
+    """Chips as a hand history writes them, with a scale whose units are cents; the currency has no symbol and no code
+    for play money.
     """
 
     def __init__(self, options: ExportOptions) -> None:
-        """Take the value of a chip and the currency.
-
-        Raises:
-            ValueError: a PokerStars history cannot have them; the sentence gives the reason.
+        """Take the value of a chip and the currency; raises `ValueError` with the reason where a PokerStars history
+        cannot have them.
         """
         if options.currency not in CURRENCY_SYMBOLS:
             raise ValueError(f"the money is USD, EUR, GBP or none, not {options.currency!r}")
@@ -54,7 +48,6 @@ class Money:
         return f"{self.symbol}{whole}.{rest:02}" if rest else f"{self.symbol}{whole}"
 
     def chips(self, chips: int) -> str:
-        """An amount of chips."""
         if self._cents_per_chip == 100:
             return f"{self.symbol}{chips}"
         return self.text(chips * self._cents_per_chip)

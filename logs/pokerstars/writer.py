@@ -66,11 +66,7 @@ _END_S: Final = (date(9999, 12, 31) - _EPOCH).days * _DAY_S
 
 
 class HandClock:
-    """The times of one match's hands, in texts that grow.
-
-    Attributes:
-        ahead_s: how many seconds after its real time the last hand is dated.
-    """
+    """The times of one match's hands, in texts that grow; `ahead_s` is how many seconds late the last hand is dated."""
 
     def __init__(self) -> None:
         self.ahead_s = 0
@@ -81,10 +77,7 @@ class HandClock:
         self._minute_text = ""
 
     def text(self, at_us: int) -> str:
-        """The time of the next hand, ``2026/01/02 9:05:00``.
-
-        Args:
-            at_us: when it was played, in microseconds of Unix time.
+        """The time of the next hand, ``2026/01/02 9:05:00``, given microseconds of Unix time.
 
         Raises:
             ValueError: the time is in no calendar.
@@ -109,10 +102,7 @@ class HandClock:
 
 
 def eastern_date(at_us: int) -> date:
-    """The day in New York.
-
-    Args:
-        at_us: a moment, in microseconds of Unix time.
+    """The day in New York at a moment given in microseconds of Unix time.
 
     Raises:
         ValueError: the time is in no calendar.
@@ -189,7 +179,6 @@ def check_game(game: Game) -> Blinds:
 
 
 def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
-    """Begin to write the match of a hand."""
     writer = PokerStarsWriter(first.game, first.match_name, first.names_by_seat, options)
     return MatchWriter(writer.file_name(first), lambda record, _: writer.format(record), lambda: writer.ahead_s)
 
@@ -204,13 +193,7 @@ class PokerStarsWriter:
         names: tuple[str, ...],
         options: ExportOptions = _DEFAULT_OPTIONS,
     ) -> None:
-        """Take what all hands have in common.
-
-        Args:
-            game: the game.
-            match_name: the match.
-            names: the players by seat.
-            options: how to write.
+        """Prepare what all hands of the match have in common; `names` are by seat.
 
         Raises:
             UnsupportedGameError: the game is not hold'em, or its blinds are not the usual two.

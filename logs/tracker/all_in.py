@@ -33,8 +33,6 @@ _Equities: TypeAlias = tuple[tuple[float, ...], ...]
 
 
 class AllInExpectations:
-    """The expected values of all-in hands of one game."""
-
     def __init__(self, game: Game) -> None:
         self._game = game
         self._known: dict[tuple[tuple[int, ...], _Pots], _Equities] = {}
@@ -50,12 +48,8 @@ class AllInExpectations:
         return boards_to_come(deck_cards, dealt, board_cards) <= _MOST_BOARDS
 
     def values(self, betting: BettingState, deal: Deal, board_cards: int) -> list[float] | None:
-        """The expected net chips of each position; None where the cards of a player in the showdown are not known.
-
-        Args:
-            betting: the final state.
-            deal: the cards.
-            board_cards: how many board cards lay there when no more betting was possible.
+        """The expected net chips of each position, given the final state and the number of board cards dealt when no
+        more betting was possible; None where the cards of a player in the showdown are not known.
         """
         holes, folded = deal.hole_cards, betting.folded
         if not all(cards or folded >> position & 1 for position, cards in enumerate(holes)):

@@ -59,8 +59,6 @@ _STARTING_HANDS: Final = np.array(starting_hand_table())
 
 
 class _Way(NamedTuple):
-    """One way to bet, and what follows from it."""
-
     betting: BettingState
     facts: BettingFacts
     values: tuple[float, ...]
@@ -170,13 +168,7 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 class _Log:
-    """A log, or a part of one, which is read hands by hands.
-
-    Attributes:
-        game: its game.
-        header: its header, if it has one.
-        net: chips by player, of the hands that were read.
-    """
+    """A log, or a part of one, which is read hands by hands; `net` are the chips by player of those read."""
 
     def __init__(self, file: TextIO, path: str, part: LogPart | None, given: Game | None) -> None:
         self._lines = _lines(file)
@@ -200,7 +192,6 @@ class _Log:
 
     @property
     def net(self) -> dict[str, float]:
-        """Chips of each player."""
         return dict(zip(self._seating.names, self._totals.tolist(), strict=False))
 
     def _hands(self) -> Iterator[str]:
@@ -346,13 +337,9 @@ class _Shape:
 def count_columns(
     paths: Sequence[str], parts: Sequence[LogPart], given: Game | None, counts: HandCounts
 ) -> Iterator[list[dict[str, float]]]:
-    """Count the hands of logs with the same cards, side by side.
+    """Count the hands of logs with the same cards, or of a part of each, side by side.
 
-    Args:
-        paths: of the logs.
-        parts: of each log, the part to read; empty for whole logs.
-        given: the game of logs that do not name one.
-        counts: what counts the hands; of no use after an error.
+    `given` is the game of logs that do not name one; `counts` is of no use after an error.
 
     Yields:
         at least once, and after the last hand: chips of each player in each log.
@@ -390,8 +377,6 @@ def _is_counted(game: Game) -> bool:
 
 
 class _Counting:
-    """Counts some hands."""
-
     def __init__(self, counts: HandCounts, known: _Known, hands: _Hands) -> None:
         self._counts = counts
         self._known = known
@@ -411,7 +396,6 @@ class _Counting:
         return self._game.tables.get((names, seats)) or self._game.seat(names, seats, curves)
 
     def count(self) -> None:
-        """Count them."""
         hands, game = self._hands, self._game
         for number, table in enumerate(self._tables):
             ways, times = np.unique(self._way[hands.tables == number], return_counts=True)

@@ -45,14 +45,8 @@ AGGRESSIVE_FROM_AF: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class PlayClass:
-    """A class of players.
-
-    Attributes:
-        name: in English.
-        original: in the source.
-        looseness: loose, semi-loose or tight: how many hands it plays.
-        before: aggressive or passive before the flop.
-        after: aggressive or passive after it.
+    """A class of players, by how many hands it plays and how it bets before and after the flop; `original` is its name
+    in the source.
     """
 
     name: str
@@ -89,11 +83,8 @@ _CLASS_OF: Final = {(found.looseness, found.before, found.after): found for foun
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a player's style is called.
-
-    Attributes:
-        play_class: the class; None where too little was seen.
-        explanation: the thresholds that decided, or what is missing; a sentence without its full stop.
+    """The class of a player's style, None where too little was seen, and the thresholds that decided, as a sentence
+    without its full stop.
     """
 
     play_class: PlayClass | None
@@ -101,14 +92,8 @@ class Verdict:
 
 
 def classify(hands: int, vpip_percent: float | None, pfr_percent: float | None, raises: int, calls: int) -> Verdict:
-    """The class of a player.
-
-    Args:
-        hands: dealt in.
-        vpip_percent: its VPIP; None without a chance.
-        pfr_percent: its PFR; None without a chance.
-        raises: its bets and raises after the flop.
-        calls: its calls after the flop.
+    """The class of a player by the hands dealt in, VPIP and PFR (None without a chance), and raises and calls after the
+    flop.
     """
     if hands < FEWEST_UNITS:
         return Verdict(None, f"too few hands: {hands} of {FEWEST_UNITS}")
@@ -145,15 +130,7 @@ def _looseness(vpip_percent: float) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """One statistic.
-
-    Attributes:
-        key: the name of its field in `BotStatistics`.
-        short: the head of its column.
-        name: its name in words.
-        definition: what it is, in a sentence or two.
-        is_holdem_only: whether other games lack it.
-    """
+    """One statistic: `key` is its field in `BotStatistics`, `short` the head of its column."""
 
     key: str
     short: str

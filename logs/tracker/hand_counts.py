@@ -49,14 +49,10 @@ def widest(bounds: Iterable[Bounds]) -> Bounds:
 
 
 class Table:
-    """The players of a hand, by position.
+    """The players of a hand, by position: their counters in the game and in the position, and the curves of their
+    winnings over all games.
 
-    Attributes:
-        players: their counters in the game.
-        seats: their counters in the position each is in.
-        curves: their winnings over all games.
-        blind: the big blind, in chips.
-        is_shared: whether a player has two seats.
+    `blind` is in chips; `is_shared` if a player has two seats.
     """
 
     __slots__ = ("blind", "curves", "is_shared", "players", "seats")
@@ -73,9 +69,7 @@ class GameCounts:
     """The hands of one game.
 
     Attributes:
-        game: the game.
-        is_holdem: whether it is hold'em with the usual blinds.
-        has_expectations: whether all-in hands count at their expectation.
+        is_holdem: with the usual blinds.
         bounds: the lowest and the highest possible score of a hand, in mbb, with the stacks met so far.
         players: by name.
         tables: by names and seats; those at which the same players sit in the same positions are one.
@@ -96,20 +90,13 @@ class GameCounts:
         """By the identity of the betting, which they hold: hands share the object where betting comes again."""
 
     def player(self, name: str) -> PlayerCounts:
-        """A player's counters, new ones where there are none yet."""
         found = self.players.get(name)
         if found is None:
             found = self.players[name] = PlayerCounts(self.game)
         return found
 
     def seat(self, names: tuple[str, ...], seats: tuple[int, ...], curves: list[PlayerCurve]) -> Table:
-        """The table of some players, by name and seat of each position.
-
-        Args:
-            names: by seat.
-            seats: by position.
-            curves: by position.
-        """
+        """The table of some players, given names by seat, and seats and curves by position."""
         by_position = tuple([curve.name for curve in curves])
         table = self._tables_by_position.get(by_position)
         if table is None:
@@ -120,11 +107,7 @@ class GameCounts:
         return table
 
     def add(self, table: Table, record: HandRecord) -> tuple[BettingFacts, Sequence[float]]:
-        """Count a hand.
-
-        Returns:
-            what follows from its betting, and its values, an all-in hand's at their expectation.
-        """
+        """Count a hand; returns the facts of its betting, and its values, an all-in hand's at their expectation."""
         values = record.values
         expected: Sequence[float] = values
         betting = record.betting
@@ -163,7 +146,6 @@ class GameCounts:
             seats[place // WIDTH].row[place % WIDTH] += hands
 
     def merge(self, other: GameCounts) -> None:
-        """Count in what another has counted."""
         self.bounds = widest([self.bounds, other.bounds])
         for name, player in other.players.items():
             self.player(name).merge(player)
@@ -245,12 +227,8 @@ class _Deal:
 
 
 class BigPot(NamedTuple):
-    """A hand by its pot: the bigger one is the greater, of equal ones the earlier.
-
-    Attributes:
-        blinds: the pot in big blinds, without uncalled chips.
-        order: minus the number of hands before it.
-        record: the hand.
+    """A hand by its pot, in big blinds without uncalled chips: the bigger one is the greater, of equal ones the earlier
+    (`order` is minus the number of hands before it).
     """
 
     blinds: float
@@ -259,18 +237,10 @@ class BigPot(NamedTuple):
 
 
 class HandCounts:
-    """Counts hands of any games and matches.
-
-    Attributes:
-        hands: how many.
-    """
+    """Counts hands of any games and matches."""
 
     def __init__(self, *, big_pots: int = MOST_BIG_POTS) -> None:
-        """Start without a hand.
-
-        Args:
-            big_pots: how many of the hands with the biggest pots are kept.
-        """
+        """Start without a hand; `big_pots` is how many of the hands with the biggest pots are kept."""
         self.hands = 0
         self._games: dict[Game, GameCounts] = {}
         """By the game without its stacks: in card rooms these change with every hand."""

@@ -135,11 +135,7 @@ def _note(counted: set[int] | list[int], position: int, noted: list[tuple[int, b
 
 
 def _count_actions(steps: list[Step], increments: list[int], players: int) -> list[int]:
-    """Count the moves by round.
-
-    Returns:
-        the round in which each position folded; `ROUNDS` if it never did.
-    """
+    """Count the moves by round; returns the round in which each position folded, `ROUNDS` if it never did."""
     folded_in = [ROUNDS] * players
     for step in steps:
         increments.append(step.position * WIDTH + Place.ACTIONS + step.round * MOVES + step.move)
@@ -149,10 +145,8 @@ def _count_actions(steps: list[Step], increments: list[int], players: int) -> li
 
 
 def _count_preflop(steps: list[Step], betting: BettingState, increments: list[int]) -> int:
-    """Count what each player could have done before the flop, and what it did.
-
-    Returns:
-        the position that raised last, if it has chips left to bet with; -1 otherwise.
+    """Count what each player could have done before the flop, and what it did; returns the position that raised last,
+    if it has chips left to bet with, else -1.
     """
     button = len(betting.spent) - 1
     stealers = {button, *(() if button == 1 else (0, max(button - 1, 2)))}
@@ -190,13 +184,8 @@ def _count_preflop(steps: list[Step], betting: BettingState, increments: list[in
 
 
 def _count_later_streets(steps: list[Step], betting: BettingState, aggressor: int, increments: list[int]) -> None:
-    """Count what each player could have done after the flop was dealt, and what it did.
-
-    Args:
-        steps: of the whole hand.
-        betting: the end of the hand.
-        aggressor: the position that raised last before the flop and can still bet; -1 if there is none.
-        increments: where it is counted.
+    """Count what each player could have done after the flop, and what it did, given all steps of the hand, its end, and
+    the position that raised last before the flop and can still bet (-1 if there is none).
     """
     for round_ in range(1, betting.round + 1):
         of_round = [step for step in steps if step.round == round_]

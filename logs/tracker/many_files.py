@@ -38,14 +38,8 @@ _PROGRESS_HANDS: Final = 10_000
 
 
 class _Job(NamedTuple):
-    """A group of files, or a part of one, to be counted.
-
-    Attributes:
-        source: files with the same cards.
-        parts: of each file; empty for whole files.
-        is_last: whether no other part of the files follows.
-        big_pots: how many are kept.
-        in_columns: whether the hands are counted in columns, if the files are clean.
+    """Files with the same cards, or a part of each (`parts` is empty for whole files), to be counted, in columns if the
+    files are clean; `is_last` if no other part of the files follows.
     """
 
     source: HandSource
@@ -56,13 +50,8 @@ class _Job(NamedTuple):
 
 
 class _Counted(NamedTuple):
-    """The result of a job.
-
-    Attributes:
-        counts: the hands.
-        net: chips of each player in each file, where parts were read.
-        problems: what was found wrong on the way.
-        failure: why no more could be read; None where everything was.
+    """The result of a job: the hands, the chips of each player in each file where parts were read, and why no more
+    could be read.
     """
 
     counts: HandCounts
@@ -81,7 +70,6 @@ def count_hands(
     """Count hands, each once: copies of files are left out, and reported as problems.
 
     Args:
-        source: of the hands.
         big_pots: how many of the hands with the biggest pots are kept.
         processes: the most that count at the same time; where there are few hands, one does.
         on_progress: is called now and then with the number of hands counted.

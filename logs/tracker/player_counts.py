@@ -20,13 +20,10 @@ MOST_POINTS: Final = 1000
 
 
 class Pairs(NamedTuple):
-    """Sums over the pairs of hands that were dealt the same cards, in big blinds.
+    """Sums over the pairs of hands that were dealt the same cards, in big blinds: the winnings of both hands, and their
+    products.
 
-    Attributes:
-        repeats: hands that were not the first of their deal.
-        number: how many pairs.
-        total: the winnings of both hands of each pair, added up.
-        products: the products of both, added up.
+    `repeats` counts hands that were not the first of their deal.
     """
 
     repeats: int = 0
@@ -35,17 +32,10 @@ class Pairs(NamedTuple):
     products: float = 0.0
 
     def plus(self, other: Pairs) -> Pairs:
-        """The sums over both sets of pairs."""
         return Pairs(*map(add, self, other))
 
     def with_hand(self, hands: int, net: float, value: float) -> Pairs:
-        """The sums with one more hand of a deal.
-
-        Args:
-            hands: of the same deal before it.
-            net: what these brought.
-            value: what it brought.
-        """
+        """The sums with a hand that brought `value`, after `hands` of the same deal that brought `net`."""
         repeats, number, total, products = self
         return Pairs(repeats + 1, number + hands, total + net + hands * value, products + net * value)
 
@@ -54,10 +44,6 @@ class DealMoments(NamedTuple):
     """The winnings of hands in big blinds, with an interval whose units are deals.
 
     Hands that share their cards, one per seating, are not independent of each other: together they are one unit.
-
-    Attributes:
-        hands: the sums over hands.
-        pairs: the sums over pairs of hands of one deal.
     """
 
     hands: Moments = Moments()
@@ -91,10 +77,7 @@ class DealMoments(NamedTuple):
 class Sums(NamedTuple):
     """Winnings over some hands, in big blinds, so that hands of different stakes can be added up.
 
-    Attributes:
-        all: of all hands.
-        adjusted: the same with all-in hands at their expectation.
-        showdown: net of the hands with a showdown the player was in.
+    `adjusted` has all-in hands at their expectation; `showdown` is the net of hands with a showdown the player was in.
     """
 
     all: DealMoments = DealMoments()
@@ -103,12 +86,10 @@ class Sums(NamedTuple):
 
     @property
     def hands(self) -> int:
-        """How many hands."""
         return self.all.hands.hands
 
     @property
     def net(self) -> float:
-        """What they brought."""
         return self.all.hands.total
 
     def plus(self, other: Sums) -> Sums:
@@ -120,7 +101,6 @@ NO_PAIRS: Final = Pairs(), Pairs()
 
 
 def added_pairs(one: tuple[Pairs, Pairs], other: tuple[Pairs, Pairs]) -> tuple[Pairs, Pairs]:
-    """The sums over both."""
     return one[0].plus(other[0]), one[1].plus(other[1])
 
 
@@ -131,43 +111,31 @@ def _merge_fields(counts: Any, other: Any) -> None:
 
 @dataclass(slots=True)
 class CardCounts:
-    """How often a player held some kind of hand, and how it fared with it.
-
-    Attributes:
-        hands: how often.
-        won: how often it won part of the pot.
-        net: chips won or lost.
-    """
+    """How often a player held some kind of hand, how often it won part of the pot with it, and the net chips."""
 
     hands: int = 0
     won: int = 0
     net: float = 0.0
 
     def add(self, value: float, has_won: bool) -> None:
-        """Count one hand."""
         self.hands += 1
         self.won += has_won
         self.net += value
 
     def merge(self, other: CardCounts) -> None:
-        """Count in what another has counted."""
         _merge_fields(self, other)
 
 
 @dataclass(slots=True)
 class PositionCounts:
-    """One player in one position of one game.
+    """One player in one position of one game; amounts are in chips.
 
     Attributes:
-        hands: dealt in.
-        net: chips.
         squares: the sum of the squares of each hand's chips.
         luck: chips that all-in hands brought beyond their expectation.
         luck_squares: the sum of the squares of what each hand brought, less that of their expectations.
         adjusted_hands: hands counted at their expectation.
-        showdown_net: chips from hands with a showdown the player was in.
-        showdowns_won: showdowns in which it won part of the pot.
-        flops_won: those of them that came after a flop.
+        showdowns_won: showdowns in which it won part of the pot; `flops_won`: those of them that came after a flop.
         pairs: of hands of one deal, in big blinds: their winnings, and these with all-in hands at their expectation.
         row: what follows from the betting; see `logs.tracker.hand_facts.Place`.
     """
@@ -185,7 +153,6 @@ class PositionCounts:
     row: list[int] = field(default_factory=lambda: [0] * WIDTH)
 
     def merge(self, other: PositionCounts) -> None:
-        """Count in what another has counted."""
         row = [one + more for one, more in zip(self.row, other.row, strict=True)]
         pairs = added_pairs(self.pairs, other.pairs)
         _merge_fields(self, other)
@@ -193,12 +160,7 @@ class PositionCounts:
 
 
 def winnings(parts: Iterable[tuple[int, PositionCounts]], pairs: tuple[Pairs, Pairs]) -> Sums:
-    """The winnings over some positions of some games.
-
-    Args:
-        parts: the big blind of each game in chips, and the counters.
-        pairs: of all these hands.
-    """
+    """The winnings over positions of games, each with its big blind in chips; `pairs` are of all these hands."""
     hands, net, squares, expected, expected_squares, showdown = 0, 0.0, 0.0, 0.0, 0.0, 0.0
     for blind, seat in parts:
         area = blind * blind
@@ -213,13 +175,8 @@ def winnings(parts: Iterable[tuple[int, PositionCounts]], pairs: tuple[Pairs, Pa
 
 
 class PlayerCounts:
-    """One player in one game.
-
-    Attributes:
-        positions: by position.
-        starting_hands: by class of hole cards; empty outside hold'em.
-        final_hands: by category, at showdowns.
-        river_hands: by category, wherever the player saw the river.
+    """One player in one game: by position, by class of hole cards (empty outside hold'em), and by category of the final
+    hand at showdowns and on the river.
     """
 
     __slots__ = ("final_hands", "positions", "river_hands", "starting_hands")
@@ -232,7 +189,6 @@ class PlayerCounts:
         self.river_hands = [CardCounts() for _ in Category] if holdem else []
 
     def merge(self, other: PlayerCounts) -> None:
-        """Count in what another has counted."""
         for name in PlayerCounts.__slots__:
             for one, more in zip(getattr(self, name), getattr(other, name), strict=True):
                 one.merge(more)
@@ -240,13 +196,8 @@ class PlayerCounts:
 
 @dataclass(slots=True)
 class AnswerCounts:
-    """How long a player's answers took, and its number of comments.
-
-    Attributes:
-        actions: with a known time.
-        used_us: their time in all.
-        longest_us: the longest one's.
-        comments: comment lines sent.
+    """The times of a player's answers, in all and the longest, and its number of comments; `actions` are those with a
+    known time.
     """
 
     actions: int = 0
@@ -255,7 +206,6 @@ class AnswerCounts:
     comments: int = 0
 
     def merge(self, other: AnswerCounts) -> None:
-        """Count in what another has counted."""
         longest_us = max(self.longest_us, other.longest_us)
         _merge_fields(self, other)
         self.longest_us = longest_us
@@ -291,12 +241,8 @@ class PlayerCurve:
         self._thin(sums.hands)
 
     def merge(self, before: Sums, other: PlayerCurve, hands: int) -> None:
-        """Append the curve of the hands that followed.
-
-        Args:
-            before: the sums after all hands of this curve.
-            other: the other curve, which starts from zero.
-            hands: of both curves.
+        """Append the curve of hands that followed, which starts from zero; `before` are the sums after all hands of
+        this curve, `hands` counts both.
         """
         if before.hands and (not self.points or self.points[-1].hands < before.hands):
             self.points.append(before)

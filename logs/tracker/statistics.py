@@ -313,11 +313,8 @@ def _bot(counts: HandCounts, name: str) -> BotStatistics:
 
 
 def _play(parts: _Parts, sums: Sums | None = None) -> PlayStatistics:
-    """The statistics of one bot in some positions of some games.
-
-    Args:
-        parts: its counters there.
-        sums: its winnings there; None adds them up, with the deals of each part for themselves.
+    """The statistics of one bot from its counters in some positions of some games; without `sums`, the winnings are
+    added up with the deals of each part for themselves.
     """
     if sums is None:
         pairs = reduce(added_pairs, [position.pairs for _, position in parts], NO_PAIRS)

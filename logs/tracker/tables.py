@@ -47,12 +47,7 @@ _IN_POSITION: Final = (
 
 
 def text_of(play: PlayStatistics, key: str) -> str:
-    """A figure for people.
-
-    Args:
-        play: of a bot, over all its hands or in one position.
-        key: of a statistic.
-    """
+    """A figure for people, by the key of a statistic."""
     value = getattr(play, key, None)
     match value:
         case None:

@@ -128,7 +128,8 @@ def _row(group: str, who: str, rates: Sequence[float], ours: Sequence[float] | N
 
 def _export(log: Path, folder: Path) -> None:
     exporter = Exporter(POKERSTARS, folder, force=True)
-    exporter.write_all(read_log(log))
+    for record in read_log(log):
+        exporter.write(record)
     exporter.close()
 
 

@@ -18,6 +18,8 @@ import pytest
 from engine import Deal, Game, Seat, betting_start, deals, hand_values
 from logs import HandRecord, PlayerComment, Times, format_header, format_score_line, format_state_line
 from logs.acpc_log.reader import read_log
+from logs.formats import ExportOptions
+from logs.ohh import OHH
 from protocol import find_game, parse_game_definition
 from tests.engine.strategies import random_action
 
@@ -123,6 +125,11 @@ def as_seen(record: HandRecord) -> HandRecord:
     """What a log keeps of a hand: the board as far as it was seen, neither times nor comments."""
     board = tuple(card for cards in record.board_by_round for card in cards)
     return dataclasses.replace(record, deal=Deal(record.deal.hole_cards, board), times=(), comments=())
+
+
+def format_ohh(hand: HandRecord, options: ExportOptions | None = None) -> str:
+    """A hand of a match of its own as a line of Open Hand History, without the blank line behind it."""
+    return OHH.start(hand, options or ExportOptions()).write(hand, 0).removesuffix("\n")
 
 
 @cache

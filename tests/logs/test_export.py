@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -23,12 +24,17 @@ def hands(name: str, count: int, seed: int = 1) -> list[HandRecord]:
     return random_hands(find_game(name)[1], count, seed)
 
 
+def write_all(exporter: Exporter, records: Iterable[HandRecord]) -> None:
+    for record in records:
+        exporter.write(record)
+
+
 @pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 @pytest.mark.parametrize("name", ["limit", "nolimit", "limit3", "nolimit6", "limit10"])
 def test_every_hand_is_written(tmp_path: Path, format_: ExportFormat, name: str) -> None:
     records = hands(name, 30)
     exporter = Exporter(format_, tmp_path / "new" / "folder")
-    exporter.write_all(records)
+    write_all(exporter, records)
     exporter.close()
     (path,) = exporter.paths
     text = path.read_bytes().decode("utf-8")
@@ -48,7 +54,7 @@ def test_hands_are_on_disk_as_they_come(tmp_path: Path) -> None:
 @pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 def test_a_file_that_is_there_is_not_touched(tmp_path: Path, format_: ExportFormat) -> None:
     first = Exporter(format_, tmp_path)
-    first.write_all(hands("limit", 3))
+    write_all(first, hands("limit", 3))
     first.close()
     before = first.paths[0].read_bytes()
     again = Exporter(format_, tmp_path)
@@ -56,7 +62,7 @@ def test_a_file_that_is_there_is_not_touched(tmp_path: Path, format_: ExportForm
         again.write(hands("limit", 3)[0])
     assert first.paths[0].read_bytes() == before
     forced = Exporter(format_, tmp_path, force=True)
-    forced.write_all(hands("limit", 3))
+    write_all(forced, hands("limit", 3))
     forced.close()
     assert first.paths[0].read_bytes() == before
 
@@ -72,7 +78,7 @@ def test_a_game_that_a_format_does_not_have(tmp_path: Path, format_: ExportForma
 def test_hands_of_other_games_are_left_out_where_every_hand_is_a_game_of_its_own(tmp_path: Path) -> None:
     some, others = hands("limit", 3), [replace(record, match_name="match") for record in hands("kuhn", 2)]
     exporter = Exporter(PHH, tmp_path, skips_games=True)
-    exporter.write_all([*others, *some, *others, *some])
+    write_all(exporter, [*others, *some, *others, *some])
     exporter.close()
     assert (exporter.hands, exporter.skipped) == (6, 4)
     assert "4 hands cannot be written as PHH: PHH holds hold'em only" in exporter.not_written()
@@ -83,7 +89,7 @@ def test_hands_of_other_games_are_left_out_where_every_hand_is_a_game_of_its_own
 def test_several_matches_are_several_files(tmp_path: Path) -> None:
     exporter = Exporter(POKERSTARS, tmp_path)
     some, others = hands("limit", 3), [replace(record, match_name="other") for record in hands("limit", 2)]
-    exporter.write_all([*some, *others, *some])
+    write_all(exporter, [*some, *others, *some])
     exporter.close()
     assert len(exporter.paths) == 2
     assert exporter.hands == 8
@@ -95,7 +101,7 @@ def test_hands_of_phh_files_are_numbered_on(tmp_path: Path) -> None:
     exporter = Exporter(PHH, tmp_path)
     some = hands("nolimit", 3)
     other = [replace(record, match_name="other") for record in some]
-    exporter.write_all([*some, *other, *some])
+    write_all(exporter, [*some, *other, *some])
     exporter.close()
     assert len(list(read_phh(exporter.paths[0], strict=True))) == 6
 
@@ -127,7 +133,7 @@ def test_options_reach_the_formats(tmp_path: Path) -> None:
     texts = []
     for format_ in FORMATS.values():
         exporter = Exporter(format_, tmp_path, options)
-        exporter.write_all([replace(record, names_by_seat=("A", "B")) for record in hands("limit", 20)])
+        write_all(exporter, [replace(record, names_by_seat=("A", "B")) for record in hands("limit", 20)])
         exporter.close()
         texts.append(exporter.paths[0].read_text("utf-8"))
     stars, phh, ohh = texts
@@ -183,12 +189,12 @@ def test_phh_shows_all_known_cards_unless_a_hero_is_asked_for(tmp_path: Path) ->
 
     def cards(folder: str, options: ExportOptions) -> list[int]:
         exporter = Exporter(PHH, tmp_path / folder, options)
-        exporter.write_all(records)
+        write_all(exporter, records)
         exporter.close()
         return [sum(map(bool, record.deal.hole_cards)) for record in read_phh(exporter.paths[0], strict=True)]
 
     assert set(cards("all", ExportOptions(default_hero="Ann"))) == {3}
     assert min(cards("one", ExportOptions(hero="Ann"))) == 1
     stars = Exporter(POKERSTARS, tmp_path / "stars", ExportOptions(default_hero="Ann"))
-    stars.write_all(records)
+    write_all(stars, records)
     assert stars.paths[0].read_text("ascii").count("Dealt to Ann") == 20

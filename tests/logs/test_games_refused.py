@@ -9,11 +9,10 @@ import pytest
 
 from logs import HandRecord
 from logs.errors import UnsupportedGameError
-from logs.ohh import format_ohh
 from logs.phh import format_phh
 from logs.pokerstars import format_pokerstars
 from protocol import find_game
-from tests.logs.hands import TOYS, random_hands
+from tests.logs.hands import TOYS, format_ohh, random_hands
 
 FORMATS = [(format_pokerstars, "PokerStars hand history"), (format_ohh, "Open Hand History")]
 

@@ -11,11 +11,10 @@ import pytest
 from engine.holdem import opening_position
 from logs.errors import UnsupportedGameError
 from logs.formats import check_holdem, shown_stacks, usual_blinds
-from logs.ohh import format_ohh
 from logs.phh import format_phh
 from logs.pokerstars import format_pokerstars
 from protocol import find_game, parse_game_definition
-from tests.logs.hands import DATA, HOLDEM, TOYS, random_hands
+from tests.logs.hands import DATA, HOLDEM, TOYS, format_ohh, random_hands
 
 
 @pytest.mark.parametrize("name", HOLDEM)

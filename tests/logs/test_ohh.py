@@ -14,13 +14,14 @@ import pytest
 from engine import CARD_TEXTS, Game
 from logs import HandRecord, Times
 from logs.errors import LogsError
+from logs.export import match_texts
 from logs.formats import ExportOptions
-from logs.ohh import format_ohh, format_ohh_file
+from logs.ohh import OHH
 from logs.phh import format_phh, format_phhs, read_phh
 from logs.pokerstars import format_pokerstars_file
 from protocol import find_game
 from tests.logs.acpc_log.test_writer import record
-from tests.logs.hands import HOLDEM, T0, random_hands, recorded_hands
+from tests.logs.hands import HOLDEM, T0, format_ohh, random_hands, recorded_hands
 
 # ---- the fields, as hh-specs.handhistory.org has them (1.4.7)
 
@@ -418,8 +419,9 @@ def test_matches_of_other_cards_or_times_have_other_numbers() -> None:
 
 
 def numbers_of(hands: Iterable[HandRecord], **options: Any) -> list[str]:
-    texts = format_ohh_file(hands, ExportOptions(**options))
-    return [json.loads(text)["ohh"]["game_number"] for text in texts]
+    hands = list(hands)
+    writer = OHH.start(hands[0], ExportOptions(**options))
+    return [json.loads(writer.write(hand, 0))["ohh"]["game_number"] for hand in hands]
 
 
 def test_hands_without_times_follow_each_other_by_a_second() -> None:
@@ -443,12 +445,15 @@ def test_texts_are_given_or_taken_from_the_match() -> None:
 
 def test_a_file_has_one_blank_line_between_hands() -> None:
     hands = random_hands("nolimit", 4)
-    text = "".join(format_ohh_file(hands))
     same = ExportOptions(match_id="m")
-    assert "".join(format_ohh_file(hands, same)) == "\n".join(format_ohh(hand, same) for hand in hands)
-    assert [json.loads(part)["ohh"]["game_number"][-1] for part in text.split("\n\n")] == ["0", "1", "2", "3"]
-    assert "".join(format_ohh_file([])) == ""
-    assert "".join(format_ohh_file(hands[:1])) == format_ohh(hands[0])
+    text = "".join(match_texts(OHH, hands, same))
+    assert text == "".join(format_ohh(hand, same) + "\n" for hand in hands)
+    assert [json.loads(part)["ohh"]["game_number"][-1] for part in text.removesuffix("\n\n").split("\n\n")] == [
+        "0",
+        "1",
+        "2",
+        "3",
+    ]
 
 
 # ---- rake

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logs.formats import ExportOptions, Rake, split_by_weight
-from logs.ohh import format_ohh
-from tests.logs.hands import random_hands
+from tests.logs.hands import format_ohh, random_hands
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from logs import HandRecord, Times
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError, UnsupportedGameError
 from logs.formats import ExportOptions, Rake
-from logs.ohh import format_ohh
 from logs.pokerstars import PokerStarsWriter, format_pokerstars, format_pokerstars_file
 from logs.pokerstars import writer as writer_module
 from protocol import find_game
@@ -414,6 +413,6 @@ def test_a_raise_that_lowers_the_bet_is_refused() -> None:
 def test_a_last_player_with_chips_is_not_asked() -> None:
     """The ACPC lets him check when the others are all-in for no more than his blind; a card room does not."""
     hand = made_hand("nolimit", "c///", "9s9d AdKc", "2h7d3s 4s Qc", stacks=(20000, 50))
-    assert '"action":"Check"' in format_ohh(hand)
+    assert '"action":"Check"' in sample.format_ohh(hand)
     assert "checks" not in format_pokerstars(hand)
     checked([hand])
