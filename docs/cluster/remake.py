@@ -1,4 +1,4 @@
-"""Measure what `docs/cluster.md` says of a cluster, and write it into the page.
+"""Measure what `docs/benchmarks.md` shows of a cluster, and write it into the page.
 
     python docs/cluster/remake.py
 
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "cluster.md"
+PAGE: Final = HERE.parent / "benchmarks.md"
 MEASURED: Final = HERE / "measured.json"
 
 HANDS: Final = 500

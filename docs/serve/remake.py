@@ -1,4 +1,4 @@
-"""Measure what `docs/operate.md` shows of a server's capacity, and write it into the page.
+"""Measure what `docs/benchmarks.md` shows of a server's capacity, and write it into the page.
 
     python docs/serve/remake.py [--rounds N] [--seconds S] [--calls N]
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "operate.md"
+PAGE: Final = HERE.parent / "benchmarks.md"
 MEASURED: Final = HERE / "measured.json"
 ASKED: Final = {"bots": 200, "seconds": 10.0, "rounds": 3, "calls": 100, "runs": 50_000}
 
