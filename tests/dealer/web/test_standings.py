@@ -96,11 +96,14 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     async def talk(one: Visit) -> None:
         for last in ("folding", "raising"):
             await _finished(one, await _submit(one, game="kuhn3", players=["random", "calling", last], hands=150))
+        # Every bot with every other that it has met, all but folding with raising, once both runs are rated.
+        cells: list[tuple[str, str, str]] = []
         async with asyncio.timeout(PATIENCE_S):
-            while "2 tables, one by one" not in (page := (await one.browser.get("/standings/kuhn3")).text):
+            while len(cells) < 10:
                 await asyncio.sleep(0.1)
-        cells = re.findall(r'<a href="(/tables/[^"]+with=[^"]+)" aria-label="([^"]+)">([^<]+)</a>', page)
-        # Every bot with every other that it has met: all but folding with raising.
+                page = (await one.browser.get("/standings/kuhn3")).text
+                cells = re.findall(r'<a href="(/tables/[^"]+with=[^"]+)" aria-label="([^"]+)">([^<]+)</a>', page)
+        assert "2 tables, one by one" in page
         assert len(cells) == 10
         ((path, _, cell),) = (one for one in cells if one[1].startswith("calling at the tables with random "))
         both = (await one.browser.get(path.replace("&amp;", "&"))).text
