@@ -30,12 +30,12 @@ def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_pat
         for width in SIZES:
             with opened(browser, width=width, scheme=scheme) as page:
                 log_in(page, server)
-                page.goto(f"{server.address}mine")
+                page.goto(f"{server.address}account")
                 page.get_by_label("What a new token is for").fill(EVIL.replace("\u202e", ""))
                 page.get_by_role("button", name="Make a token").click()
                 page.get_by_text("It is not kept").wait_for()
                 assert judged(page) == []
-                page.goto(f"{server.address}mine/request?game=kuhn.limit.2p")
+                page.goto(f"{server.address}account/request?game=kuhn.limit.2p")
                 assert judged(page) == []
                 page.get_by_label("Player 1").select_option("calling")
                 page.get_by_label("Player 2").select_option("random")
