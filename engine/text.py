@@ -41,3 +41,12 @@ def escaped(text: str, kept: str = "", *, most: int | None = None) -> str:
 def printable(text: str, most: int | None = None) -> str:
     """The text in a line of a protocol: ``?`` in place of what cannot be printed, at most `most` characters."""
     return "".join(char if char.isprintable() else "?" for char in text[:most])
+
+
+def duration(seconds: float) -> str:
+    """A time in words: ``5 s``, ``2 min 05 s``, ``1 h 20 min``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours:,} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -5,8 +5,7 @@
 
 `hand_events` gives what has happened in order, at a table, in a replay, in a terminal. A view follows from the events
 up to it and from the betting; nothing is counted a second time. It holds only the cards that it is given: for a player
-who must not see a card, views are made without it. `replayed` is the same for a page that lists a finished hand step by
-step.
+who must not see a card, views are made without it.
 """
 
 from __future__ import annotations
@@ -354,9 +353,7 @@ class _Table:
             case Posted(chips=chips):
                 self.put_in(at, chips, chips, words)
             case Acted(added=added, street_total=street_total):
-                after = self.state.after_many((self.actions[self.acted],))
-                assert after is not None, "the actions of a betting are legal"
-                self.state = after
+                self.state = self.state.after_played(self.actions[self.acted])
                 self.acted += 1
                 self.put_in(at, added, street_total, words)
                 has_folded = bool(self.state.folded >> at & 1)
@@ -427,96 +424,3 @@ def _views(
         last_words = [words for at, comments in sorted(comments_at.items()) if at >= table.acted for words in comments]
         found[-1] = replace(end, seats=seats, comments=(*end.comments, *last_words))
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class SeatView:
-    """A player at the table, with its position (SB, BB, BTN), net chips, and stack before the hand: 0 in limit games,
-    where it does not matter.
-    """
-
-    name: str
-    position: str
-    stack: int
-    cards: tuple[str, ...]
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayStep:
-    """One thing that happened.
-
-    Attributes:
-        name: the player; empty where a street or the showdown begins.
-        pot: chips in the pot afterwards.
-        comments: names and texts of the players' comments since the previous step.
-        time_ms: of the answer; None if unknown.
-    """
-
-    name: str
-    words: str
-    cards: tuple[str, ...]
-    pot: int
-    comments: tuple[tuple[str, str], ...]
-    time_ms: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayedHand:
-    """A hand step by step, its seats in the order of positions; `last_words` are the comments after the last action."""
-
-    match_name: str
-    number: int
-    pot_in_blinds: float
-    seats: tuple[SeatView, ...]
-    steps: tuple[ReplayStep, ...]
-    last_words: tuple[tuple[str, str], ...]
-
-
-def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
-    """A hand as a page shows it."""
-    game = record.game
-    names = list(map(shown, record.names))
-    places = position_names(game)
-    seats = tuple(
-        SeatView(names[p], places[p], 0 if game.is_limit else game.stacks[p], _texts(hole), record.values[p])
-        for p, hole in enumerate(record.deal.hole_cards)
-    )
-    comments_at = _comments_by_action(record)
-    acted = 0
-    times_ms = [(received_us - sent_us) / 1000 for sent_us, received_us in record.times]
-    steps: list[ReplayStep] = []
-    pot = 0
-    showdown_begun = False
-    for event in events_of(record):
-        if isinstance(event, Dealt):
-            steps.append(ReplayStep("", round_names(game)[event.round], _texts(event.cards), pot, (), None))
-            continue
-        name = names[event.position]
-        if isinstance(event, Shown):
-            if not showdown_begun:
-                steps.append(ReplayStep("", "showdown", (), pot, (), None))
-                showdown_begun = True
-            steps.append(ReplayStep(name, _shows(event), _texts(event.cards), pot, (), None))
-            continue
-        words = action_words(event, game)
-        if isinstance(event, Acted):
-            pot += event.added
-            time_ms = times_ms[acted] if acted < len(times_ms) else None
-            steps.append(ReplayStep(name, words, (), pot, tuple(comments_at.get(acted, ())), time_ms))
-            acted += 1
-            continue
-        pot += event.chips if isinstance(event, Posted) else 0
-        pot -= event.chips if isinstance(event, Returned) else 0
-        steps.append(ReplayStep(name, words, (), pot, (), None))
-    last_words = tuple(words for at, comments in sorted(comments_at.items()) if at >= acted for words in comments)
-    return ReplayedHand(shown(record.match_name), record.hand_number, pot_in_blinds, seats, tuple(steps), last_words)
-
-
-def _shows(event: Shown) -> str:
-    """What a player does at the showdown: ``shows a pair of Kings``, in hold'em."""
-    return " ".join(filter(None, ("shows", event.strength))) if event.cards else "does not show"
-
-
-def _texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
-    return tuple(CARD_TEXTS[card] for card in cards)

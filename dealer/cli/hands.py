@@ -9,9 +9,11 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
+from engine import CARD_TEXTS
+from engine.text import shown
 from logs.contest_scores import largest_losses
 from logs.record import HandRecord
-from logs.view import replayed
+from logs.view import views_of
 
 
 @takes_options
@@ -55,16 +57,14 @@ def hands(
 
 def hand_text(record: HandRecord) -> str:
     """A hand as lines of text, the last one blank."""
-    hand = replayed(record, record.betting.pot / max(1, max(record.game.blinds)))
-    width = max(len(seat.name) for seat in hand.seats)
-    lines = [f"{hand.match_name}, hand {hand.number}"]
-    for seat in hand.seats:
-        cards = " ".join(seat.cards) or "?"
-        lines.append(f"  {seat.position:<4} {seat.name:<{width}}  {cards:<5}  {seat.value:+,.10g}")
-    for step in hand.steps:
-        if not step.name:
-            lines.append(f"  {step.words}{': ' if step.cards else ''}{' '.join(step.cards)} (pot {step.pot:,})")
-        else:
-            lines.append(f"    {step.name:<{width}}  {step.words}")
-        lines += [f"    {'':<{width}}  {name}: {text}" for name, text in step.comments]
+    views = views_of(record)
+    seats = views[-1].seats
+    width = max(len(seat.name) for seat in seats)
+    lines = [f"{shown(record.match_name)}, hand {record.hand_number}"]
+    for seat in seats:
+        cards = " ".join(CARD_TEXTS[card] for card in seat.cards) or "?"
+        lines.append(f"  {seat.place:<4} {seat.name:<{width}}  {cards:<5}  {seat.value:+,.10g}")
+    for view in views:
+        lines += [f"  {view.words} (pot {view.pot:,})" if view.begins_round else f"    {view.words}"]
+        lines += [f"      {name}: {text}" for name, text in view.comments]
     return "\n".join([*lines, ""])

@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from dealer.cli.console import Terminal
+from engine.text import duration
 
 _QUIET_S = 0.5
 _REDRAW_S = 0.1
@@ -88,11 +89,3 @@ def showing_progress(terminal: Terminal, what: str) -> Iterator[ShowProgress]:
 def time_left(seconds: float | None) -> str:
     """The time left, to follow a count: ``, 5 s left``; empty where it is unknown."""
     return "" if seconds is None else f", {duration(seconds)} left"
-
-
-def duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours:,} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

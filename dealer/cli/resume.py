@@ -10,10 +10,11 @@ import typer
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.running import resume_and_show
-from dealer.cli.runs import run_argument, unfinished_runs
+from dealer.cli.runs import run_argument
 from dealer.cli.table import play_seat
 from dealer.library import Run, reopen
 from dealer.person.terminal import Face
+from dealer.run.listing import unfinished_runs
 
 
 def resume(

@@ -18,7 +18,7 @@ from rich.text import Text
 from bots.workers import Workers, cluster_workers
 from dealer.cli.console import Terminal, abort, check_writable, on_stop, write_file
 from dealer.cli.options import RunOptions, warning_text
-from dealer.cli.progress import LiveLine, duration
+from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import AnyResult, Run, new_play, new_tournament
@@ -34,7 +34,7 @@ from dealer.run.settings import Command, RunSettings, read_config, user_defaults
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
-from engine.text import count_of
+from engine.text import count_of, duration
 from logs.estimation.mean import signed
 from protocol.game_definition import short_name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import csv
 import getpass
 import sys
 from dataclasses import replace
@@ -112,8 +113,12 @@ def start(
 @app.command()
 def user(
     context: typer.Context,
-    name: _Name,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of users.")] = None,
     data: _Data = _DATA,
+    csv_file: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="A CSV file of users: its column 'name', or its first column."),
+    ] = None,
     scopes: Annotated[
         str,
         typer.Option(
@@ -121,17 +126,27 @@ def user(
         ),
     ] = "read,play",
 ) -> None:
-    """Create a user and print its token, also before the first start; an existing user gets another token."""
+    """Create users and print their tokens, also before the first start; an existing user gets another token."""
     terminal, wanted = context.ensure_object(Terminal), _scopes(scopes)
-    _checked_name(name)
+    every = [*(names or ()), *(() if csv_file is None else _names_in(csv_file))]
+    if not every:
+        abort("give the name of a user, or a file of names with --csv")
+    for name in every:
+        _checked_name(name)
+    if repeated := [name for name in dict.fromkeys(every) if every.count(name) > 1]:
+        abort(f"{repeated[0]} is named more than once; no user was created")
     try:
         data.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         abort(f"cannot make the folder {data}: {error.strerror}")
     with contextlib.closing(Store(data / DATABASE_NAME)) as store:
-        token = store.write_now(lambda db: add_token(db, add_user(db, name), wanted))
-    terminal.print(f"{name} {token}")
-    terminal.note("This is the login. The token is not stored and cannot be shown again.")
+        tokens = store.write_now(lambda db: [add_token(db, add_user(db, name), wanted) for name in every])
+    for name, token in zip(every, tokens, strict=True):
+        terminal.print(f"{name} {token}")
+    if len(every) == 1:
+        terminal.note("This is the login. The token is not stored and cannot be shown again.")
+    else:
+        terminal.note("These are the logins. The tokens are not stored and cannot be shown again.")
 
 
 @app.command()
@@ -204,6 +219,20 @@ def _checked_name(name: str) -> None:
         abort(f"a user's name is one word of at most {_MOST_NAME_LETTERS} letters")
     if is_reserved(name):
         abort(f"no user can be called {name}: the server uses this name itself; choose another")
+
+
+def _names_in(path: Path) -> list[str]:
+    """The names in a CSV file, with or without a header."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        abort(f"{path}: {getattr(error, 'strerror', None) or error}")
+    head = [cell.strip().lower() for cell in rows[0]] if rows else []
+    column = head.index("name") if "name" in head else 0
+    if short := [number for number, row in enumerate(rows, 1) if len(row) <= column]:
+        abort(f"{path}: row {short[0]} has no name")
+    return [row[column].strip() for row in rows[1 if "name" in head else 0 :]]
 
 
 def _is_known(store: Store, name: str) -> bool:

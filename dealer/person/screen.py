@@ -17,10 +17,11 @@ from rich.text import Text
 from bots.human import MOVED, Choices, Scene, Score, in_words, possible
 from dealer.person.sentences import result_sentence, score_remark, score_text, signed_chips
 from dealer.person.styles import Styles
-from engine import Card, Game, Move, parse_cards
+from engine import Game, Move
 from engine.text import count_of, shown
 from logs import HandRecord
-from logs.view import Acted, Dealt, HandEvent, PlayerView, replayed
+from logs.poker_table.faces import with_symbols
+from logs.view import Acted, Dealt, HandEvent, PlayerView, views_of
 
 _BOXED_FROM: Final = 60
 """Cards are drawn as boxes from this width on,"""
@@ -220,21 +221,12 @@ def all_cards_lines(record: HandRecord, styles: Styles) -> list[Text]:
 
 def replay_lines(record: HandRecord, styles: Styles) -> list[Text]:
     """A finished hand again, with the bots' comments on their actions and the cards of all players."""
-    hand = replayed(record, record.betting.pot / record.game.big_blind)
     lines = [_rule(f"hand {record.hand_number} again", "", styles), *all_cards_lines(record, styles)]
-    for step in hand.steps:
-        for name, text in step.comments:
+    for view in views_of(record):
+        words = view.words if styles.is_ascii else with_symbols(view.words)
+        lines += (
+            wrapped(f"{words} (pot {view.pot:,})", styles) if view.begins_round else wrapped(words, styles, _INDENT)
+        )
+        for name, text in view.comments:
             lines += wrapped(f"{name}: {text}", styles, 2 * _INDENT)
-        if step.name:
-            shows = f": {styles.cards_text(_cards(step.cards))}" if step.cards else ""
-            lines += wrapped(f"{step.name} {step.words}{shows}", styles, _INDENT)
-        else:
-            cards = f": {styles.cards_text(_cards(step.cards))}" if step.cards else ""
-            lines += wrapped(f"{step.words.capitalize()}{cards} (pot {step.pot:,})", styles)
-    for name, text in hand.last_words:
-        lines += wrapped(f"{name}: {text}", styles, 2 * _INDENT)
     return lines
-
-
-def _cards(texts: Sequence[str]) -> tuple[Card, ...]:
-    return parse_cards("".join(texts))

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from engine import CARD_TEXTS, Card
 from engine.cards import suit_of
+from logs.poker_table.faces import SYMBOLS
 
-_SYMBOLS: Final = "♣♦♥♠"
 _OTHERS: Final = "─│┌┐└┘·…"
 _TWO_COLOURS: Final = ("bold", "bold bright_red", "bold bright_red", "bold")
 _FOUR_COLOURS: Final = ("bold green", "bold bright_blue", "bold bright_red", "bold")
@@ -60,7 +60,7 @@ class Styles:
     def card_text(self, card: Card) -> str:
         """A card in two characters."""
         text = CARD_TEXTS[card]
-        return text if self.is_ascii else text[0] + _SYMBOLS[suit_of(card)]
+        return text if self.is_ascii else text[0] + SYMBOLS[suit_of(card)]
 
     def cards_text(self, cards: Sequence[Card]) -> str:
         """Cards in one line, without colours."""
@@ -71,7 +71,7 @@ class Styles:
         if self.is_ascii:
             return Text(text.replace("±", "+/-").encode("ascii", "replace").decode())
         line = Text(text)
-        for suit, symbol in enumerate(_SYMBOLS):
+        for suit, symbol in enumerate(SYMBOLS):
             line.highlight_regex(f"[2-9TJQKA]{symbol}", self.style(suit))
         return line
 
@@ -94,7 +94,7 @@ def styles_of(console: Console, *, has_four_colours: bool = False) -> Styles:
     """What a console can draw now: its window may have another size than a moment ago."""
     width = console.width if console.is_terminal else _WIDTH_OF_PIPES
     try:
-        (_SYMBOLS + _OTHERS).encode(console.encoding)
+        (SYMBOLS + _OTHERS).encode(console.encoding)
     except (UnicodeEncodeError, LookupError):
         is_ascii = True
     else:

@@ -127,8 +127,13 @@ class Service:
             while self._tasks or self._closing:
                 await asyncio.wait([*self._tasks.values(), *self._closing])
 
+    @property
+    def has_room(self) -> bool:
+        """Whether enough of the disk is free for a run to start."""
+        return self._disk.has_room
+
     def _next(self) -> WaitingJob | None:
-        if not self._disk.has_room:
+        if not self.has_room:
             return None
         chosen = next_job(self._waiting(), self._slots, self.settings.limits)
         return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen

@@ -189,6 +189,9 @@ class WebSettings:
     proxies: Annotated[
         tuple[_Network, ...], "addresses or networks of proxies whose X-Forwarded-For and -Proto are trusted", _Listed
     ] = ()
+    metrics_from: Annotated[
+        tuple[_Network, ...], "addresses or networks that may read /metrics, in the format of Prometheus", _Listed
+    ] = ("127.0.0.1/32", "::1/128")
     session_days: Annotated[_Days, "until an unused login expires"] = 14.0
     requests_per_minute: Annotated[_Rate, "of one token, or of one address without a token, to the HTTP API"] = 600
     max_body_bytes: Annotated[_Bytes, "of the body of a request"] = 1_000_000

@@ -40,6 +40,7 @@ from dealer.server.settings import ServerGame
 from dealer.web.security import read_form, set_cookie
 from dealer.web.site import Site
 from dealer.web.visitor import Sessions, visitor_of
+from engine.text import duration
 from protocol.joining import TABLE_TAG
 
 _SEE_OTHER: Final = 303
@@ -140,7 +141,7 @@ class _Account:
         else:
             stands = f"waiting, place {forecast.position}"
             if forecast.starts_in_s is not None:
-                stands += f", starts in about {_duration(forecast.starts_in_s)}"
+                stands += f", starts in about {duration(forecast.starts_in_s)}"
         return {"job": job, "runs": runs, "stands": stands, "is_open": job.is_open}
 
     # ---- requests
@@ -348,12 +349,6 @@ def _number(text: str, what: str) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
         raise ValueError(f"{what}: a whole number from 1, or nothing")
     return int(text)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
-    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def _fault_line(fault: Fault, name: str) -> dict[str, Any]:

@@ -13,20 +13,25 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 
 from dealer.errors import WebError
 from dealer.run.folder import CONFIG_NAME
+from dealer.run.listing import listed_run
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
 from dealer.server.db.records import Run, RunState
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.watching import LiveMatches, WatchedRun
+from dealer.web.figures import Cell, cell_of
 from dealer.web.visitor import Visitor
 from engine.text import shown
+from logs.estimation import Rate
 from logs.hand_source import HandSource, find
+from protocol.game_definition import short_name
 
 RUNS_OF_A_PAGE: Final = 100
 _MOST_OPEN: Final = 32
@@ -66,17 +71,42 @@ class RunEntry:
     """A run in a list.
 
     Attributes:
-        key: of the run. words: what it was, in a sentence.
+        key: of the run.
+        game: its short name; empty where it is not known.
+        players: with what each has won; empty where the words have it.
+        words: the result, or why there is none.
+        deals: played in every seating; None where they are not counted.
+        began_s: in seconds since 1970; None where it is not known.
+        took_s: None for a run that has not ended.
     """
 
     key: str
-    words: str
+    game: str = ""
+    players: tuple[tuple[str, Cell], ...] = ()
+    words: str = ""
+    deals: int | None = None
+    began_s: float | None = None
+    took_s: float | None = None
+
+    @property
+    def began_at(self) -> datetime | None:
+        return None if self.began_s is None else datetime.fromtimestamp(self.began_s, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs a list shows: all, or those of a game, with a bot, of a user, in a state."""
+
+    game: str = ""
+    bot: str = ""
+    user: str = ""
+    state: RunState | None = None
 
 
 class Library(Protocol):
     """Where pages find runs."""
 
-    def runs(self, visitor: Visitor, after: str = "", most: int = RUNS_OF_A_PAGE) -> Sequence[RunEntry]:
+    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> Sequence[RunEntry]:
         """The runs to choose from, so many of them: from the first on, or from the one after a key."""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
@@ -172,13 +202,19 @@ class LocalLibrary:
         """The keys of all runs."""
         return list(self._found())
 
-    def runs(self, visitor: Visitor, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
+    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
         """The runs to choose from, so many of them: from the first on, or from the one after a key."""
         found = self._found()
         keys = list(found)
         if after:
             keys = keys[keys.index(after) + 1 :] if after in found else []
-        return [RunEntry(key, str(found[key])) for key in keys[:most]]
+        return [self._entry(key, found[key]) for key in keys[:most]]
+
+    def _entry(self, key: str, path: Path) -> RunEntry:
+        if not (path / CONFIG_NAME).is_file():
+            return RunEntry(key, words=str(path))
+        listed = listed_run(path)
+        return RunEntry(key, listed.games, words=listed.words, began_s=listed.began_s)
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its key.
@@ -200,9 +236,23 @@ _MOST_DIGITS: Final = 12
 _ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
 
 
-def run_words(run: Run) -> str:
-    """A run in a list: who played what."""
-    return f"{run.game}: {' - '.join(shown(seat.name) for seat in run.seats)}"
+def run_entry(run: Run) -> RunEntry:
+    """A run of a server in a list."""
+    players = []
+    for seat in run.seats:
+        rate = None if seat.mbb_per_game is None else Rate(seat.mbb_per_game, seat.half_width_95, seat.name, "")
+        players.append((shown(seat.name), cell_of(rate)))
+    words = "" if run.state is RunState.FINISHED else run.state.value
+    took_s = None if run.ended_s is None else run.ended_s - run.started_s
+    return RunEntry(
+        str(run.id),
+        short_name(run.game),
+        tuple(players),
+        words,
+        deals=run.duplicates,
+        began_s=run.started_s,
+        took_s=took_s,
+    )
 
 
 def _number(key: str) -> int | None:
@@ -219,14 +269,22 @@ class ServerLibrary:
         self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
         self._lock = threading.Lock()
 
-    def runs(self, visitor: Visitor, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
+    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
         """The newest runs, or those older than the one of a key."""
         before = _number(after)
         if after and before is None:
             return []
-        return [
-            RunEntry(str(run.id), run_words(run)) for run in records.runs(self._parts.store, before=before, most=most)
-        ]
+        games = {short_name(game.name): game.name for game in self._parts.settings.games}
+        found = records.runs(
+            self._parts.store,
+            game=games.get(chosen.game, chosen.game) or None,
+            bot=chosen.bot or None,
+            user=chosen.user or None,
+            state=chosen.state,
+            before=before,
+            most=most,
+        )
+        return [run_entry(run) for run in found]
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its number.

@@ -28,7 +28,6 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
@@ -36,9 +35,10 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.run.results import TournamentResult
+from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.leaks import leak_links
-from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun
+from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, RunFilter, ShownRun
 from dealer.web.site import Site, templates
 from dealer.web.views import (
     contest_of,
@@ -73,8 +73,6 @@ class Pages:
         self._site = site
         self._library = library
         self._counting = counting
-        templates().filters["shown"] = shown
-        templates().filters["svg"] = Markup
         templates().globals["hand_path"] = hand_path
         templates().globals["match_path"] = match_path
         templates().globals["contest_path"] = contest_path
@@ -120,14 +118,28 @@ class Pages:
     # ---- pages
 
     async def runs(self, request: Request) -> Response:
-        """All runs, page by page."""
-        after = request.query_params.get("after", "")
-        entries = await run_in_threadpool(self._library.runs, visitor_of(request), after, RUNS_OF_A_PAGE + 1)
+        """All runs, or those that the query chooses, page by page."""
+        given = request.query_params
+        after, state = given.get("after", ""), given.get("state", "")
+        if state and state not in set(RunState):
+            raise WebError(400, f"A run is {', '.join(RunState)}.")
+        words = {name: given.get(name, "") for name in ("game", "bot", "user")}
+        chosen = RunFilter(**words, state=RunState(state) if state else None)
+        entries = await run_in_threadpool(self._library.runs, chosen, after, RUNS_OF_A_PAGE + 1)
         if len(entries) == 1 and not after and self._site.server is None:
             return RedirectResponse(f"/runs/{quote(entries[0].key, safe='')}", 302)
         shown_here = entries[:RUNS_OF_A_PAGE]
         following = shown_here[-1].key if len(entries) > len(shown_here) else ""
-        return self._site.page(request, "runs.html.jinja", entries=shown_here, is_first=not after, following=following)
+        query = {name: word for name, word in {**words, "state": state}.items() if word}
+        return self._site.page(
+            request,
+            "runs.html.jinja",
+            entries=shown_here,
+            is_first=not after,
+            following=following,
+            query=query,
+            states=list(RunState),
+        )
 
     async def run(self, request: Request) -> Response:
         """A run; one with a single contest is that contest."""
@@ -419,23 +431,26 @@ def _event_routes(library: Library, counting: Counting) -> list[BaseRoute]:
     ]
 
 
-def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> tuple[str, int, tuple[HandView, ...]]:
-    """The newest moment of a match, as far as it may be seen: its name, the hand, its scenes so far.
+def table_now(
+    found: ShownRun, contest: WatchedContest, match: WatchedMatch, *, with_cards: bool = True
+) -> tuple[str, int, tuple[HandView, ...]]:
+    """The newest moment of a match, as far as it may be seen, or without cards: its name, the hand, its scenes so far.
 
     Where only the files of the match are there, it is the last finished hand.
     """
+    with_cards = with_cards and found.sees_cards
     moment = None
     if found.live is not None:
         moment = found.live.moment(contest.game_name, contest.players, match.name)
     if moment is not None:
-        scenes = moment.scenes(with_cards=found.sees_cards)
+        scenes = moment.scenes(with_cards=with_cards)
         return f"{moment.hand_number}-{moment.version}", moment.hand_number, scenes
     count = match.hands.count
     if not count:
         return "0", 0, ()
     number = match.hands.page(count - 1, 1)[0]
     record = match.hands.hand(number)
-    if not found.sees_cards:
+    if not with_cards:
         record = replace(record, deal=Deal(((),) * len(record.names), ()), comments=())
     return f"{number}-{count}", number, views_of(record)
 

@@ -8,12 +8,10 @@ import ipaddress
 from collections.abc import AsyncIterator
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
-from dealer.web import account, leaks, play, replay, standings
+from dealer.web import account, leaks, monitoring, play, replay, standings
 from dealer.web.api import app as api
 from dealer.web.library import Counting, ServerLibrary
 from dealer.web.serving import answering
@@ -55,17 +53,13 @@ def server_routes(
 ) -> list[BaseRoute]:
     """Every address of a server's site but those of the files of its pages."""
 
-    async def front(request: Request) -> Response:
-        web = parts.settings.web
-        return site.page(request, "front.html.jinja", games=parts.settings.games, may_play=web.guests_may_play)
-
     library = ServerLibrary(parts)
     return [
-        Route("/", front),
+        *monitoring.routes(site, parts),
         *api.routes(site),
         *play.routes(site),
         *account.routes(site),
-        *standings.routes(site),
+        *standings.routes(site, parts, library),
         *leaks.routes(site, library),
         *replay.routes(site, library, counting),
         *slumbot.routes(parts, slumbot_sessions),

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -34,8 +35,10 @@ from dealer.server.settings import WebSettings
 from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.tables import TableManager
 from dealer.web.visitor import Sessions, visitor_of
+from engine.text import duration, shown
 from logs.page.templates import template_text
 from logs.poker_table.faces import TABLE_FILTERS
+from protocol.game_definition import short_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +109,26 @@ def templates() -> Environment:
         loader=ChoiceLoader([PackageLoader("dealer.web"), FunctionLoader(template_text)]),
     )
     environment.filters |= TABLE_FILTERS
+    environment.filters |= {"shown": shown, "svg": Markup, "game": short_name, "duration": duration}
     environment.filters["segment"] = lambda text: quote(str(text), safe="")
     return environment
 
 
 _API = "/api/"
 _STATIC: list[str | tuple[str, str]] = [("dealer.web", "static"), ("logs.poker_table", "static")]
+_HEADINGS = {
+    400: "This request cannot be read",
+    401: "Log in to see this",
+    403: "Not allowed",
+    404: "Page not found",
+    405: "Not possible here",
+    409: "Not possible now",
+    410: "No longer available",
+    413: "Too large",
+    429: "Too many requests",
+    500: "The server failed",
+    503: "Try again later",
+}
 _SENTENCES = {
     404: "Page not found.",
     405: "This address does not take that method.",
@@ -190,6 +207,7 @@ def error_answer(site: Site, request: Request, error: WebError) -> Response:
             problem["ratelimit"] = {"key": error.limit, "seconds": error.wait_s}
         answer = JSONResponse(problem, error.status, media_type="application/problem+json")
     else:
+        heading = _HEADINGS.get(error.status, heading)
         answer = site.page(request, "error.html.jinja", status=error.status, heading=heading, sentence=error.sentence)
     answer.headers.update(headers)
     return answer

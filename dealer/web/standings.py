@@ -1,54 +1,73 @@
 """The standings of a server: ratings with their intervals, the crosstable of a game, its pairs and their runs.
 
-/standings              the games
-/standings/GAME         ratings and crosstable
+/                       what is played, the best of each game, the last results
+/standings/GAME         ratings and crosstable; without a game, those of the first
+/bots/GAME/NAME         a bot: its versions, its rating, its opponents, its last runs
 /tables/GAME            of a game of more than two: all tables, or those at which two bots met
 /pairs/GAME/NUMBER      a pair, or a table of more: its runs, those that its first bot lost most on before the others
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.server.db import crosstable, records
-from dealer.server.db.crosstable import Company, Pair, worst_runs
+from dealer.server.db.crosstable import Company, Pair, Rating, worst_runs
+from dealer.server.db.records import Run, RunState
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
+from dealer.web.figures import Cell, cell_of, interval_bars
+from dealer.web.library import ServerLibrary, run_entry
+from dealer.web.replay import table_now
 from dealer.web.site import Site
-from dealer.web.views import Cell, Crosstable, Line, LineUp, cell_of, run_path
+from dealer.web.views import Crosstable, Line, LineUp, run_path
+from dealer.web.visitor import Visitor, visitor_of
 from engine.text import shown
+from logs.errors import LogsError
 from logs.estimation import Rate
+from protocol.game_definition import short_name
 
 _RUNS_OF_A_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50
+_RUNS_OF_A_BOT: Final = 20
+_BEST: Final = 5
+_RUNS_OF_THE_FRONT: Final = 8
+_TABLES_OF_THE_FRONT: Final = 2
 _MOST_DIGITS: Final = 12
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The pages of this room; none for a site without a server."""
-    server = site.server
-    if server is None:
-        return []
+def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[BaseRoute]:
+    """The addresses of these pages."""
 
-    async def games(request: Request) -> Response:
-        names = [game.name for game in server.settings.games]
-        return site.page(request, "standings.html.jinja", games=names, table=None, game=None)
+    async def front(request: Request) -> Response:
+        values = await run_in_threadpool(_front, server, library, visitor_of(request))
+        address = f"{request.url.hostname}:{server.settings.port}"
+        may_play = server.settings.web.guests_may_play
+        return site.page(request, "front.html.jinja", address=address, may_play=may_play, **values)
+
+    async def first(request: Request) -> Response:
+        games = server.settings.games
+        return RedirectResponse(f"/standings/{quote(games[0].name, safe='/')}" if games else "/", 302)
 
     async def game(request: Request) -> Response:
         found = _game(server, request)
-        table, tables = await run_in_threadpool(_table, server, found)
+        values = await run_in_threadpool(_standings, server, found)
         names = [one.name for one in server.settings.games]
-        path = _tables_path(found)
-        return site.page(
-            request, "standings.html.jinja", games=names, table=table, game=found.name, tables=tables, tables_path=path
-        )
+        return site.page(request, "standings.html.jinja", games=names, game=found.name, **values)
+
+    async def bot(request: Request) -> Response:
+        found = _game(server, request)
+        values = await run_in_threadpool(_bot, server, found, request.path_params["name"])
+        return site.page(request, "bot.html.jinja", game=found.name, **values)
 
     async def tables(request: Request) -> Response:
         found = _game(server, request)
@@ -67,7 +86,9 @@ def routes(site: Site) -> list[BaseRoute]:
         return site.page(request, "pair.html.jinja", game=found.name, **values)
 
     return [
-        Route("/standings", games),
+        Route("/", front),
+        Route("/standings", first),
+        Route("/bots/{game:path}/{name}", bot),
         Route("/standings/{game:path}", game),
         Route("/tables/{game:path}", tables),
         Route("/pairs/{game:path}/{number}", pair),
@@ -75,7 +96,8 @@ def routes(site: Site) -> list[BaseRoute]:
 
 
 def _game(server: ServerParts, request: Request) -> ServerGame:
-    found = next((one for one in server.settings.games if one.name == request.path_params["game"]), None)
+    wanted = request.path_params["game"]
+    found = next((one for one in server.settings.games if wanted in (one.name, short_name(one.name))), None)
     if found is None:
         raise WebError(404, "This server does not have that game.")
     return found
@@ -103,20 +125,105 @@ def _name_of(server: ServerParts, version: int) -> str:
     return "?" if bot is None else _name(bot.name, bot.number)
 
 
-def _table(server: ServerParts, game: ServerGame) -> tuple[Crosstable, int]:
-    """The ratings of a game and who won what against, or in the company of, whom; and of more than two, the tables."""
+@dataclass(frozen=True, slots=True)
+class RatingLine:
+    """A bot in the ratings of a game; the bar is its rating as a picture, all of a table on one scale."""
+
+    place: int
+    name: str
+    path: str
+    mean: Cell
+    bar: str
+    deals: int
+    is_provisional: bool
+
+
+def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> list[RatingLine]:
+    bars = interval_bars([(rating.mbb_per_game, rating.half_width_95) for rating in ratings])
+    lines = []
+    for place, (rating, bar) in enumerate(zip(ratings, bars, strict=True), 1):
+        name = _name(rating.bot.name, rating.bot.number)
+        mean = cell_of(Rate(rating.mbb_per_game, rating.half_width_95, name, "the field"))
+        path = f"/bots/{quote(game.name, safe='/')}/{quote(rating.bot.name, safe='')}"
+        deals, is_provisional = rating.duplicates or 0, rating.is_provisional
+        lines.append(RatingLine(place, name, path, mean, bar=bar, deals=deals, is_provisional=is_provisional))
+    return lines
+
+
+def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
+    """What is played now, the best bots of each game, and the last results."""
+    games = []
+    for game in server.settings.games:
+        ratings = crosstable.standings(server.store, game.name)
+        games.append((game, _ratings(game, ratings)[:_BEST], len(ratings)))
+    playing = records.runs(server.store, state=RunState.RUNNING, most=_RUNS_OF_THE_FRONT)
+    ended = records.runs(server.store, state=RunState.FINISHED, most=_RUNS_OF_THE_FRONT)
+    return {
+        "games": games,
+        "playing": list(map(run_entry, playing)),
+        "ended": list(map(run_entry, ended)),
+        "tables": [table for run in playing[:_TABLES_OF_THE_FRONT] if (table := _thumbnail(library, run, visitor))],
+    }
+
+
+def _thumbnail(library: ServerLibrary, run: Run, visitor: Visitor) -> dict[str, Any] | None:
+    """The table of a run that is being played; None before its first hand."""
+    try:
+        found = library.open(str(run.id), visitor)
+    except (WebError, LogsError, OSError):
+        return None
+    match = None if found is None else next(iter(found.run.matches.values()), None)
+    if found is None or match is None:
+        return None
+    with found.run.lock:
+        _, _, scenes = table_now(found, found.run.contest_of(match), match, with_cards=False)
+        title = " - ".join(map(shown, match.hands.names))
+    return {"path": run_path(str(run.id)), "title": title, "scene": scenes[-1]} if scenes else None
+
+
+def _standings(server: ServerParts, game: ServerGame) -> dict[str, Any]:
+    """The ratings of a game and who won what from, or at the tables of, whom; and of more than two, the tables."""
     ratings = crosstable.standings(server.store, game.name)
     names = {rating.bot.version: _name(rating.bot.name, rating.bot.number) for rating in ratings}
     is_for_two = game.game.num_players == 2
     met = _against(server, game, names) if is_for_two else _in_company(server, game, names)
-    lines = []
-    for place, rating in enumerate(ratings, 1):
-        name = names[rating.bot.version]
-        mean = cell_of(Rate(rating.mbb_per_game, rating.half_width_95, name, "the field"))
-        cells = tuple(met.get((rating.bot.version, other), Cell("")) for other in names)
-        lines.append(Line(place, name, mean, cells, is_provisional=rating.is_provisional))
-    tables = 0 if is_for_two else crosstable.count_tables(server.store, game)
-    return Crosstable(shown(game.name), tuple(names.values()), tuple(lines), not is_for_two), tables
+    shown_ratings = _ratings(game, ratings)
+    lines = [
+        Line(line.place, line.name, line.mean, tuple(met.get((version, other), Cell("")) for other in names))
+        for version, line in zip(names, shown_ratings, strict=True)
+    ]
+    return {
+        "ratings": shown_ratings,
+        "table": Crosstable("", tuple(names.values()), tuple(lines), not is_for_two),
+        "tables": 0 if is_for_two else crosstable.count_tables(server.store, game),
+        "tables_path": _tables_path(game),
+    }
+
+
+def _bot(server: ServerParts, game: ServerGame, name: str) -> dict[str, Any]:
+    """A bot in a game, with all of its versions."""
+    versions = records.versions(server.store, game.name, name)
+    if not versions:
+        raise WebError(404, "There is no such bot in this game.")
+    rated = {rating.bot.version: rating for rating in crosstable.standings(server.store, game.name)}
+    names = {number: _name(rating.bot.name, rating.bot.number) for number, rating in rated.items()}
+    rows, opponents = [], []
+    for version in versions:
+        rating = rated.get(version.version)
+        rate = None if rating is None else Rate(rating.mbb_per_game, rating.half_width_95, "", "")
+        rows.append((version, cell_of(rate), 0 if rating is None else rating.duplicates or 0))
+    if game.game.num_players == 2:
+        for (mine, other), cell in _against(server, game, names).items():
+            if mine in {version.version for version in versions}:
+                opponents.append((names.get(mine, "?"), names.get(other, "?"), cell))
+    return {
+        "name": shown(name),
+        "owner": None if versions[0].owner is None else shown(versions[0].owner.name),
+        "versions": rows,
+        "opponents": sorted(opponents, key=lambda one: one[:2]),
+        "runs": [run_entry(run) for run in records.runs(server.store, game=game.name, bot=name, most=_RUNS_OF_A_BOT)],
+        "all_runs": f"/runs?{urlencode({'game': short_name(game.name), 'bot': name})}",
+    }
 
 
 def _against(server: ServerParts, game: ServerGame, names: dict[int, str]) -> dict[tuple[int, int], Cell]:

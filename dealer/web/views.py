@@ -5,10 +5,8 @@ Nothing is in them that the visitor may not see. The addresses stay.
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from bots.human import Scene, in_words
@@ -27,17 +25,17 @@ from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.run.sentences import listed
 from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
+from dealer.web.figures import Cell, cell_of, score_chart
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor
-from engine import CARD_TEXTS, Move
+from engine import Move
 from engine.text import count_of, shown
 from logs import HandRecord
-from logs.contest_scores import NotableDeal, NotableHand, ScorePoint
+from logs.contest_scores import NotableDeal, NotableHand
 from logs.estimation import Rate
-from logs.page.drawing import plain_number, thinned
-from logs.poker_table.faces import SYMBOLS
+from logs.poker_table.faces import with_symbols
 from logs.tracker.tables import chips_text
-from logs.view import Acted, Dealt, replayed
+from logs.view import Acted, Dealt, views_of
 
 
 def _path(text: str) -> str:
@@ -104,13 +102,12 @@ def match_of(found: ShownRun, key: str) -> tuple[WatchedContest, WatchedMatch]:
 
 @dataclass(frozen=True, slots=True)
 class PlayerRow:
-    """A player of a contest in its table: its name, rate, chips, faults and curve."""
+    """A player of a contest in its table: its name, rate, chips and faults."""
 
     name: str
     rate: str
     chips: str
     faults: int
-    curve: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +123,7 @@ class ContestView:
     unread: int
     seatings: int
     players: tuple[PlayerRow, ...]
+    chart: str
     matches: tuple[tuple[str, int, str], ...]
     pots: tuple[NotableHand, ...]
     worst_deals: tuple[NotableDeal, ...]
@@ -171,7 +169,6 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
                 "" if rate is None else rate.text(),
                 chips_text(scores.chips(name)),
                 sum(fault.player == name for fault in faults),
-                score_curve(scores.curve(name), name),
             )
         )
     sees_cards = found.sees_cards
@@ -185,6 +182,7 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
         unread=scores.unread,
         seatings=max(map(len, contest.seatings), default=1),
         players=tuple(rows),
+        chart=score_chart({name: scores.curve(name) for name in scores.players}),
         matches=tuple(
             (match.key, match.hands.count if sees_cards else 0, ", ".join(map(shown, match.hands.names)))
             for match in contest.matches.values()
@@ -204,68 +202,6 @@ def _result_of(found: ShownRun, contest: WatchedContest) -> ContestResult | None
         same = (one for one in result.contests if {player.name for player in one.players} == names)
         return next((one for one in same if one.game == contest.game_name), None)
     return result
-
-
-_WIDTH: Final = 640
-_HEIGHT: Final = 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 12, 36
-
-
-def score_curve(points: Sequence[ScorePoint], player: str) -> str:
-    """What a player won over the hands, in big blinds, as an ``<svg>`` element; empty without hands."""
-    if not points:
-        return ""
-    # The band of the first deals is wide and without information: it is cut off where the picture ends.
-    along = [ScorePoint(0, 0.0, None), *thinned(points)]
-    last = along[-1]
-    reach = [one.blinds for one in along] + (
-        [last.blinds - last.half_width, last.blinds + last.half_width] if last.half_width else []
-    )
-    low, high = min(reach), max(reach)
-    margin = 0.05 * (high - low) or 1.0
-    low, high = low - margin, high + margin
-
-    def x(hands: float) -> float:
-        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * hands / last.hands
-
-    def y(blinds: float) -> float:
-        return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - min(max(blinds, low), high)) / (high - low)
-
-    def path(ends: Sequence[tuple[float, float]]) -> str:
-        return " ".join(f"{x(hands):.1f},{y(blinds):.1f}" for hands, blinds in ends)
-
-    known = [(one.hands, one.blinds, one.half_width) for one in along if one.half_width is not None]
-    band = [(at, net + half) for at, net, half in known] + [(at, net - half) for at, net, half in reversed(known)]
-    parts = [f'<polygon class="band" points="{path(band)}"/>'] if len(known) > 1 else []
-    parts.append(f'<line class="zero" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y(0):.1f}" y2="{y(0):.1f}"/>')
-    parts.append(f'<polyline class="net" points="{path([(one.hands, one.blinds) for one in along])}"/>')
-    for blinds in {0.0, last.blinds}:
-        words = plain_number(blinds)
-        parts.append(f'<text x="{_LEFT - 8}" y="{y(blinds) + 4:.1f}" text-anchor="end">{words}</text>')
-    for part in (0.5, 1.0):
-        at = last.hands * part
-        anchor = "end" if part == 1 else "middle"
-        parts.append(f'<text x="{x(at):.1f}" y="{_HEIGHT - 14}" text-anchor="{anchor}">{at:,.0f} hands</text>')
-    end = f"{last.blinds:+,.1f}" + ("" if last.half_width is None else f" ± {last.half_width:,.1f}")
-    label = html.escape(f"{shown(player)}: {end} big blinds over {last.hands:,} hands", quote=True)
-    return f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {_HEIGHT}">{"".join(parts)}</svg>'
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What the bot of a line won from that of a column.
-
-    Attributes:
-        text: in mbb/g with its interval; empty where they have not met.
-        heat: ``won2``, ``won1``, ``even``, ``lost1`` or ``lost2``: which way, and how far beyond chance.
-        path: the address of what is behind it; empty where there is none, or more than one.
-        words: all of it in a sentence.
-    """
-
-    text: str
-    heat: str = ""
-    path: str = ""
-    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,18 +248,6 @@ class Crosstable:
     names: tuple[str, ...]
     lines: tuple[Line, ...]
     is_by_company: bool = False
-
-
-def cell_of(rate: Rate | None, path: str = "", words: str = "") -> Cell:
-    """A rate in a table; `words` say what it is where its own do not."""
-    if rate is None:
-        return Cell("")
-    half = rate.half_width
-    if half is None or abs(rate.mbb) <= half:
-        heat = "even"
-    else:
-        heat = ("won" if rate.mbb > 0 else "lost") + ("2" if abs(rate.mbb) > 3 * half else "1")
-    return Cell(rate.text().removesuffix(" mbb/g"), heat, path, shown(words or str(rate)))
 
 
 def crosstables(run: WatchedRun) -> list[Crosstable]:
@@ -401,7 +325,11 @@ def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
         "holes": scene.game.num_hole_cards,
         "strength": scene.strength,
         "history": [
-            (isinstance(one, Dealt), isinstance(one, Acted) and one.move is Move.FOLD, _symbols(in_words(one, scene)))
+            (
+                isinstance(one, Dealt),
+                isinstance(one, Acted) and one.move is Move.FOLD,
+                with_symbols(in_words(one, scene)),
+            )
             for one in scene.history
         ],
         "finished": scene.finished,
@@ -426,23 +354,8 @@ def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
 
 def _again(record: HandRecord) -> dict[str, Any]:
     """A hand that is over, with the cards of all players and the comments."""
-    hand = replayed(record, record.betting.pot / record.game.big_blind)
     return {
         "seats": [(shown(name), hole) for name, hole in zip(record.names, record.deal.hole_cards, strict=True)],
-        "steps": [
-            (step.name, _symbols(f"{step.words}{': ' * bool(step.cards)}{' '.join(step.cards)}"), step.comments)
-            for step in hand.steps
-        ],
-        "last_words": hand.last_words,
+        "views": [(view.begins_round, with_symbols(view.words), view.comments) for view in views_of(record)],
         "has_reasons": bool(record.comments),
     }
-
-
-def _symbols(text: str) -> str:
-    """A sentence of ours with its cards as symbols."""
-    words = []
-    for word in text.split(" "):
-        bare = word.rstrip(",")
-        is_card = bare in CARD_TEXTS
-        words.append(bare[0] + SYMBOLS["cdhs".index(bare[1])] + word[2:] if is_card else word)
-    return " ".join(words)

@@ -31,6 +31,16 @@ def card_face(card: Card) -> CardFace:
     return CardFace(CARD_TEXTS[card][0], SYMBOLS[suit], f"{_RANKS[card >> 2]} of {_SUITS[suit]}", _SUITS[suit])
 
 
+def with_symbols(text: str) -> str:
+    """A sentence of a view with the suits of its cards as symbols."""
+    words = []
+    for word in text.split(" "):
+        bare = word.rstrip(",")
+        is_card = bare in CARD_TEXTS
+        words.append(bare[0] + SYMBOLS["cdhs".index(bare[1])] + word[2:] if is_card else word)
+    return " ".join(words)
+
+
 TABLE_FILTERS: Final[dict[str, Callable[..., Any]]] = {"card": card_face, "chips": chips_text, "whole": chips_in_words}
 """The filters that the template of the drawing needs."""
 

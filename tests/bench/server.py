@@ -117,10 +117,11 @@ class _Pages:
         newest = self._bench.caller.call("GET", "/runs?state=finished&limit=1")["runs"][0]["id"]
         paths = (
             "/",
-            "/standings",
+            f"/bots/{self._bench.game}/bot7",
             f"/standings/{self._bench.game}",
             f"/pairs/{self._bench.game}/7",
             "/runs",
+            "/runs?bot=bot7",
             f"/runs?after={max(2, newest // 2)}",
             f"/runs/{newest}",
             f"/runs/{newest}/matches/match",

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine import CALL, Deal, Seat, betting_start, raise_to
+from engine import CALL, FOLD, Deal, Seat, betting_start, raise_to
 from engine.cards import parse_cards
 from logs.acpc_log.reader import read_log
 from logs.record import HandRecord, PlayerComment, Times
 from logs.view import HandView, live_views, views_of
 from protocol import find_game
 from tests.logs.hands import random_hands
+from tests.logs.tracker.little_hands import hand
 
 
 def _hand(line: str, game: str) -> HandRecord:
@@ -116,6 +117,38 @@ def test_a_hand_that_goes_on_holds_the_cards_it_is_given_and_no_other() -> None:
     assert [seat.cards for seat in scene.seats] == [(), deal.hole_cards[1]]
     assert [seat.value for seat in scene.seats] == [None, None]
     assert live_views(betting_start(game), ("Ann", "Bob"), ((), ()), ())[-1].acting is not None
+
+
+def test_a_limit_raise_that_lowers_the_bet_has_its_chips_in_the_pot() -> None:
+    """Bob's last chips are a raise to 12 by the rules of the ACPC, below the 20 that Cat has bet: 8 go back."""
+    game = replace(find_game("limit3")[1], stacks=(100, 12, 100))
+    record = hand(game, "rfrc///", "2c3d|AhAs|KhKs/4c5c6c/7d/8h")
+    acted = [(view.words, view.pot) for view in views_of(record)]
+    assert acted[1:5] == [
+        ("Cat raises to 20", 35),
+        ("Ann folds", 35),
+        ("Bob raises to 12, all-in", 37),
+        ("Cat checks", 29),
+    ]
+    assert record.betting.pot == 29
+
+
+def test_a_fold_where_a_check_was_possible_is_shown() -> None:
+    """Card rooms take it, so hands that were read from their histories have it."""
+    betting = betting_start(find_game("nolimit")[1])
+    for action in (CALL, CALL, FOLD):
+        betting = betting.after_played(action)
+    assert live_views(betting, ("Ann", "Bob"), ((), ()), ())[-1].words == "Ann folds"
+
+
+def test_a_split_pot_is_won_in_parts() -> None:
+    record = hand("nolimit", "cc/cc/cc/cc", "AhKh|AdKd/Qs7c2c/2d/3s")
+    assert [view.words.split(" ", 1)[1] for view in views_of(record)[-2:]] == ["wins 100"] * 2
+
+
+def test_names_have_no_control_characters() -> None:
+    record = replace(_hand("STATE:0:cc:Ks|Qs:1|-1:Ann|Bob", "kuhn"), names_by_seat=("A\x00nn", "Bob"))
+    assert views_of(record)[0].seats[0].name == "A\ufffdnn"
 
 
 @pytest.mark.sampled

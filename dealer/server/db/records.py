@@ -18,10 +18,10 @@ import json
 import sqlite3
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
 
@@ -294,6 +294,27 @@ def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, 
     return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), most)
 
 
+class Counts(NamedTuple):
+    """How much a server has: its runs by state, its open requests, users, and faults of bots."""
+
+    runs: Mapping[str, int]
+    open_jobs: int
+    users: int
+    faults: int
+
+
+def counts(store: Store) -> Counts:
+    """How much a server has now."""
+    runs = {row["state"]: row["n"] for row in store.read("SELECT state, count(*) AS n FROM runs GROUP BY state")}
+    (row,) = store.read(
+        "SELECT (SELECT count(*) FROM jobs WHERE state = 'queued') AS open_jobs, "
+        "(SELECT count(*) FROM users) AS users, (SELECT coalesce(max(id), 0) FROM faults) AS faults"
+    )
+    return Counts(
+        {state.value: runs.get(state, 0) for state in RunState}, row["open_jobs"], row["users"], row["faults"]
+    )
+
+
 # ---- bots
 
 
@@ -456,6 +477,8 @@ def runs(
     *,
     job: int | None = None,
     game: str | None = None,
+    bot: str | None = None,
+    user: str | None = None,
     state: RunState | None = None,
     version: int | None = None,
     pair: int | None = None,
@@ -466,13 +489,18 @@ def runs(
 
     Args:
         job: of this job only. game: of this game only. state: in this state only.
+        bot: with any version of the bots of this name only. user: requested by this user only.
         pair: that count in this pair only.
     """
     chosen: dict[str, object] = {
         "runs.job = ?": job,
-        "runs.game = ?": game,
-        "runs.state = ?": state,
+        # A plus keeps SQLite from an index by which nearly all runs, those of a game or in this state, would be sorted.
+        f"{'+' * (bot is not None)}runs.game = ?": game,
+        f"{'+' * (state is RunState.FINISHED)}runs.state = ?": state,
         "runs.id IN (SELECT run FROM seats WHERE version = ?)": version,
+        "runs.id IN (SELECT run FROM seats WHERE version IN "
+        "(SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.name = ?))": bot,
+        "users.name = ?": user,
         "runs.lineup = ?": pair,
         "runs.id < ?": before,
     }

@@ -168,3 +168,30 @@ def test_what_cannot_be_done_is_told(arena: Arena, folder: Path, words: list[str
     told = arena("serve", *words)
     assert (told.code, told.out) == (2, "")
     assert re.fullmatch(f"arena: {problem}\n", told.err), told.err
+
+
+@pytest.mark.parametrize(
+    "text", ["mail,name\na@b,ann\n\nc@d, bob \n", "ann,1\nbob,2\n", "\ufeffName\r\nann\r\nbob\r\n"]
+)
+def test_users_from_a_file(arena_here: Arena, tmp_path: Path, text: str) -> None:
+    (tmp_path / "users.csv").write_text(text, "utf-8", newline="")
+    made = arena_here("serve", "user", "--csv", "users.csv")
+    assert made.code == 0, made.err
+    lines = [line.split(" ") for line in made.out.splitlines()]
+    assert [line[0] for line in lines] == ["ann", "bob"]
+    assert len({line[1] for line in lines}) == 2
+
+
+def test_no_user_is_created_where_one_cannot_be(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "users.csv").write_text("mail,name\na@b,ann\nc@d\n", "utf-8")
+    for words, sentence in (
+        (("--csv", "users.csv"), "users.csv: row 3 has no name"),
+        (("ann", "ann"), "ann is named more than once; no user was created"),
+        (("ann", "guest"), "no user can be called guest"),
+        (("--csv", "none.csv"), "none.csv: No such file or directory"),
+        ((), "give the name of a user, or a file of names with --csv"),
+    ):
+        ran = arena_here("serve", "user", *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert sentence in ran.sentence
+    assert not (tmp_path / "arena-server").exists()

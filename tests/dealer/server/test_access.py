@@ -78,6 +78,10 @@ ENDS: Final = {"output"}
 NOTHING: Final[set[str]] = set()
 SERVES: Final[dict[str, set[str]]] = {
     "GET /": NOTHING,
+    "GET /healthz": NOTHING,
+    "GET /metrics": NOTHING,
+    "GET /results.atom": NOTHING,
+    "GET /bots/{game}/{name}": NOTHING,
     "GET /login": NOTHING,
     "POST /login": NOTHING,
     "POST /logout": NOTHING,
@@ -499,6 +503,7 @@ def values_of(made: House, address: str, one: Secrets) -> list[dict[str, str]]:
         "contest": [""],
         "token": [1],
         "bot": ["calling"],
+        "name": ["calling"],
     }
     return [
         dict(zip(names, map(str, values), strict=True)) for values in itertools.product(*(choices[n] for n in names))

@@ -354,7 +354,7 @@ def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tmp_path
 def test_from_the_first_page_to_a_table(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         first = await one.browser.get("/")
-        assert "Log in to sit down against the bots" in seen(first)
+        assert "Log in to sit down against its bots" in seen(first)
         path = f"/play?game={GAME}"
         assert f'href="{path}"' in first.text
         asked = await one.browser.get(path)
@@ -368,6 +368,6 @@ def test_from_the_first_page_to_a_table(tmp_path: Path) -> None:
         table = await sit_down(one.browser, hands="1")
         assert "The match has 1 hand." in seen(await one.browser.get(table))
         # A run that goes on says who sits there, the person too.
-        assert "player - calling" in seen(await one.browser.get("/runs"))
+        assert "player calling running" in seen(await one.browser.get("/runs"))
 
     visit(small_house(), talk, tmp_path)

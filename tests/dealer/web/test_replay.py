@@ -58,7 +58,7 @@ def test_a_contest_shows_its_result_its_curve_and_what_is_worth_a_look(run: Path
         page = client.get("/runs/a%20run").text
         assert "random" in page
         assert "60 deals in 2 seatings each" in page
-        assert page.count("<svg") == 2
+        assert page.count("<polyline") == 2
         for title in ("Biggest pots", "Worst deals over all seatings", "Worst hands of random"):
             assert title in page
         assert "/runs/a%20run/matches/match.a/hands/" in page

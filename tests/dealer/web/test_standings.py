@@ -18,7 +18,7 @@ from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
 GAME = "kuhn.limit.2p"
 
 
-async def _submit(one: Visit, **wish: Any) -> int:
+async def submit(one: Visit, **wish: Any) -> int:
     headers = {"authorization": f"Bearer {one.token}"}
     body = {"game": GAME, "players": ["random", "calling"], "hands": 10} | wish
     answer = await one.browser.post("/api/v1/jobs", json=body, headers=headers)
@@ -26,7 +26,7 @@ async def _submit(one: Visit, **wish: Any) -> int:
     return int(answer.json()["id"])
 
 
-async def _finished(one: Visit, job: int) -> None:
+async def finished(one: Visit, job: int) -> None:
     headers = {"authorization": f"Bearer {one.token}"}
     async with asyncio.timeout(PATIENCE_S):
         while (await one.browser.get(f"/api/v1/jobs/{job}", headers=headers)).json()["job"]["ended_s"] is None:
@@ -38,9 +38,9 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         empty = await one.browser.get(f"/standings/{GAME}")
         assert "no results that count yet" in empty.text
         assert "/account/request" in links(empty.text)
-        for path, status in (("/standings", 200), ("/standings/chess", 404), (f"/pairs/{GAME}/7", 404), ("/runs", 200)):
+        for path, status in (("/standings", 302), ("/standings/chess", 404), (f"/pairs/{GAME}/7", 404), ("/runs", 200)):
             assert (await one.browser.get(path)).status_code == status
-        await _finished(one, await _submit(one))
+        await finished(one, await submit(one))
         runs = links((await one.browser.get("/runs")).text, "/runs/") or ["/runs/1"]
         page = await one.browser.get(runs[0])
         assert "10 deals in 2 seatings each" in page.text
@@ -51,6 +51,23 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while not (pairs := links((await one.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
                 await asyncio.sleep(0.1)
+        assert (await one.browser.get("/standings/kuhn")).text.count('class="bar"') == 2
+        (path,) = links((await one.browser.get("/standings/kuhn")).text, f"/bots/{GAME}/random")
+        bot = await one.browser.get(path)
+        assert {*links(bot.text, "/runs/"), *links(bot.text, "/pairs/")} == {runs[0], pairs[0]}
+        assert (await one.browser.get(f"/bots/{GAME}/chess")).status_code == 404
+        home = (await one.browser.get("/")).text
+        assert path in links(home)
+        assert runs[0] in links(home)
+        for query, found in (
+            ("game=kuhn&bot=random&user=player&state=finished", True),
+            ("game=leduc", False),
+            ("bot=mfs", False),
+            ("user=ann", False),
+            ("state=failed", False),
+        ):
+            assert (runs[0] in links((await one.browser.get(f"/runs?{query}")).text)) is found, query
+        assert (await one.browser.get("/runs?state=lost")).status_code == 400
         pair = await one.browser.get(pairs[0])
         assert pair.status_code == 200
         assert runs[0] in links(pair.text)
@@ -65,7 +82,7 @@ def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
 
     async def talk(one: Visit) -> None:
         for players in (["random", "calling", "folding"], ["folding", "random", "calling"]):
-            await _finished(one, await _submit(one, game="kuhn3", players=players))
+            await finished(one, await submit(one, game="kuhn3", players=players))
         async with asyncio.timeout(PATIENCE_S):
             while "20</td>" not in (page := (await one.browser.get("/tables/kuhn3")).text):
                 await asyncio.sleep(0.1)
@@ -95,7 +112,7 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
 
     async def talk(one: Visit) -> None:
         for last in ("folding", "raising"):
-            await _finished(one, await _submit(one, game="kuhn3", players=["random", "calling", last], hands=150))
+            await finished(one, await submit(one, game="kuhn3", players=["random", "calling", last], hands=150))
         # Every bot with every other that it has met, all but folding with raising, once both runs are rated.
         cells: list[tuple[str, str, str]] = []
         async with asyncio.timeout(PATIENCE_S):
@@ -142,7 +159,7 @@ def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     async def talk(one: Visit) -> None:
         for _ in range(5):
-            await _finished(one, await _submit(one))
+            await finished(one, await submit(one))
         assert await pages_from(one, "/runs") == [["/runs/5", "/runs/4"], ["/runs/3", "/runs/2"], ["/runs/1"]]
         async with asyncio.timeout(PATIENCE_S):
             while not (pairs := links((await one.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
@@ -159,7 +176,7 @@ def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
-        await _submit(one, hands=1_000_000)
+        await submit(one, hands=1_000_000)
         async with asyncio.timeout(PATIENCE_S):
             while (page := await one.browser.get("/runs/1/matches/match.a")).status_code != 200:
                 await asyncio.sleep(0.1)
