@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from bots.cfr.abstraction import HOLDING_COUNT, CardAbstraction
-from bots.cfr.deals import AllBoards, Boards, DrawnBoards
-from bots.cfr.solver import Discounts, Solver, exploitability, tree_arrays
-from bots.cfr.strengths import compile_kernels as compile_strengths
+from bots.cfr.abstraction import CardTables
+from bots.cfr.boards import HOLDING_COUNT
+from bots.cfr.clustering import nearest
+from bots.cfr.deals import AllBoards
+from bots.cfr.features import FEATURES, flop_features, turn_features
+from bots.cfr.sampling import EPOCH, SampledSolver, draw_deals
+from bots.cfr.solver import Discounts, Solver, tree_arrays
 from bots.cfr.tree import betting_tree
 from bots.evolution.evolution import StopRule
 from bots.evolved.training import EvolvedSettings, trainer_evolution
@@ -42,18 +46,20 @@ def _train_learner() -> None:
 
 
 def _minimise_regrets() -> None:
-    compile_strengths()
-    table = np.zeros(HOLDING_COUNT, np.uint8)
-    rows = [np.broadcast_to(table, (size, HOLDING_COUNT)) for size in (1755, 16_432)]
-    cards = CardAbstraction((169, 1, 1, 1), rows[0], rows[1], np.zeros(0, np.int64), np.zeros(0, np.int64))
-    kuhn = find_game("kuhn")[1]
-    boards: tuple[Boards, ...] = (AllBoards(kuhn), DrawnBoards(cards, 1))
-    for of_game, game in zip(boards, (kuhn, find_game("limit")[1]), strict=True):
-        arrays = tree_arrays(betting_tree(game), of_game.buckets, of_game.float_type)
-        solver = Solver(arrays, of_game, 1, Discounts())
-        solver.iterate()
-    # The last game's boards are drawn: to learn an answer has a kernel of its own.
-    exploitability(arrays, of_game, solver.average_strategy(), count=2)
+    boards = AllBoards(find_game("kuhn")[1])
+    arrays = tree_arrays(betting_tree(find_game("kuhn")[1]), boards.buckets, boards.float_type)
+    Solver(arrays, boards, Discounts()).iterate()
+    four, keys = np.array([0, 5, 10, 15], np.uint8), np.full(1, np.iinfo(np.int64).max)
+    features = np.zeros((1, HOLDING_COUNT, FEATURES), np.uint8)
+    turn_features(four, features[0])
+    flop_features(four[:3], keys, features, features[0])
+    nearest(features[0], features[0, :1])
+    rows = [np.zeros((1, HOLDING_COUNT), np.uint16) for _ in range(3)]
+    cards = CardTables(keys, keys, keys, *rows)
+    tree = betting_tree(find_game("limit")[1])
+    sampled = SampledSolver(tree, (169, 1, 1, 1), partial(draw_deals, cards), Discounts(), seed=1, per_iteration=16)
+    for _ in range(EPOCH):
+        sampled.iterate()
 
 
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from random import Random
 
 import pytest
 
@@ -56,3 +57,11 @@ def test_the_memories_were_trained_as_the_script_does(name: str) -> None:
     assert json.loads(memory.training)["settings"] == wanted
     assert asdict(memory.constants) == constants
     assert MEMORIES.hands(name) <= memory.hands < MEMORIES.hands(name) + wanted["block"]
+
+
+@pytest.mark.slow  # plays thousands of hands
+@pytest.mark.parametrize("name", ["limit", "nolimit", "limit3", "nolimit6"])
+def test_a_row_can_be_played_again(name: str) -> None:
+    """One of the rows without slow bots, drawn with a fixed seed."""
+    row = Random(name).choice([row for row in REMAKE.stored(name) if row.deals > 800])
+    assert REMAKE.play(name, row.opponent) == row

@@ -6,9 +6,11 @@ import csv
 import re
 import tomllib
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from dealer import play
 from dealer.run.settings import RunSettings
 from logs.estimation import Rate
 from tests.dealer.helpers import ROOT
@@ -52,3 +54,16 @@ def test_no_other_figure_of_strength_is_quoted() -> None:
     for path in Path(ROOT / "bots").rglob("*.py"):
         if path not in quoted:
             assert not re.search(r"[+-][\d,]+ ± [\d,]+", path.read_text("utf-8")), path
+
+
+@pytest.mark.slow  # a match of 20,000 hands for each game
+@pytest.mark.parametrize("game", REMAKE.GAMES)
+def test_a_pair_of_the_tournament_can_be_played_again(game: str) -> None:
+    """One of the pairs of quick bots, drawn with a fixed seed."""
+    player, opponent = Random(game).sample(["calling", "raising", "folding", "mfs", "rh"], 2)
+    config = RunSettings.model_validate(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
+    result = play(game, [player, opponent], hands=config.deals, seed=config.seed, in_process=True)
+    with (FOLDER / f"{game}.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = [row for row in csv.DictReader(file) if (row["player"], row["opponent"]) == (player, opponent)]
+    found = result.players[0]
+    assert (f"{found.mbb_per_game:.4f}", f"{found.half_width_95:.4f}") == (row["mbb_per_game"], row["half_width_95"])

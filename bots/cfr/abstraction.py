@@ -1,208 +1,325 @@
-"""Hands of hold'em that the solver does not distinguish: boards up to the names of suits, and buckets round by round.
+"""The buckets of hold'em: which hands a strategy does not distinguish.
 
-Two boards are alike if renaming suits makes one of the other. Of each such set one represents all, the *canonical*
-one: its four sets of ranks, suit by suit, descend as numbers. There are 1,755 canonical flops, 16,432 of four cards and
-134,459 of five. A holding, two cards, has a number below 1,326; a hand is looked up by the number of its canonical
-board and by the holding, its suits renamed alike. Where a renaming leaves the board as it is, several holdings are the
-same hand: `distinct_holdings` numbers each of them once. So there are 1,286,792 hands on the flop, 13,960,050 on the
-turn and 123,156,254 on the river.
+Before the flop there are the 169 starting hands, which lose nothing. The hands of a later round are clustered by their
+features (`bots.cfr.features`) with k-means, one cluster a bucket (Johanson, Burch, Valenzano & Bowling 2013,
+"Evaluating state-space abstractions in extensive-form games"); the clusters are found on a sample of drawn hands.
+Buckets of earlier rounds are forgotten. All numbers are whole, so the buckets are the same everywhere.
 
-Before the flop there are the 169 starting hands, which lose nothing. On flop and turn a hand counts by the mean, over
-all boards to come, of the square of what it wins and ties against the 990 holdings of an opponent: E[HS^2], which ranks
-a draw above a made hand of the same chance to win (Johanson 2007, section 2.5.5). On the river it counts by its
-standing among all holdings (`bots.cfr.strengths`). The hands of a round are cut into buckets of equally many hands. All
-numbers are whole, so the buckets are the same everywhere.
+A strategy file holds the buckets of all flops and the centres of the clusters on turn and river. A training looks all
+hands up in tables, which take two minutes of one core and 400 MB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import cache
-from itertools import permutations
-from math import factorial, prod
-from typing import Final, NamedTuple
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.cards import STARTING_HANDS
-from engine.ranges import HOLDINGS
+from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
+from bots.cfr.boards import (
+    HOLDING_CARDS,
+    HOLDING_COUNT,
+    HOLDING_NUMBERS,
+    CanonicalBoards,
+    canonical_boards,
+    distinct_holdings,
+    suit_order,
+)
+from bots.cfr.clustering import Vectors, clusters, nearest
+from bots.cfr.features import (
+    CLASSES,
+    FEATURES,
+    ON_RIVER,
+    flop_features,
+    order_by_rank,
+    river_features,
+    squared_strengths,
+    turn_features,
+)
+from bots.errors import CheckpointError
+from engine.cards import starting_hand
+from engine.ranges import are_free
 
-HOLDING_COUNT: Final = len(HOLDINGS)
-HOLDING_CARDS: Final = np.array(HOLDINGS, np.uint8)
-"""The cards of each holding of `engine.ranges`, the lower one first, shape (1326, 2)."""
-HOLDING_NUMBERS: Final = np.zeros((52, 52), np.int64)
-"""The number of a holding by its cards, in any order."""
-HOLDING_NUMBERS[HOLDING_CARDS[:, 0], HOLDING_CARDS[:, 1]] = np.arange(HOLDING_COUNT)
-HOLDING_NUMBERS[HOLDING_CARDS[:, 1], HOLDING_CARDS[:, 0]] = np.arange(HOLDING_COUNT)
+Buckets = NDArray[np.uint16]
+NO_BUCKET: Final = 0xFFFF
+"""Of a holding that shares a card with the board."""
+_STARTING_HANDS: Final = np.array([starting_hand(cards) for cards in HOLDING_CARDS.tolist()], np.uint16)
+_SAMPLE: Final = 400_000
+"""Hands on which the clusters of a round are found."""
+_RIVER_SAMPLE: Final = (4_000, 100)
+"""Boards, and holdings on each."""
+_SEED: Final = 1
+_KIND: Final = FileKind("the buckets of a training of cfr", 1, CheckpointError, "delete it, and it is computed again")
+_PARTS: Final = 256
+"""Into which the boards are divided among threads."""
 
 
-class CanonicalBoards(NamedTuple):
-    """All canonical boards of some cards.
+class FlopBuckets(NamedTuple):
+    """The buckets of all hands on the flop.
 
     Attributes:
-        keys: ascending, one for each board: its four sets of ranks, 13 bits each, the largest first.
-        cards: ascending, shape (boards, cards).
-        times: how many boards each represents.
+        keys: of the canonical flops, ascending.
+        starts: where the hands of each begin.
+        hands: the bucket of each hand, in the order of `distinct_holdings`.
     """
 
     keys: NDArray[np.int64]
-    cards: NDArray[np.uint8]
-    times: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    hands: NDArray[np.uint8] | Buckets
 
-
-def suit_order(board: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-    """The key of the canonical board, and which new suit each suit gets: equal ones keep their order."""
-    suits = [0, 0, 0, 0]
-    for card in board:
-        suits[card & 3] |= 1 << (card >> 2)
-    order = sorted(range(4), key=lambda suit: -suits[suit])
-    key = 0
-    for suit in order:
-        key = key << 13 | suits[suit]
-    return key, tuple(order.index(suit) for suit in range(4))
-
-
-@cache
-def canonical_boards(cards: int) -> CanonicalBoards:
-    of_size: list[list[int]] = [[] for _ in range(cards + 1)]
-    for ranks in range(1 << 13):
-        if ranks.bit_count() <= cards:
-            of_size[ranks.bit_count()].append(ranks)
-    found: list[tuple[int, ...]] = []
-
-    def extend(suits: tuple[int, ...], left: int) -> None:
-        if len(suits) == 4:
-            if not left:
-                found.append(suits)
-            return
-        for size in range(left + 1):
-            for ranks in of_size[size]:
-                if suits and ranks > suits[-1]:
-                    break
-                extend((*suits, ranks), left - size)
-
-    extend((), cards)
-    found.sort()
-    suits = np.array(found, np.int64)
-    keys = suits[:, 0] << 39 | suits[:, 1] << 26 | suits[:, 2] << 13 | suits[:, 3]
-    boards = np.nonzero(suits[:, None, :] >> np.arange(13)[:, None] & 1)
-    alike = [24 // _renamings(row) for row in found]
-    return CanonicalBoards(
-        keys, (4 * boards[1] + boards[2]).astype(np.uint8).reshape(-1, cards), np.array(alike, np.int64)
-    )
-
-
-def _renamings(suits: Sequence[int]) -> int:
-    """How many ways to rename the suits leave a board as it is."""
-    return prod(factorial(suits.count(ranks)) for ranks in {*suits})
-
-
-def distinct_holdings(board: Sequence[int]) -> NDArray[np.int64]:
-    """By holding, the number of its hand on a canonical board, from 0; -1 where the board has one of its cards.
-
-    Hands are numbered by the first of their holdings.
-    """
-    suits = [0, 0, 0, 0]
-    for card in board:
-        suits[card & 3] |= 1 << (card >> 2)
-    first = np.arange(HOLDING_COUNT)
-    for renamed in permutations(range(4)):
-        if all(suits[suit] == suits[renamed[suit]] for suit in range(4)):
-            moved = HOLDING_CARDS & 0xFC | np.array(renamed, np.uint8)[HOLDING_CARDS & 3]
-            first = np.minimum(first, HOLDING_NUMBERS[moved[:, 0], moved[:, 1]])
-    is_live = ~np.isin(HOLDING_CARDS, board).any(axis=1)
-    numbers = np.full(HOLDING_COUNT, -1)
-    numbers[is_live] = np.unique(first[is_live], return_inverse=True)[1]
-    return numbers
-
-
-NO_BUCKET: Final = 255
-"""Of a holding that shares a card with the board."""
-_BIN_BITS: Final = 12
-"""The distribution of sums on the turn is counted in steps of 4,096, of a range of 180 million."""
-_FLOP_BIN_BITS: Final = 18
-
-
-class Strengths(NamedTuple):
-    """The strengths of all hands of hold'em.
-
-    Attributes:
-        flops: the sum of squared strengths over all turns and rivers in order, shape (1755, 1326).
-        turns: the sum of squared strengths over all rivers, shape (16432, 1326).
-        rivers: how many hands have each standing on the river, shape (2163,).
-    """
-
-    flops: NDArray[np.int64]
-    turns: NDArray[np.uint32]
-    rivers: NDArray[np.int64]
+    def on(self, board: Sequence[int]) -> Buckets:
+        key, suits = suit_order(board)
+        row = int(np.searchsorted(self.keys, key))
+        numbers = distinct_holdings([card & 0xFC | suits[card & 3] for card in board])[_renamed(suits)]
+        hands = self.hands[self.starts[row] : self.starts[row + 1]].astype(np.uint16)
+        return np.where(numbers >= 0, hands[numbers], np.uint16(NO_BUCKET))
 
 
 @dataclass(frozen=True, eq=False)
-class CardAbstraction:
+class CardAbstraction(ABC):
     """Buckets by round.
 
     Attributes:
         buckets: how many each round has: 169, flop, turn, river.
-        flops: the bucket of each holding on each canonical flop, shape (1755, 1326).
-        turns: the same on boards of four cards, shape (16432, 1326).
-        turn_cuts: the least sum of each bucket on the turn but the first, ascending.
-        river_cuts: the least standing of each bucket on the river but the first, ascending.
     """
 
     buckets: tuple[int, ...]
-    flops: NDArray[np.uint8]
-    turns: NDArray[np.uint8]
+    flops: FlopBuckets
+
+    @lru_cache(maxsize=64)  # noqa: B019  there are few abstractions, and they live as long as the process
+    def on(self, board: tuple[int, ...]) -> Buckets:
+        """The bucket of every holding, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
+        cards = np.array(sorted(board), np.uint8)
+        if not board:
+            return _STARTING_HANDS
+        if len(board) == 3:
+            return self.flops.on(board)
+        return self._on_turn(cards) if len(board) == 4 else self._on_river(cards)
+
+    @abstractmethod
+    def _on_turn(self, board: NDArray[np.uint8]) -> Buckets: ...
+
+    @abstractmethod
+    def _on_river(self, board: NDArray[np.uint8]) -> Buckets: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredHands(CardAbstraction):
+    """Buckets by clusters of features; the centres have shape (buckets, features)."""
+
+    turn_centres: Vectors
+    river_centres: Vectors
+
+    @classmethod
+    def of(cls, buckets: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """From the arrays of a file, as `arrays` has them; a `KeyError` where one is missing."""
+        flops = FlopBuckets(arrays["flop_keys"], arrays["flop_starts"], arrays["flops"])
+        return cls(buckets, flops, arrays["turn_centres"], arrays["river_centres"])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "flop_keys": self.flops.keys.astype("<i8"),
+            "flop_starts": self.flops.starts.astype("<i8"),
+            "flops": self.flops.hands.astype("<u2"),
+            "turn_centres": self.turn_centres,
+            "river_centres": self.river_centres,
+        }
+
+    def _on_turn(self, board: NDArray[np.uint8]) -> Buckets:
+        features = np.empty((HOLDING_COUNT, FEATURES), np.uint8)
+        turn_features(board, features)
+        return _of_holdings(board, features, self.turn_centres)
+
+    def _on_river(self, board: NDArray[np.uint8]) -> Buckets:
+        order, classes = np.empty(ON_RIVER, np.uint16), np.empty((ON_RIVER, CLASSES), np.uint8)
+        river_features(board, order, classes, np.empty(ON_RIVER, np.uint16))
+        found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
+        found[order] = nearest(classes, self.river_centres)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class StrengthCuts(CardAbstraction):
+    """Buckets of equally many hands by strength alone, as strategies of version 2 have them.
+
+    Attributes:
+        turn_cuts: the least sum of squared strengths over all rivers of each bucket but the first, ascending.
+        river_cuts: the least standing among all 1,081 holdings, twice those below and once the equal ones, likewise.
+    """
+
     turn_cuts: NDArray[np.int64]
     river_cuts: NDArray[np.int64]
 
+    def _on_turn(self, board: NDArray[np.uint8]) -> Buckets:
+        sums = np.zeros(HOLDING_COUNT, np.uint32)
+        squared_strengths(board, sums)
+        return np.where(are_free(board.tolist()), np.searchsorted(self.turn_cuts, sums, "right"), NO_BUCKET).astype(
+            np.uint16
+        )
 
-def memory_bytes() -> int:
-    """What `all_strengths` and `card_abstraction` need at most, in bytes."""
-    flops, turns = 1755 * HOLDING_COUNT, 16_432 * HOLDING_COUNT
-    return 8 * flops + 4 * turns + 2 * (flops + turns) + 8 * turns
+    def _on_river(self, board: NDArray[np.uint8]) -> Buckets:
+        order, ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
+        order_by_rank(board, order, ranks)
+        standings = np.searchsorted(ranks, ranks, "left") + np.searchsorted(ranks, ranks, "right")
+        found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
+        found[order] = np.searchsorted(self.river_cuts, standings, "right")
+        return found
 
 
-def card_abstraction(strengths: Strengths, flop: int, turn: int, river: int) -> CardAbstraction:
-    """Cut the hands of each round into so many buckets, at most `bots.cfr.settings.MOST_BUCKETS` each."""
-    flops, _ = _cut(strengths.flops, canonical_boards(3).cards, canonical_boards(3).times, flop, _FLOP_BIN_BITS)
-    turns, turn_cuts = _cut(strengths.turns, canonical_boards(4).cards, canonical_boards(4).times, turn, _BIN_BITS)
-    river_cuts = _quantiles(strengths.rivers, river)
-    return CardAbstraction((len(STARTING_HANDS), flop, turn, river), flops, turns, turn_cuts, river_cuts)
+class CardTables(NamedTuple):
+    """The buckets of all holdings on all canonical boards, shape (boards, 1326) each, with the keys of the boards."""
+
+    flop_keys: NDArray[np.int64]
+    turn_keys: NDArray[np.int64]
+    river_keys: NDArray[np.int64]
+    flops: Buckets
+    turns: Buckets
+    rivers: Buckets
 
 
-def _quantiles(counts: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
-    """The least value of each bucket but the first, such that all hold as equally many as whole values allow."""
-    up_to = counts.cumsum()
-    wanted = up_to[-1] * np.arange(1, buckets) // buckets
-    found: NDArray[np.int64] = np.searchsorted(up_to, wanted, "right").astype(np.int64)
+def _of_holdings(board: NDArray[np.uint8], features: Vectors, centres: Vectors) -> Buckets:
+    is_live = are_free(board.tolist())
+    found = np.full(HOLDING_COUNT, NO_BUCKET, np.uint16)
+    found[is_live] = nearest(features[is_live], centres)
     return found
 
 
-def _cut(
-    sums: NDArray[np.int64] | NDArray[np.uint32],
-    boards: NDArray[np.uint8],
-    times: NDArray[np.int64],
-    buckets: int,
-    bin_bits: int,
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    counts = np.zeros(1, np.int64)
-    for row, board, ways in zip(sums, boards, times, strict=True):
-        of_board = np.bincount(row[_live(board)] >> bin_bits).astype(np.int64) * ways
-        if len(of_board) > len(counts):
-            counts = np.pad(counts, (0, len(of_board) - len(counts)))
-        counts[: len(of_board)] += of_board
-    cuts = _quantiles(counts, buckets) << bin_bits
-    found = np.empty(sums.shape, np.uint8)
-    for row, board, out in zip(sums, boards, found, strict=True):
-        out[:] = np.searchsorted(cuts, row, "right")
-        out[~_live(board)] = NO_BUCKET
-    return found, cuts
+def _renamed(suits: Sequence[int]) -> NDArray[np.int64]:
+    """The number of each holding whose suits have new names."""
+    moved = HOLDING_CARDS & 0xFC | np.array(suits, np.uint8)[HOLDING_CARDS & 3]
+    found: NDArray[np.int64] = HOLDING_NUMBERS[moved[:, 0], moved[:, 1]]
+    return found
 
 
-def _live(board: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    dealt = np.zeros(52, bool)
-    dealt[board] = True
-    is_live: NDArray[np.bool_] = ~(dealt[HOLDING_CARDS[:, 0]] | dealt[HOLDING_CARDS[:, 1]])
-    return is_live
+def tables_bytes() -> int:
+    """The most memory that `cluster_hands` needs."""
+    return HOLDING_COUNT * (16_432 * FEATURES + 2 * (1_755 + 16_432 + 134_459))
+
+
+def cluster_hands(
+    flop: int, turn: int, river: int, threads: int = 1, progress: Callable[[float], None] | None = None
+) -> tuple[ClusteredHands, CardTables]:
+    """Cluster all hands of hold'em into at most so many buckets by round.
+
+    `progress` is called now and then with the part that is done, 0 to 1.
+    """
+    on_flop, on_turn, on_river = map(canonical_boards, (3, 4, 5))
+    done = 0.0
+
+    def over(boards: CanonicalBoards, part: float, compute: Callable[[int], object]) -> None:
+        nonlocal done
+        edges = [len(boards.keys) * number // _PARTS for number in range(_PARTS + 1)]
+
+        def compute_all(first: int, last: int) -> None:
+            for number in range(first, last):
+                compute(number)
+
+        pool = ThreadPoolExecutor(threads)
+        try:
+            for _ in as_completed([pool.submit(compute_all, *pair) for pair in pairwise(edges)]):
+                done += part / _PARTS
+                if progress is not None:
+                    progress(min(done, 1.0))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    turns = np.zeros((len(on_turn.keys), HOLDING_COUNT, FEATURES), np.uint8)
+    over(on_turn, 0.4, lambda number: turn_features(on_turn.cards[number], turns[number]))
+    flops = np.zeros((len(on_flop.keys), HOLDING_COUNT, FEATURES), np.uint8)
+    over(on_flop, 0.05, lambda number: flop_features(on_flop.cards[number], on_turn.keys, turns, flops[number]))
+    chance = np.random.Generator(np.random.PCG64(_SEED))
+    flop_centres = _by_strength(clusters(_sample(on_flop, flops, chance), flop, _SEED))
+    turn_centres = _by_strength(clusters(_sample(on_turn, turns, chance), turn, _SEED))
+    river_centres = _by_strength(clusters(_river_sample(chance), river, _SEED))
+    of_flops, of_turns, of_rivers = (
+        np.empty((len(boards.keys), HOLDING_COUNT), np.uint16) for boards in (on_flop, on_turn, on_river)
+    )
+
+    def assign_flop(number: int) -> None:
+        of_flops[number] = _of_holdings(on_flop.cards[number], flops[number], flop_centres)
+
+    def assign_turn(number: int) -> None:
+        of_turns[number] = _of_holdings(on_turn.cards[number], turns[number], turn_centres)
+
+    over(on_flop, 0.01, assign_flop)
+    over(on_turn, 0.09, assign_turn)
+    found = ClusteredHands(
+        (169, len(flop_centres), len(turn_centres), len(river_centres)),
+        _by_hand(on_flop, of_flops),
+        turn_centres,
+        river_centres,
+    )
+
+    def assign_river(number: int) -> None:
+        of_rivers[number] = found._on_river(on_river.cards[number])
+
+    over(on_river, 0.45, assign_river)
+    return found, CardTables(on_flop.keys, on_turn.keys, on_river.keys, of_flops, of_turns, of_rivers)
+
+
+def write_hands(path: Path, asked: Sequence[int], hands: ClusteredHands, tables: CardTables) -> None:
+    """Keep the buckets of all hands, of which so many were asked for by round: 400 MB."""
+    of_arrays, contents = as_arrays(
+        {**hands.arrays(), "flop_table": tables.flops, "turn_table": tables.turns, "river_table": tables.rivers}
+    )
+    write_artifact(path, _KIND, {**of_arrays, "asked": asked, "buckets": hands.buckets}, contents)
+
+
+def read_hands(path: Path, asked: Sequence[int]) -> tuple[ClusteredHands, CardTables]:
+    """Map the buckets of all hands into memory; a `CheckpointError` where the file is damaged or has other ones."""
+    found = read_artifact(path, _KIND, is_mapped=True)
+    arrays = found.arrays()
+    with found.parsing():
+        if found.header["asked"] != list(asked):
+            raise CheckpointError(str(path), f"it has {found.header['asked']} buckets, not {list(asked)}: delete it")
+        hands = ClusteredHands.of(tuple(found.header["buckets"]), arrays)
+        flops, turns, rivers = (canonical_boards(cards).keys for cards in (3, 4, 5))
+        tables = arrays["flop_table"], arrays["turn_table"], arrays["river_table"]
+        return hands, CardTables(flops, turns, rivers, *tables)
+
+
+def _by_strength(centres: Vectors) -> Vectors:
+    """Centres in ascending order of what they win against all classes."""
+    found: Vectors = centres[np.argsort(centres[:, :CLASSES].sum(axis=1, dtype=np.int64), kind="stable")]
+    return found
+
+
+def _by_hand(flops: CanonicalBoards, buckets: Buckets) -> FlopBuckets:
+    hands, starts = [], [0]
+    for board, row in zip(flops.cards.tolist(), buckets, strict=True):
+        numbers = distinct_holdings(board)
+        of_board = np.zeros(int(numbers.max()) + 1, np.uint16)
+        of_board[numbers[numbers >= 0]] = row[numbers >= 0]
+        hands.append(of_board)
+        starts.append(starts[-1] + len(of_board))
+    return FlopBuckets(flops.keys, np.array(starts, np.int64), np.concatenate(hands))
+
+
+def _sample(boards: CanonicalBoards, features: Vectors, chance: np.random.Generator) -> Vectors:
+    """The features of hands drawn as they are dealt."""
+    up_to = boards.times.cumsum()
+    rows = np.searchsorted(up_to, chance.integers(up_to[-1], size=_SAMPLE), "right")
+    holdings = chance.integers(HOLDING_COUNT, size=_SAMPLE)
+    cards = HOLDING_CARDS[holdings]
+    is_live = ~(cards[:, :, None] == boards.cards[rows][:, None, :]).any(axis=(1, 2))
+    found: Vectors = features[rows[is_live], holdings[is_live]]
+    return found
+
+
+def _river_sample(chance: np.random.Generator) -> Vectors:
+    boards, holdings = _RIVER_SAMPLE
+    order, strengths = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
+    classes = np.empty((ON_RIVER, CLASSES), np.uint8)
+    found = np.empty((boards, holdings, CLASSES), np.uint8)
+    for number in range(boards):
+        river_features(chance.permutation(52)[:5].astype(np.uint8), order, classes, strengths)
+        found[number] = classes[chance.integers(ON_RIVER, size=holdings)]
+    return found.reshape(-1, CLASSES)

@@ -100,12 +100,10 @@ class CfrBot(Bot):
 
     def prepare(self, game: Game) -> None:
         """Map the file into memory, and load what counts hands and solves rivers."""
-        strategy = self._for(game)
+        strategy = self.strategy(game)
         if is_dealt_as_holdem(game):
-            from bots.cfr.lookup import bucket_of
-
-            for board in ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20)):
-                bucket_of(strategy, (48, 49), board)
+            for board in ((0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20)):
+                strategy.buckets_on(board)
             if self._iterations != 0:
                 from bots.cfr.rivers import Rivers
 
@@ -129,22 +127,22 @@ class CfrBot(Bot):
         return self._decide(view).policy
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
-        strategy = self._for(view.game)
+        strategy = self.strategy(view.game)
         if not is_dealt_as_holdem(view.game):
             return None
         if (found := self._river(strategy, view)) is not None:
             river, node = found
             return {action: chances for action, chances in river.policy(node).items() if chances.any()}
-        from bots.cfr.lookup import all_buckets, play
+        from bots.cfr.lookup import play
 
-        return play(strategy, view.betting, view.board, lambda board: all_buckets(strategy, board)).policy
+        return play(strategy, view.betting, view.board, strategy.buckets_on).policy
 
     def _decide(self, view: View) -> _Decided:
         import numpy as np
 
         from bots.cfr.lookup import play
 
-        strategy = self._for(view.game)
+        strategy = self.strategy(view.game)
         if (found := self._river(strategy, view)) is not None:
             river, node = found
             from engine.ranges import holding_number
@@ -161,7 +159,7 @@ class CfrBot(Bot):
         if (river := decided.river) is not None:
             gap = 1000 * river.solution.gap / view.big_blind
             return f"river of {len(river.tree.kinds)} nodes solved, an answer wins {gap:.1f} mbb/g"
-        strategy = self._for(view.game)
+        strategy = self.strategy(view.game)
         return f"bucket {self._bucket(strategy, view, view.board) + 1} of {strategy.buckets[view.round]}"
 
     def _river(self, strategy: StrategyFile, view: View) -> tuple[River, int] | None:
@@ -176,14 +174,15 @@ class CfrBot(Bot):
 
     def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
         if is_dealt_as_holdem(view.game):
-            from bots.cfr.lookup import bucket_of
+            from engine.ranges import holding_number
 
-            return bucket_of(strategy, view.hole_cards, board)
+            return int(strategy.buckets_on(board)[holding_number(*view.hole_cards)])
         from bots.cfr.deals import AllBoards
 
         return AllBoards(view.game).bucket(view.hole_cards[0], board)
 
-    def _for(self, game: Game) -> StrategyFile:
+    def strategy(self, game: Game) -> StrategyFile:
+        """The strategy that it plays in a game, before rivers are solved."""
         if self._playing is None or self._playing[0] is not game:
             self.require_game(game)
             self._playing = game, self._file(self._path or _shipped_for(game) or "")

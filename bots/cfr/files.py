@@ -7,7 +7,7 @@ anyway, a float of four bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.artifact import FileKind, as_arrays, read_artifact, write_artifact
-from bots.cfr.abstraction import CardAbstraction, canonical_boards, distinct_holdings
+from bots.cfr.abstraction import CardAbstraction, ClusteredHands, FlopBuckets, StrengthCuts
 from bots.cfr.tree import BettingTree
 from bots.errors import StrategyError
 from engine import ActionKind, Game
@@ -44,30 +44,23 @@ class StrategyFile:
 
     Attributes:
         buckets: by round.
-        turn_cuts: see `bots.cfr.abstraction.CardAbstraction`; empty outside hold'em, as `river_cuts`.
+        cards: the buckets of hold'em; None in other games.
         record: of the training, as JSON has it.
         nodes: what can be done at each node of the betting in preorder: 1 for a fold, 2 for a call, 4 for each raise; 0
             at an end.
         totals: of each node of a no-limit game, the hand total of the raise that leads there; 0 where none does. Empty
             in limit games.
-        flop_keys: the canonical flops, ascending.
-        flop_starts: where the hands of each begin.
-        flops: the bucket of each hand on a flop.
         probabilities: see the head of this module.
     """
 
     path: str
     game: Game
     buckets: tuple[int, ...]
-    turn_cuts: NDArray[np.int64]
-    river_cuts: NDArray[np.int64]
+    cards: CardAbstraction | None
     record: Mapping[str, Any]
     nodes: _Bytes
     rounds: _Bytes
     totals: NDArray[np.int32]
-    flop_keys: NDArray[np.int64]
-    flop_starts: NDArray[np.int64]
-    flops: _Bytes
     probabilities: _Bytes | NDArray[np.float32]
 
     @cached_property
@@ -112,6 +105,11 @@ class StrategyFile:
         chances /= chances.sum(axis=0)
         return chances
 
+    def buckets_on(self, board: Sequence[int]) -> NDArray[np.uint16]:
+        """The bucket of every holding of hold'em, shape (1326,); `NO_BUCKET` where it shares a card with the board."""
+        assert self.cards is not None
+        return self.cards.on(tuple(board))
+
     @property
     def numbers(self) -> NDArray[np.float64]:
         """All probabilities as a solver has them: node by node, action by action, bucket by bucket."""
@@ -142,7 +140,7 @@ def write_strategy(
     path: Path,
     tree: BettingTree,
     buckets: tuple[int, ...],
-    abstraction: CardAbstraction | None,
+    abstraction: ClusteredHands | None,
     strategy: NDArray[np.float64],
     record: Mapping[str, Any],
 ) -> None:
@@ -167,20 +165,7 @@ def write_strategy(
             "<i4",
         )
     if abstraction is not None:
-        boards, hands, starts = canonical_boards(3), [], [0]
-        for board, row in zip(boards.cards.tolist(), abstraction.flops, strict=True):
-            numbers = distinct_holdings(board)
-            of_board = np.zeros(int(numbers.max()) + 1, np.uint8)
-            of_board[numbers[numbers >= 0]] = row[numbers >= 0]
-            hands.append(of_board)
-            starts.append(starts[-1] + len(of_board))
-        arrays |= {
-            "flop_keys": boards.keys.astype("<i8"),
-            "flop_starts": np.array(starts, "<i8"),
-            "flops": np.concatenate(hands),
-            "turn_cuts": abstraction.turn_cuts.astype("<i8"),
-            "river_cuts": abstraction.river_cuts.astype("<i8"),
-        }
+        arrays |= abstraction.arrays()
     of_arrays, contents = as_arrays(arrays)
     header = {
         **of_arrays,
@@ -204,19 +189,24 @@ def read_strategy(path: str) -> StrategyFile:
     header, arrays = found.header, found.arrays()
     with found.parsing():
         game = parse_game_definition(header["game"])
-        empty = np.zeros(0, np.int64)
+        buckets = tuple(header["buckets"])
         return StrategyFile(
             path=path,
             game=game,
-            buckets=tuple(header["buckets"]),
-            turn_cuts=arrays.get("turn_cuts", empty),
-            river_cuts=arrays.get("river_cuts", empty),
+            buckets=buckets,
+            cards=_cards(buckets, arrays),
             record=header["training"],
             nodes=arrays["nodes"],
             rounds=arrays["rounds"],
             totals=np.zeros(0, np.int32) if game.is_limit else arrays["totals"],
-            flop_keys=arrays.get("flop_keys", empty),
-            flop_starts=arrays.get("flop_starts", empty),
-            flops=arrays.get("flops", np.zeros(0, np.uint8)),
             probabilities=arrays["probabilities"],
         )
+
+
+def _cards(buckets: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]) -> CardAbstraction | None:
+    if "flops" not in arrays:
+        return None
+    if "turn_centres" in arrays:
+        return ClusteredHands.of(buckets, arrays)
+    flops = FlopBuckets(arrays["flop_keys"], arrays["flop_starts"], arrays["flops"])
+    return StrengthCuts(buckets, flops, arrays["turn_cuts"], arrays["river_cuts"])

@@ -32,10 +32,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
 from bots.cfr.deals import CARD_LANES, Vector
 from bots.cfr.files import StrategyFile
-from bots.cfr.lookup import Chances, all_buckets, narrowed, ranges, ranks_on
+from bots.cfr.lookup import Chances, narrowed, ranges, ranks_on
 from bots.cfr.tree import BettingTree, Sizes, betting_tree, read_sizes
 from bots.cfr.walk import fold
 from engine import Action, BettingState, Card, Position, betting_start
@@ -396,11 +396,8 @@ class Rivers:
         return self._known[key]
 
     def _brought(self, betting: BettingState, board: tuple[Card, ...], player: Position) -> NDArray[np.float64]:
-        found = ranges(self._strategy, betting, board, self._buckets_on)
+        found = ranges(self._strategy, betting, board, self._strategy.buckets_on)
         return _spread(found, board, [OWN_SPREAD if position == player else SPREAD for position in range(2)])
-
-    def _buckets_on(self, board: tuple[Card, ...]) -> NDArray[np.uint8]:
-        return all_buckets(self._strategy, board)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from typing import Final
 from bots.errors import SolvingError
 from bots.sdk.bot import option
 
-MOST_BUCKETS: Final = 250
-"""In a round: a bucket is a byte, and the table of a board needs one for holdings that share a card with it."""
+MOST_BUCKETS: Final = 10_000
+"""In a round: the clusters of more would take an hour."""
+_MOST_DEALS: Final = 1_000_000
 MOST_COPIES: Final = 64
 """Each is held in memory."""
 
@@ -20,25 +21,25 @@ class CfrSettings:
 
     game: str = option("limit", "a game of two players: limit, nolimit, leduc or kuhn")
     buckets: str = option(
-        "50", "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
+        "1000/1000/500", "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
     )
     sizes: str = option(
         "",
         "bets and raises of a no-limit game, in pots: 0.5,1,all:1,all is what the first in a round bets "
         "and what the second raises; rounds are parted by /; half a pot, a pot and all-in by default",
     )
-    boards: int = option(2, "boards drawn in each iteration")
+    deals: int = option(4096, "deals of hold'em drawn in each iteration")
     copies: int = option(
-        1, "copies that learn apart on boards of their own, one for each worker; the strategy is their mean"
+        1, "copies that learn apart from deals of their own, one for each worker; the strategy is their mean"
     )
     gains: float = option(1.5, "power by which regrets above 0 are kept")
     losses: float = option(1.0, "power by which regrets below 0 are kept")
     average: float = option(2.0, "power of an iteration's number in the average")
-    seed: int = option(1, "of the boards")
+    seed: int = option(1, "of the deals")
 
     def __post_init__(self) -> None:
-        if not 1 <= self.boards <= 1000:
-            raise SolvingError(f"an iteration draws 1 to 1,000 boards, not {self.boards}")
+        if not 1 <= self.deals <= _MOST_DEALS:
+            raise SolvingError(f"an iteration draws 1 to {_MOST_DEALS:,} deals, not {self.deals}")
         if not 1 <= self.copies <= MOST_COPIES:
             raise SolvingError(f"there are 1 to {MOST_COPIES} copies, not {self.copies}")
         for name in ("gains", "losses", "average"):
@@ -50,9 +51,9 @@ class CfrSettings:
         """On flop, turn and river; a `SolvingError` if they cannot be read or are out of range."""
         words = self.buckets.split("/")
         if len(words) not in (1, 3) or not all(word.isascii() and word.isdigit() for word in words):
-            raise SolvingError(f"buckets are one number, or three such as 200/200/100, not {self.buckets!r}")
+            raise SolvingError(f"buckets are one number, or three such as 1000/1000/500, not {self.buckets!r}")
         flop, turn, river = map(int, words * 3 if len(words) == 1 else words)
         for name, buckets in (("flop", flop), ("turn", turn), ("river", river)):
             if not 1 <= buckets <= MOST_BUCKETS:
-                raise SolvingError(f"there are 1 to {MOST_BUCKETS} buckets on the {name}, not {buckets}")
+                raise SolvingError(f"there are 1 to {MOST_BUCKETS:,} buckets on the {name}, not {buckets}")
         return flop, turn, river

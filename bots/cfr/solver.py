@@ -1,29 +1,17 @@
-"""Counterfactual regret minimisation over drawn boards (public chance sampling).
+"""Counterfactual regret minimisation over all boards of a small game, and what strategies win, exactly.
 
-An iteration draws some boards and lets the players take turns: on every board a player finds out what each of its
-actions wins in each of its buckets, and the regrets of all boards are added at once, in the order of the boards. So the
-result depends on the seed, the settings and the number of iterations, not on how many threads walk the boards.
+In an iteration the players take turns: on every board a player finds out what each of its actions wins in each of its
+buckets, and the regrets of all boards are added at once, in the order of the boards. So the result depends on the
+settings and the number of iterations, not on how many threads walk the boards. Hold'em has too many boards:
+`bots.cfr.sampling`.
 
 Regrets and averages are discounted (Brown & Sandholm 2019): before iteration t's are added, regrets above 0 are
 multiplied by (t-1)^a / ((t-1)^a + 1), those below by the same with b, and the average by ((t-1)/t)^c. With all three
 powers 1 that is linear CFR.
 
-`mean_strategy` is the mean of copies that learn apart, so that workers of other machines can help. A board is walked in
-milliseconds, and a strategy is megabytes: workers that sent what every board has shown would send more than they
-compute. So copies of a training learn apart, each on boards of its own, and their averages are added in the order of
-the copies. What an answer wins from the mean of several strategies, each weighted with how likely it comes somewhere,
-is at most the mean of what answers win from each; and what drawn boards have made of chance evens out.
-
-A copy is a state: which worker computes it, and in how many parts, changes nothing.
-
-`exploitability` measures how far a strategy is from an equilibrium of its abstract game. The best response sees what
-the strategy sees: its buckets, and no cards. Where all boards are known and no bucket forgets another, it is exact:
-every decision is answered by what wins most, given the answers so far, until nothing changes. Where boards are drawn,
-an answer is learned as the strategy was, by regrets on boards of its own, against the strategy as it is. It begins as
-that strategy, and leaves it only where its regrets are surely above 0: following a few boards costs more than it wins.
-What the answer wins is then counted on other boards, so it is not judged by those that it fits. That is a lower bound
-on what the best answer wins, up to the error of the drawn boards; the more boards it is learned on, the nearer it
-comes.
+`exploitability` is how far a strategy is from an equilibrium: every decision is answered by what wins most, given the
+answers so far, until nothing changes. `values` is what one strategy wins from another, over all boards of a small game,
+or over drawn boards of hold'em with all pairs of holdings on each.
 """
 
 from __future__ import annotations
@@ -33,15 +21,20 @@ from concurrent.futures import Executor
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bots.cfr.deals import Boards, FloatType, TreeArrays, Vector, Work, new_work
-from bots.cfr.tree import DECISION, BettingTree
+from bots.cfr.deals import AllBoards, Boards, DrawnBoards, FloatType, TreeArrays, Vector, new_work
+from bots.cfr.files import StrategyFile
+from bots.cfr.tree import DECISION, BettingTree, betting_tree, read_sizes
 from bots.cfr.walk import walk
+from bots.errors import SolvingError
 from engine.kernels.jit import njit
+from logs.estimation import RunningMean
 
 Strategy: TypeAlias = Vector
 """Probabilities, or anything else, by `TreeArrays.offsets`."""
-TRAINING_STREAM: Final = 0
+_BLOCK: Final = 8
+"""Boards whose vectors are held at once."""
 
 
 class Discounts(NamedTuple):
@@ -59,34 +52,27 @@ class Discounts(NamedTuple):
         return above / (above + 1), below / (below + 1), (before / iteration) ** self.average
 
 
-def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> TreeArrays:
+def tree_arrays(tree: BettingTree, buckets: Sequence[Sequence[int]], kind: FloatType) -> TreeArrays:
+    """A tree with so many buckets by player and round."""
     nodes = len(tree.kinds)
     counts = tree.number_of_actions()
     of_round = np.array(buckets, np.int64)
     is_decision = tree.kinds == DECISION
-    sizes = np.where(is_decision, counts * of_round[tree.rounds], 0)
-    ends = np.arange(1, nodes + 1)
-    for node in range(nodes - 1, 0, -1):
-        ends[tree.parents[node]] = max(ends[tree.parents[node]], ends[node])
+    sizes = np.where(is_decision, counts * of_round[np.maximum(tree.players, 0), tree.rounds], 0)
     slots = np.zeros((2, nodes), np.int32)
     for node in range(1, nodes):
         parent = tree.parents[node]
         for player in range(2):
             slots[player, node] = slots[player, parent] + (tree.players[parent] != player)
-    last_round = len(buckets) - 1
-    early: list[int] = []
+    order: list[int] = []
     open_: list[int] = []
-    node = 0
-    while node < nodes:
-        while open_ and ends[open_[-1]] <= node:
-            early.append(~open_.pop())
-        early.append(node)
-        if is_decision[node] and tree.rounds[node] < last_round:
+    for node in range(nodes):
+        while open_ and open_[-1] != tree.parents[node]:
+            order.append(~open_.pop())
+        order.append(node)
+        if is_decision[node]:
             open_.append(node)
-            node += 1
-        else:
-            node = int(ends[node])
-    early += [~left for left in reversed(open_)]
+    order += [~left for left in reversed(open_)]
     return TreeArrays(
         kinds=tree.kinds,
         players=tree.players,
@@ -95,53 +81,44 @@ def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> T
         taken=tree.taken,
         depths=tree.depths,
         chips=tree.chips.astype(kind),
-        ends=ends.astype(np.int32),
         counts=counts.astype(np.int32),
         offsets=sizes.cumsum() - sizes,
         slots=slots,
-        early=np.array(early, np.int32),
+        order=np.array(order, np.int32),
         buckets=of_round,
-        last_round=last_round,
     )
 
 
+def bucket_counts(tree: TreeArrays) -> NDArray[np.int64]:
+    """How many buckets each node has; of no use where no player acts."""
+    found: NDArray[np.int64] = tree.buckets[np.maximum(tree.players, 0), tree.rounds]
+    return found
+
+
 def size_of(tree: TreeArrays) -> int:
-    is_decision = tree.kinds == DECISION
-    return int((tree.counts * tree.buckets[tree.rounds])[is_decision].sum())
+    return int((tree.counts * bucket_counts(tree)).sum())
 
 
 class Solver:
-    """The regrets and averages of both players, and their iterations.
-
-    It is copy `copy` of `copies` solvers, which draw boards of their own, `per_iteration` at a time; where all boards
-    are known, all are taken.
+    """The regrets and averages of both players, and their iterations: all boards of a game are walked in each.
 
     Attributes:
         iteration: how many have been done.
         averages: how likely its player came to each information set and took each action, over all iterations.
     """
 
-    def __init__(
-        self,
-        tree: TreeArrays,
-        boards: Boards,
-        per_iteration: int,
-        discounts: Discounts,
-        copies: int = 1,
-        copy: int = 0,
-    ) -> None:
+    def __init__(self, tree: TreeArrays, boards: AllBoards, discounts: Discounts) -> None:
         self.tree, self.boards = tree, boards
-        self.iteration = 0
+        self.iteration, self.per_iteration = 0, boards.count
         self._discounts = discounts
-        self._copies, self._copy = copies, copy
-        self.per_iteration = boards.count or per_iteration
         size = size_of(tree)
         self.regrets: Strategy = np.zeros(size)
         self.averages: Strategy = np.zeros(size)
         self.strategy: Strategy = np.zeros(size, boards.float_type)
         _match(tree, self.regrets, self.strategy)
-        self._found: Strategy = np.zeros((0, size), boards.float_type)
-        self._works: list[Work] = []
+        self._deals = [boards.deal(number) for number in range(boards.count)]
+        self._found: Strategy = np.zeros((boards.count, size), boards.float_type)
+        self._works = [new_work(tree, boards.holdings) for _ in self._deals]
 
     def resume(self, iteration: int, regrets: Strategy, averages: Strategy) -> None:
         self.iteration = iteration
@@ -149,13 +126,7 @@ class Solver:
         _match(self.tree, self.regrets, self.strategy)
 
     def iterate(self, pool: Executor | None = None) -> None:
-        first = (self.iteration * self._copies + self._copy) * self.per_iteration
         over: Callable[..., Any] = map if pool is None else pool.map
-        numbers = range(self.per_iteration)
-        deals = list(over(lambda at: self.boards.deal(TRAINING_STREAM, first + at), numbers))
-        if not self._works:
-            self._works = [new_work(self.tree, self.boards.holdings) for _ in numbers]
-            self._found = np.zeros((len(numbers), len(self.strategy)), self.boards.float_type)
         self.iteration += 1
         above, below, average = self._discounts.factors(self.iteration)
 
@@ -163,9 +134,9 @@ class Solver:
 
             def explore(at: int, player: int = player) -> None:
                 self._found[at] = 0
-                walk(self.tree, deals[at], self._works[at], self.strategy, self._found[at], player)
+                walk(self.tree, self._deals[at], self._works[at], self.strategy, self._found[at], player)
 
-            list(over(explore, numbers))
+            list(over(explore, range(len(self._deals))))
             learn(
                 self.tree,
                 self._found,
@@ -180,14 +151,9 @@ class Solver:
 
     def average_strategy(self) -> Strategy:
         """What converges: how often each action was taken over all iterations; even chances where that is 0."""
-        return normalised(self.tree, self.averages)
-
-
-def normalised(tree: TreeArrays, weights: Strategy) -> Strategy:
-    """Weights as probabilities; even chances where all are 0."""
-    strategy = np.zeros(len(weights))
-    _match(tree, weights, strategy)
-    return strategy
+        strategy = np.zeros(len(self.averages))
+        _match(self.tree, self.averages, strategy)
+        return strategy
 
 
 @njit
@@ -199,7 +165,8 @@ def _match(tree: TreeArrays, regrets: Vector, strategy: Vector) -> None:
 
 @njit
 def _match_node(tree: TreeArrays, node: int, regrets: Vector, strategy: Vector) -> None:
-    counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]
+    counts, place = tree.counts[node], tree.offsets[node]
+    buckets = tree.buckets[tree.players[node], tree.rounds[node]]
     for bucket in range(buckets):
         total = 0.0
         for action in range(counts):
@@ -233,7 +200,11 @@ def learn(
         average: what averages are.
     """
     for node in range(len(tree.kinds)):
-        counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]
+        counts, buckets, place = (
+            tree.counts[node],
+            tree.buckets[tree.players[node], tree.rounds[node]],
+            tree.offsets[node],
+        )
         if not counts:
             continue
         if tree.players[node] != player:
@@ -257,181 +228,103 @@ def learn(
         _match_node(tree, node, regrets, strategy)
 
 
-MESSAGE_BYTES: Final = 32
-"""What a copy is sent and sends, for each number of a strategy."""
-
-
-class CopyState(NamedTuple):
-    regrets: Strategy
-    averages: Strategy
-
-
-def advance_copy(solver: Solver, iterations: int) -> CopyState:
-    for _ in range(iterations):
-        solver.iterate()
-    return CopyState(solver.regrets, solver.averages)
-
-
-def mean_strategy(solvers: Sequence[Solver]) -> Strategy:
-    """What converges: how often each action was taken over all iterations of all copies."""
-    averages = solvers[0].averages.copy()
-    for solver in solvers[1:]:
-        averages += solver.averages
-    return normalised(solvers[0].tree, averages)
-
-
-_ANSWER_STREAM: Final = 1
-_JUDGE_STREAM: Final = 2
-_BLOCK: Final = 8
-"""Boards whose vectors are held at once."""
-_SURE: Final = 1.0
-"""Standard errors that a regret must be above 0 before an answer follows it."""
-
-
 class Exploitability(NamedTuple):
-    """What answers were found to win.
+    """What best responses win more than an equilibrium does, in chips per hand.
 
     Attributes:
-        gains: of each player's answer to the other's strategy, in chips per hand.
-        value: the mean of both, in chips per hand: how much the strategy loses per hand over both seats.
-        error: its standard error from the drawn boards; 0 where all boards are known.
+        gains: of each player's answer to the other's part of a strategy.
     """
 
     gains: tuple[float, float]
-    value: float
-    error: float
+
+    @property
+    def value(self) -> float:
+        """How much the strategy loses per hand over both seats."""
+        return sum(self.gains) / 2
 
 
 def exploitability(
-    tree: TreeArrays,
-    boards: Boards,
-    strategy: Strategy,
-    *,
-    count: int = 256,
-    pool: Executor | None = None,
+    tree: TreeArrays, boards: AllBoards, strategy: Strategy, pool: Executor | None = None
 ) -> Exploitability:
-    """What each player wins by answering the other's part of a strategy.
-
-    So many boards are drawn for each answer, and again to judge it; where all are known, all are taken.
-    """
-    count = boards.count or count
+    """What each player wins by the best response to the other's part of a strategy, exactly."""
     played = strategy.astype(boards.float_type)
-    values = np.zeros((2, count))
-    for player in range(2):
-        answer = (_exact_answer if boards.count else _learned_answer)(tree, boards, played, player, count, pool)
-        values[player] = _walks(tree, boards, answer, player, _JUDGE_STREAM, count=count, pool=pool)[0]
-    values /= boards.pairs
-    mean = values.mean(axis=0)
-    error = 0.0 if boards.count else float(mean.std(ddof=1) / np.sqrt(count))
-    first, second = values.mean(axis=1).tolist()
-    return Exploitability((first, second), float(mean.mean()), error)
+    gains = [
+        float(values(tree, boards, _best_response(tree, boards, played, player, pool), player, pool).mean())
+        for player in range(2)
+    ]
+    return Exploitability((gains[0], gains[1]))
 
 
-def expected_value(
-    tree: TreeArrays, boards: Boards, strategy: Strategy, *, count: int = 64, pool: Executor | None = None
-) -> float:
-    """What player 0 wins where each player plays its part of a strategy, in chips per hand."""
-    count = boards.count or count
-    values, _ = _walks(tree, boards, strategy.astype(boards.float_type), 0, _JUDGE_STREAM, count=count, pool=pool)
-    return float(values.mean() / boards.pairs)
+def values(
+    tree: TreeArrays, boards: Boards, strategy: Strategy, player: int, pool: Executor | None = None
+) -> NDArray[np.float64]:
+    """What a player wins on each board where each player plays its part of a strategy, in chips per hand."""
+    return _walks(tree, boards, strategy.astype(boards.float_type), player, pool)[0] / boards.pairs
 
 
-def _exact_answer(
-    tree: TreeArrays, boards: Boards, played: Strategy, player: int, count: int, pool: Executor | None
+def compared(
+    first: StrategyFile, second: StrategyFile, boards: int, *, seed: int = 1, pool: Executor | None = None
+) -> RunningMean:
+    """The winnings of the first strategy of hold'em from the second in mbb/g: the mean of both seatings, by board.
+
+    Only the boards are left to luck: they are drawn, and all pairs of holdings are counted on each. No river is solved.
+
+    Raises:
+        SolvingError: the strategies are not of the same tree of hold'em.
+    """
+    is_same = (
+        first.game == second.game
+        and np.array_equal(first.nodes, second.nodes)
+        and np.array_equal(first.totals, second.totals)
+    )
+    if first.cards is None or second.cards is None or not is_same:
+        raise SolvingError("only strategies of hold'em with the same bets can be compared")
+    sizes = first.record["settings"]["sizes"]
+    tree = betting_tree(first.game, read_sizes(sizes, first.game.num_rounds) if sizes else None)
+    won = np.zeros(boards)
+    for player, (one, other) in enumerate(((first, second), (second, first))):
+        drawn = DrawnBoards((one.cards, other.cards), boards, seed)  # type: ignore[arg-type]
+        arrays = tree_arrays(tree, drawn.buckets, drawn.float_type)
+        nodes = [(one, other)[tree.players[node]].chances(node).ravel() for node in tree.decisions.tolist()]
+        won += values(arrays, drawn, np.concatenate(nodes), player, pool) / 2
+    return RunningMean((1000 / first.game.big_blind * won).tolist())
+
+
+def _best_response(
+    tree: TreeArrays, boards: AllBoards, played: Strategy, player: int, pool: Executor | None
 ) -> Strategy:
     """The best response, by policy iteration: each round is right for one more decision from the end."""
     answer = played
     while True:
-        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count=count, pool=pool)[1].sum(
-            axis=0, dtype=np.float64
-        )
+        found = _walks(tree, boards, answer, player, pool)[1].sum(axis=0, dtype=np.float64)
         better = _best(tree, found, answer, player)
         if np.array_equal(better, answer):
             return answer
         answer = better
 
 
-def _learned_answer(
-    tree: TreeArrays, boards: Boards, played: Strategy, player: int, count: int, pool: Executor | None
-) -> Strategy:
-    answer = played.copy()
-    regrets, squares = np.zeros(len(played)), np.zeros(len(played))
-    for block in range(-(-count // _BLOCK)):
-        found = _walks(tree, boards, answer, player, _ANSWER_STREAM, count=_BLOCK, pool=pool, first=block * _BLOCK)[1]
-        _answer(tree, found, regrets, squares, played, answer=answer, player=player, before=block / (block + 1))
-    return answer
-
-
-@njit
-def _answer(
-    tree: TreeArrays,
-    found: Vector,
-    regrets: Vector,
-    squares: Vector,
-    played: Vector,
-    answer: Vector,
-    player: int,
-    before: float,
-) -> None:
-    """Add what walks have found to the regrets of an answer, and follow those that are surely above 0.
-
-    The squares are of what has been added to them; where no regret is surely above 0 the answer plays as `played`.
-    """
-    for node in range(len(tree.kinds)):
-        counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]
-        if not counts or tree.players[node] != player:
-            continue
-        for bucket in range(buckets):
-            value = 0.0
-            for action in range(counts):
-                for board in range(len(found)):
-                    value += answer[place + action * buckets + bucket] * found[board, place + action * buckets + bucket]
-            total = 0.0
-            for action in range(counts):
-                at = place + action * buckets + bucket
-                regret = -value
-                for board in range(len(found)):
-                    regret += found[board, at]
-                regrets[at] = regrets[at] * before + regret
-                squares[at] = squares[at] * before * before + regret * regret
-                total += max(regrets[at] - _SURE * np.sqrt(squares[at]), 0.0)
-            for action in range(counts):
-                at = place + action * buckets + bucket
-                sure = max(regrets[at] - _SURE * np.sqrt(squares[at]), 0.0)
-                answer[at] = sure / total if total > 0 else played[at]
-
-
 def _walks(
-    tree: TreeArrays,
-    boards: Boards,
-    strategy: Strategy,
-    player: int,
-    stream: int,
-    count: int,
-    pool: Executor | None,
-    *,
-    first: int = 0,
-) -> tuple[Strategy, Strategy]:
+    tree: TreeArrays, boards: Boards, strategy: Strategy, player: int, pool: Executor | None
+) -> tuple[NDArray[np.float64], Strategy]:
     """What a player wins on each board, and what its actions win, on every so many boards a row."""
     over: Callable[..., Any] = map if pool is None else pool.map
-    found = np.zeros((min(_BLOCK, count), len(strategy)), boards.float_type)
-    works: list[Work] = [new_work(tree, boards.holdings) for _ in found]
-    values = np.zeros(count)
+    found = np.zeros((min(_BLOCK, boards.count), len(strategy)), boards.float_type)
+    works = [new_work(tree, boards.holdings) for _ in found]
+    won = np.zeros(boards.count)
 
     def explore(row: int) -> None:
-        for number in range(row, count, len(found)):
-            deal = boards.deal(stream, first + number)
-            values[number] = walk(tree, deal, works[row], strategy, found[row], player)
+        for number in range(row, boards.count, len(found)):
+            won[number] = walk(tree, boards.deal(number), works[row], strategy, found[row], player)
 
     list(over(explore, range(len(found))))
-    return values, found
+    return won, found
 
 
 def _best(tree: TreeArrays, found: Strategy, answer: Strategy, player: int) -> Strategy:
     """The strategy that takes, at each of a player's decisions, the first of the actions that won most."""
     better = answer.copy()
     for node in np.flatnonzero((tree.counts > 0) & (tree.players == player)):
-        counts, buckets = int(tree.counts[node]), int(tree.buckets[tree.rounds[node]])
+        counts, buckets = int(tree.counts[node]), int(tree.buckets[tree.players[node], tree.rounds[node]])
         which = slice(int(tree.offsets[node]), int(tree.offsets[node]) + counts * buckets)
         won = found[which].reshape(counts, buckets)
         better[which] = (np.arange(counts)[:, None] == won.argmax(axis=0)).ravel()

@@ -1,8 +1,8 @@
 """A training from its settings to a strategy file, in a folder from which it is resumed.
 
 The folder holds ``cfr.checkpoint`` (`bots.artifact`: settings, progress, regrets, averages), written every minute or
-so, and ``cfr.strategy`` at the end. A killed training resumes from its checkpoint and comes, after the same
-number of iterations, to the same strategy, bit by bit.
+so, ``cfr.buckets`` with the buckets of all hands of hold'em, and ``cfr.strategy`` at the end. A killed training resumes
+from its checkpoint and comes, after the same number of iterations, to the same strategy, bit by bit.
 """
 
 from __future__ import annotations
@@ -13,31 +13,19 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bots.artifact import FileKind, as_arrays, locked_run, read_artifact, require_same_settings, write_artifact
-from bots.cfr.abstraction import CardAbstraction, card_abstraction, memory_bytes
-from bots.cfr.deals import AllBoards, Boards, DrawnBoards, TreeArrays
+from bots.cfr.abstraction import CardTables, ClusteredHands, cluster_hands, read_hands, tables_bytes, write_hands
+from bots.cfr.deals import AllBoards
 from bots.cfr.files import write_strategy
+from bots.cfr.sampling import SampledSolver, as_strategy, draw_deals
 from bots.cfr.settings import CfrSettings
-from bots.cfr.solver import (
-    MESSAGE_BYTES,
-    CopyState,
-    Discounts,
-    Solver,
-    Strategy,
-    advance_copy,
-    exploitability,
-    mean_strategy,
-    size_of,
-    tree_arrays,
-)
-from bots.cfr.strengths import all_strengths
+from bots.cfr.solver import Discounts, Solver, Strategy, exploitability, tree_arrays
 from bots.cfr.tree import HOLDEM_SIZES, ROUND_SIZES, BettingTree, betting_tree, read_sizes
 from bots.errors import CheckpointError, SolvingError
 from bots.workers import Workers
@@ -50,28 +38,21 @@ _KIND: Final = FileKind(
     CheckpointError,
     "take another folder, or delete it to begin again",
 )
-_NUMBERS: Final = np.dtype("<f8")
 
 
 class Checkpoint(NamedTuple):
-    """What a training has come to, and the settings that it was begun with, as JSON has them."""
+    """The state of a training, and the settings that it was begun with, as JSON has them."""
 
     settings: Mapping[str, Any]
     iteration: int
     seconds: float
     history: tuple[Mapping[str, Any], ...]
-    regrets: NDArray[np.float64]
-    averages: NDArray[np.float64]
-
-
-def checkpoint_bytes(size: int) -> int:
-    return 2 * _NUMBERS.itemsize * size
+    regrets: Strategy
+    averages: Strategy
 
 
 def save_checkpoint(path: Path, found: Checkpoint) -> None:
-    of_arrays, contents = as_arrays(
-        {"regrets": found.regrets.astype(_NUMBERS), "averages": found.averages.astype(_NUMBERS)}
-    )
+    of_arrays, contents = as_arrays({"regrets": found.regrets, "averages": found.averages})
     header = {
         **of_arrays,
         "settings": dict(found.settings),
@@ -92,13 +73,14 @@ def load_checkpoint(path: Path) -> Checkpoint:
             int(header["iteration"]),
             float(header["seconds"]),
             tuple(header["history"]),
-            arrays["regrets"].astype(np.float64),
-            arrays["averages"].astype(np.float64),
+            arrays["regrets"],
+            arrays["averages"],
         )
 
 
 CHECKPOINT: Final = "cfr.checkpoint"
 STRATEGY: Final = "cfr.strategy"
+BUCKETS: Final = "cfr.buckets"
 _APART_S: Final = 15.0
 """Seconds, about, that copies learn apart: between two messages, and two lines of progress."""
 _FIRST_CHECK: Final = 64
@@ -113,11 +95,13 @@ class TrainingLimit(NamedTuple):
 
 
 class TrainingPlan(NamedTuple):
-    """What a training will need: its settings, with the sizes of a no-limit game, and its tree."""
+    """What a training will need: its settings, with the sizes of a no-limit game, and its tree.
+
+    `is_drawn` is whether deals are drawn, as in hold'em; in small games all boards are walked.
+    """
 
     settings: CfrSettings
     tree: BettingTree
-    arrays: TreeArrays
     buckets: tuple[int, ...]
     is_drawn: bool
 
@@ -126,37 +110,43 @@ class TrainingPlan(NamedTuple):
         return sum(self.buckets[self.tree.rounds[node]] for node in self.tree.decisions)
 
     @property
+    def numbers(self) -> int:
+        """How many actions all information sets have."""
+        return sum(len(self.tree.actions[node]) * self.buckets[self.tree.rounds[node]] for node in self.tree.decisions)
+
+    @property
     def memory_bytes(self) -> int:
-        vectors = size_of(self.arrays) * (8 + 8 + 8 + (4 if self.is_drawn else 8) * (self.settings.boards + 2))
-        return vectors * self.settings.copies + (memory_bytes() if self.is_drawn else 0)
+        if self.is_drawn:
+            return 2 * 4 * self.numbers * self.settings.copies + tables_bytes()
+        return 8 * self.numbers * (3 + AllBoards(self.tree.game).count)
 
     @property
     def message_bytes(self) -> int:
         """What is sent to a worker with a copy, and back, together."""
-        return MESSAGE_BYTES * size_of(self.arrays)
+        return 2 * 2 * 4 * self.numbers
 
     @property
     def checkpoint_bytes(self) -> int:
         """How large a checkpoint is; two of them are on the disk while one is written."""
-        return checkpoint_bytes(size_of(self.arrays) * self.settings.copies)
+        return 2 * (4 if self.is_drawn else 8) * self.numbers * self.settings.copies
 
     @property
     def strategy_bytes(self) -> int:
         nodes = (2 if self.tree.game.is_limit else 6) * len(self.tree.kinds)
-        return size_of(self.arrays) - self.information_sets + nodes + 1_310_000 * self.is_drawn
+        return self.numbers - self.information_sets + nodes + 2_600_000 * self.is_drawn
 
 
 class CfrProgress(NamedTuple):
     """The progress of a training: the part of the limit reached, the seconds of iterating, the last row of the history.
 
-    A node of the betting is visited for all holdings of a board at once; `hands_per_s` counts each of them.
+    An iteration has as many deals, or boards of a small game, as the settings have them.
     """
 
     iteration: int
+    deals: int
     part: float
     seconds: float
-    nodes_per_s: float
-    hands_per_s: float
+    deals_per_s: float
     last: Mapping[str, Any] | None
 
 
@@ -180,12 +170,10 @@ def plan_training(settings: CfrSettings) -> TrainingPlan:
         settings = replace(settings, sizes=settings.sizes or (HOLDEM_SIZES if is_drawn else ROUND_SIZES))
         sizes = read_sizes(settings.sizes, game.num_rounds)
     tree = betting_tree(game, sizes)
-    buckets = (169, *settings.bucket_counts) if is_drawn else AllBoards(game).buckets
+    buckets = (169, *settings.bucket_counts) if is_drawn else AllBoards(game).buckets[0]
     if settings.copies > 1 and not is_drawn:
         raise SolvingError(f"{settings.game}: all of its boards are walked in each iteration, so copies have no others")
-    return TrainingPlan(
-        settings, tree, tree_arrays(tree, buckets, np.float32 if is_drawn else np.float64), buckets, is_drawn
-    )
+    return TrainingPlan(settings, tree, buckets, is_drawn)
 
 
 def train(
@@ -195,7 +183,6 @@ def train(
     *,
     threads: int = 1,
     save_every_s: float = 60.0,
-    check_boards: int = 256,
     workers: Workers | None = None,
     prepare: Callable[[float], None] | None = None,
     show: Callable[[CfrProgress], None] | None = None,
@@ -203,11 +190,9 @@ def train(
     """Train, or resume a training.
 
     Args:
-        threads: that walk boards; nothing depends on how many.
-        check_boards: boards drawn for the exploitability, which is measured now and then; 0 never measures it where
-            boards are drawn.
+        threads: that walk; nothing depends on how many.
         workers: who computes copies, of which there must be several; threads of this process by default.
-        prepare: called with the part that is done of counting the strengths of all hands.
+        prepare: called with the part that is done of the buckets of all hands of hold'em.
 
     Raises:
         CheckpointError: the folder holds a training with other settings, is in use, or cannot be written.
@@ -218,22 +203,35 @@ def train(
         begun = load_checkpoint(path) if path.exists() else None
         if begun is not None:
             require_same_settings(path, asdict(plan.settings), begun.settings)
-        abstraction, boards = _boards(plan, threads, prepare)
-        session = _Session(plan, boards, path, begun, workers)
-        session.iterate(extent, save_every_s, check_boards, pool, show)
+        cards = _cards(plan, folder, threads, prepare)
+        if cards is not None:
+            plan = plan._replace(buckets=cards[0].buckets)
+        session = _Session(plan, None if cards is None else cards[1], path, begun, workers)
+        session.iterate(extent, save_every_s, pool, show)
         strategy = folder / STRATEGY
-        write_strategy(strategy, plan.tree, plan.buckets, abstraction, mean_strategy(session.solvers), session.record)
+        abstraction = None if cards is None else cards[0]
+        write_strategy(strategy, plan.tree, plan.buckets, abstraction, session.mean_strategy(), session.record)
     return TrainedStrategy(strategy, session.iteration, session.seconds, session.history)
+
+
+class _CopyState(NamedTuple):
+    regrets: Strategy
+    averages: Strategy
 
 
 class _Session:
     def __init__(
-        self, plan: TrainingPlan, boards: Boards, path: Path, begun: Checkpoint | None, workers: Workers | None
+        self,
+        plan: TrainingPlan,
+        cards: CardTables | None,
+        path: Path,
+        begun: Checkpoint | None,
+        workers: Workers | None,
     ) -> None:
-        self.solvers = [_solver(plan, boards, copy) for copy in range(plan.settings.copies)]
+        self.solvers = [_solver(plan, cards, copy) for copy in range(plan.settings.copies)]
         self.seconds = 0.0
         self.history: tuple[Mapping[str, Any], ...] = ()
-        self._plan, self._boards, self._path, self._workers = plan, boards, path, workers
+        self._plan, self._path, self._workers = plan, path, workers
         self._apart = 1
         if begun is not None:
             of_copies = [found.reshape(len(self.solvers), -1) for found in (begun.regrets, begun.averages)]
@@ -252,7 +250,7 @@ class _Session:
         return {
             "settings": asdict(self._plan.settings),
             "iterations": self.iteration,
-            "boards": self.iteration * self._boards_per_iteration,
+            "deals": self._deals,
             "seconds": round(self.seconds, 1),
             "history": [dict(row) for row in self.history],
         }
@@ -261,78 +259,77 @@ class _Session:
         self,
         extent: TrainingLimit,
         save_every_s: float,
-        check_boards: int,
         pool: Executor | None,
         show: Callable[[CfrProgress], None] | None,
     ) -> None:
-        # The time of compilation does not count.
-        Solver(self._plan.arrays, self._boards, 1, Discounts()).iterate(pool)
-        first, first_s = self.iteration, self.seconds
+        first, first_s = self._deals, None
         saved_s = self.seconds
         while _part(extent, self.iteration, self.seconds) < 1:
             before = time.perf_counter()
-            self._go_on(extent, pool)
+            self._advance(extent, pool)
             self.seconds += time.perf_counter() - before
-            if _is_check(self.iteration):
-                self._check(check_boards, pool)
             if self.seconds - saved_s >= save_every_s:
                 self._save()
                 saved_s = self.seconds
+            if _is_check(self.iteration):
+                self._check(pool)
+            if first_s is None:
+                # The first iteration has compiled the kernels: it does not count in the speed.
+                first, first_s = self._deals, self.seconds
             if show is not None:
-                speed = self._nodes * (self.iteration - first) / max(self.seconds - first_s, 1e-9)
+                speed = (self._deals - first) / max(self.seconds - first_s, 1e-9)
                 part = _part(extent, self.iteration, self.seconds)
                 last = self.history[-1] if self.history else None
-                show(CfrProgress(self.iteration, part, self.seconds, speed, speed * self._boards.holdings, last))
-        self._check(check_boards, pool)
+                show(CfrProgress(self.iteration, self._deals, part, self.seconds, speed, last))
+        self._check(pool)
         self._save()
 
-    def _go_on(self, extent: TrainingLimit, pool: Executor | None) -> None:
-        """Do an iteration, or let all copies do some: as many as take a while, but for a check or the end."""
+    def mean_strategy(self) -> Strategy:
+        """What converges: how often each action was taken over all iterations of all copies."""
+        solver = self.solvers[0]
+        if isinstance(solver, Solver):
+            return solver.average_strategy()
+        averages = np.add.reduce([one.averages for one in self.solvers], dtype=np.float64)
+        return as_strategy(self._plan.tree, self._plan.buckets, averages)
+
+    def _advance(self, extent: TrainingLimit, pool: Executor | None) -> None:
+        """Do an iteration, or let all copies do some: as many as take a while, but for the end."""
         if len(self.solvers) == 1:
             self.solvers[0].iterate(pool)
             return
         count = 1
-        while (
-            count < self._apart
-            and not _is_check(self.iteration + count)
-            and self.iteration + count != extent.iterations
-        ):
+        while count < self._apart and self.iteration + count != extent.iterations:
             count += 1
         before = time.perf_counter()
         if self._workers is not None:
             settings = self._plan.settings
             asked = [(settings, copy, count, self.iteration, *found) for copy, found in enumerate(self._copies)]
             for solver, found in zip(
-                self.solvers, self._workers.map(_go_on_elsewhere, *zip(*asked, strict=True)), strict=True
+                self.solvers, self._workers.map(_advance_elsewhere, *zip(*asked, strict=True)), strict=True
             ):
                 solver.resume(solver.iteration + count, *found)
         else:
-            over: Callable[..., Any] = map if pool is None else pool.map
-            list(over(lambda solver: advance_copy(solver, count), self.solvers))
+            for solver in self.solvers:
+                for _ in range(count):
+                    solver.iterate(pool)
         seconds = (time.perf_counter() - before) / count
         self._apart = max(1, min(2 * self._apart, int(_APART_S / seconds)))
 
     @property
-    def _copies(self) -> list[CopyState]:
-        return [CopyState(solver.regrets, solver.averages) for solver in self.solvers]
+    def _copies(self) -> list[_CopyState]:
+        return [_CopyState(solver.regrets, solver.averages) for solver in self.solvers]
 
     @property
-    def _boards_per_iteration(self) -> int:
-        return len(self.solvers) * self.solvers[0].per_iteration
+    def _deals(self) -> int:
+        return self.iteration * len(self.solvers) * self.solvers[0].per_iteration
 
-    @property
-    def _nodes(self) -> int:
-        return 2 * len(self._plan.tree.kinds) * self._boards_per_iteration
-
-    def _check(self, check_boards: int, pool: Executor | None) -> None:
-        """Measure the exploitability, unless that has been done here or is not wanted."""
-        at = self.iteration
-        if (self.history and self.history[-1]["iteration"] == at) or not (self._boards.count or check_boards):
+    def _check(self, pool: Executor | None) -> None:
+        """Measure the exploitability of a small game, unless that has been done here."""
+        at, solver = self.iteration, self.solvers[0]
+        if not isinstance(solver, Solver) or (self.history and self.history[-1]["iteration"] == at):
             return
-        found = exploitability(
-            self._plan.arrays, self._boards, mean_strategy(self.solvers), count=check_boards, pool=pool
-        )
-        measured = {"exploitability": found.value, "error": found.error, "gains": list(found.gains)}
+        found = exploitability(solver.tree, solver.boards, solver.average_strategy(), pool)
+        measured = {"exploitability": found.value, "gains": list(found.gains)}
         self.history = (*self.history, {"iteration": at, "seconds": self.seconds, **measured})
 
     def _save(self) -> None:
@@ -341,30 +338,45 @@ class _Session:
         save_checkpoint(self._path, Checkpoint(settings, self.iteration, self.seconds, self.history, regrets, averages))
 
 
-def _solver(plan: TrainingPlan, boards: Boards, copy: int) -> Solver:
+def _solver(plan: TrainingPlan, cards: CardTables | None, copy: int) -> Solver | SampledSolver:
     settings = plan.settings
     discounts = Discounts(settings.gains, settings.losses, settings.average)
-    return Solver(plan.arrays, boards, settings.boards, discounts, settings.copies, copy)
+    if cards is None:
+        boards = AllBoards(plan.tree.game)
+        return Solver(tree_arrays(plan.tree, boards.buckets, boards.float_type), boards, discounts)
+    return SampledSolver(
+        plan.tree,
+        plan.buckets,
+        partial(draw_deals, cards),
+        discounts,
+        seed=settings.seed,
+        per_iteration=settings.deals,
+        copies=settings.copies,
+        copy=copy,
+    )
 
 
 _worker_lock: Final = threading.Lock()
 
 
-def _go_on_elsewhere(
+def _advance_elsewhere(
     settings: CfrSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
-) -> CopyState:
-    """Advance a copy in another process, which counts the strengths of all hands itself, once."""
+) -> _CopyState:
+    """Advance a copy in another process, which computes the buckets of all hands itself, once."""
     with _worker_lock:
-        plan, boards = _prepared(settings)
-    solver = _solver(plan, boards, copy)
+        plan, cards = _prepared(settings)
+    solver = _solver(plan, cards, copy)
     solver.resume(iteration, regrets, averages)
-    return advance_copy(solver, count)
+    for _ in range(count):
+        solver.iterate()
+    return _CopyState(solver.regrets, solver.averages)
 
 
 @lru_cache(maxsize=1)
-def _prepared(settings: CfrSettings) -> tuple[TrainingPlan, Boards]:
+def _prepared(settings: CfrSettings) -> tuple[TrainingPlan, CardTables]:
     plan = plan_training(settings)
-    return plan, _boards(plan, 1, None)[1]
+    hands, cards = cluster_hands(*settings.bucket_counts)
+    return plan._replace(buckets=hands.buckets), cards
 
 
 @contextmanager
@@ -376,13 +388,18 @@ def _threads(count: int) -> Iterator[Executor | None]:
         yield pool
 
 
-def _boards(
-    plan: TrainingPlan, threads: int, prepare: Callable[[float], None] | None
-) -> tuple[CardAbstraction | None, Boards]:
+def _cards(
+    plan: TrainingPlan, folder: Path, threads: int, prepare: Callable[[float], None] | None
+) -> tuple[ClusteredHands, CardTables] | None:
+    """The buckets of all hands of hold'em, from the folder where they have been computed before."""
     if not plan.is_drawn:
-        return None, AllBoards(plan.tree.game)
-    abstraction = card_abstraction(all_strengths(threads, prepare), *plan.settings.bucket_counts)
-    return abstraction, DrawnBoards(abstraction, plan.settings.seed)
+        return None
+    path, asked = folder / BUCKETS, plan.settings.bucket_counts
+    if path.exists():
+        return read_hands(path, asked)
+    found = cluster_hands(*asked, threads, prepare)
+    write_hands(path, asked, *found)
+    return found
 
 
 def _part(extent: TrainingLimit, iteration: int, seconds: float) -> float:

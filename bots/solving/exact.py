@@ -208,6 +208,21 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
     )
 
 
+def exact_expectation(game: Game, policies: tuple[Policy, Policy], names: tuple[str, str]) -> tuple[float, ...]:
+    """What a policy wins in each position, in chips per hand, another one having all other positions; every deal is
+    counted. A `SolvingError` if the game is too large.
+    """
+    form = sequence_form(small_game(game))
+    players = range(game.num_players)
+    ours, theirs = (
+        tuple(plan_of_policy(form, game, player, policy, name) for player in players)
+        for policy, name in zip(policies, names, strict=True)
+    )
+    return tuple(
+        expected_values(form, (*theirs[:player], ours[player], *theirs[player + 1 :]))[player] for player in players
+    )
+
+
 def policy_lines(found: ExactExploitability) -> str:
     """The best answers as a file of probabilities (`bots.evaluation.policies.FilePolicy`)."""
     lines = [

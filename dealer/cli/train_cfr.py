@@ -11,7 +11,8 @@ from bots.cfr.settings import CfrSettings
 from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import given, setting_options, takes_options
-from dealer.cli.progress import LiveLine, duration, time_left
+from dealer.cli.progress import LiveLine, time_left
+from engine.text import duration
 
 if TYPE_CHECKING:
     from bots.cfr.training import CfrProgress, TrainedStrategy, TrainingPlan
@@ -37,7 +38,7 @@ def cfr(
         float | None,
         typer.Option(
             min=0,
-            help="Stop after this many minutes of iterating, measurements along the way not included.",
+            help="Stop after this many minutes of iterating.",
             show_default=f"{_MINUTES:g} in hold'em",
             rich_help_panel=_STOP,
         ),
@@ -56,20 +57,11 @@ def cfr(
         typer.Option(
             min=1,
             max=256,
-            help="Threads that walk boards, at most one for each board of an iteration; the result is the same.",
+            help="Threads that walk deals or boards; the result is the same.",
             show_default="one for each processor",
             rich_help_panel=_ALONG,
         ),
     ] = os.cpu_count() or 1,
-    check_boards: Annotated[
-        int,
-        typer.Option(
-            "--check-boards",
-            min=0,
-            help="Boards drawn to measure the exploitability, at four times as many iterations each; 0: never.",
-            rich_help_panel=_ALONG,
-        ),
-    ] = 256,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
 ) -> None:
@@ -104,9 +96,8 @@ def cfr(
             folder,
             TrainingLimit(iterations, seconds),
             threads=threads,
-            check_boards=check_boards,
             workers=helpers,
-            prepare=lambda part: line(f"counting showdowns: {part:.0%}"),
+            prepare=lambda part: line(f"computing the buckets of all hands: {part:.0%}"),
             show=lambda progress: line(_line(plan, progress)),
         )
     _report(terminal, plan, trained)
@@ -116,8 +107,8 @@ def _announce(terminal: Terminal, plan: TrainingPlan) -> None:
     terminal.sentence(
         f"{plan.settings.game}: {len(plan.tree.decisions):,} decisions of the betting, {plan.information_sets:,} "
         f"information sets. Needs about {plan.memory_bytes / _MB:,.0f} MB of memory and, on the disk, "
-        f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints and {plan.strategy_bytes / _MB:,.1f} MB for the "
-        "strategy."
+        f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints, {plan.strategy_bytes / _MB:,.1f} MB for the "
+        f"strategy{' and 405 MB for the buckets of all hands' if plan.is_drawn else ''}."
     )
     if plan.settings.copies > 1:
         terminal.sentence(
@@ -140,26 +131,27 @@ def _line(plan: TrainingPlan, progress: CfrProgress) -> str:
     if progress.last is not None:
         exploited = f", exploitability {progress.last['exploitability'] * factor:.3g} {unit}"
         exploited += f" after {progress.last['iteration']:,}"
+    drawn = f", {progress.deals:,} deals" if plan.is_drawn else ""
+    what = "deals" if plan.is_drawn else "boards"
     return (
-        f"iteration {progress.iteration:,}{time_left(left_s)}{exploited}, {progress.nodes_per_s / 1e6:.2f} M nodes/s "
-        f"of {progress.hands_per_s / max(progress.nodes_per_s, 1):,.0f} holdings each"
+        f"iteration {progress.iteration:,}{drawn}{time_left(left_s)}{exploited}, {progress.deals_per_s:,.0f} {what}/s"
     )
 
 
 def _report(terminal: Terminal, plan: TrainingPlan, trained: TrainedStrategy) -> None:
     factor, unit = _unit(plan)
-    terminal.table(
-        ["iterations", "time", f"exploitability, {unit}", "+-"],
-        [
+    if trained.history:
+        terminal.table(
+            ["iterations", "time", f"exploitability, {unit}"],
             [
-                f"{row['iteration']:,}",
-                duration(row["seconds"]),
-                f"{row['exploitability'] * factor:.4g}",
-                f"{1.96 * row['error'] * factor:.2g}" if row["error"] else "exact",
-            ]
-            for row in trained.history
-        ],
-        title="Winnings of the best answers found in the same buckets",
-    )
+                [
+                    f"{row['iteration']:,}",
+                    duration(row["seconds"]),
+                    f"{row['exploitability'] * factor:.4g}",
+                ]
+                for row in trained.history
+            ],
+            title="Winnings of best responses",
+        )
     terminal.sentence(f"{trained.iteration:,} iterations in {duration(trained.seconds)}.")
     terminal.print(f"It plays as cfr?strategy={trained.path}")

@@ -3,10 +3,9 @@
     python docs/cfr/rivers.py FOLDER [WORKERS]
 
 solves rivers that came up between two players of the shipped strategy, by several numbers of iterations, and counts
-what a turn would take; then it plays `cfr` against itself without solving, lets local best response answer both, and
-in limit also `cfr` with other assumptions about the range of its opponent. FOLDER keeps finished measurements; the
-results go to `rivers.csv`, `turns.csv`, `rivers-worth.csv` and `rivers-ranges.csv` next to this script. The tests
-compare the page with all of them.
+what a turn would take; then it plays `cfr` against itself without solving and lets local best response answer both.
+FOLDER keeps finished measurements; the results go to `rivers.csv`, `turns.csv` and `rivers-worth.csv` next to this
+script. The tests compare the page with all of them.
 """
 
 from __future__ import annotations
@@ -21,11 +20,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from rows import PAGE, between, read_rows, write_rows
 
-from bots.cfr import rivers as rivers_module
+from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
 from bots.cfr.files import StrategyFile, read_strategy
-from bots.cfr.lookup import all_buckets
-from bots.cfr.rivers import OWN_SPREAD, RIVER_SIZES, SPREAD, Rivers
+from bots.cfr.rivers import RIVER_SIZES, Rivers
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, lower_bounds, play_part
 from bots.sdk.registry import make_bot
@@ -39,7 +37,6 @@ HERE: Final = Path(__file__).resolve().parent
 COSTS: Final = HERE / "rivers.csv"
 TURNS: Final = HERE / "turns.csv"
 WORTH: Final = HERE / "rivers-worth.csv"
-RANGES: Final = HERE / "rivers-ranges.csv"
 SHIPPED_FOR: Final = {name: SHIPPED[name] for name in ("limit", "nolimit")}
 ITERATIONS: Final = (25, 50, 100, 200, 400)
 RIVERS: Final = 100
@@ -47,8 +44,6 @@ DEALS: Final = {"limit": 16_000, "nolimit": 16_000}
 HANDS: Final = 8_000
 """Of local best response, for each set of actions."""
 ACTIONS: Final = {"limit": ("fcr", "c/fcr/fcr/fcr", "c/c/fcr/fcr"), "nolimit": ("fcpa", "c/c/fcpa/fcpa")}
-SPREADS: Final = ((0.0, 0.0), (0.05, 0.05), (SPREAD, SPREAD), (OWN_SPREAD, SPREAD), (OWN_SPREAD, 0.7))
-"""Of a player's own range and of its opponent's, which parts are spread over all holdings."""
 SEED: Final = 2018
 _SLICES: Final = 16
 _TURN, _RIVER = 2, 3
@@ -116,26 +111,6 @@ class Worth(NamedTuple):
     half_width: float
 
 
-class Guess(NamedTuple):
-    """What local best response wins in limit where ranges are spread so far.
-
-    Attributes:
-        own: the part of the player's own range that is spread.
-        others: the part of its opponent's.
-        actions: of local best response.
-        played: hands.
-        mean: won, in mbb/g.
-        half_width: of the 95 % interval.
-    """
-
-    own: float
-    others: float
-    actions: str
-    played: int
-    mean: float
-    half_width: float
-
-
 class Came(NamedTuple):
     """A river that came up."""
 
@@ -172,7 +147,7 @@ def costs(game: str) -> tuple[list[Cost], Turn]:
     for iterations in ITERATIONS:
         seconds, gaps, nodes = [], [], []
         for one in came:
-            all_buckets.cache_clear()
+            CardAbstraction.on.cache_clear()
             before = time.thread_time()
             river = Rivers(strategy, iterations).at(*one)[0]
             gap = river.solution.gap
@@ -233,20 +208,6 @@ def worth(game: str, workers: int) -> list[Worth]:
     return rows
 
 
-def guesses(workers: int) -> list[Guess]:
-    """Let local best response answer other guesses, in limit."""
-    rows = []
-    for own, others in SPREADS:
-        with ProcessPoolExecutor(workers, initializer=_spread, initargs=(own, others)) as pool:
-            rows += [Guess(own, others, *bound) for bound in _bounds("limit", "cfr", pool)]
-    return rows
-
-
-def _spread(own: float, others: float) -> None:
-    """Spread ranges so far in this process."""
-    vars(rivers_module).update(OWN_SPREAD=own, SPREAD=others)
-
-
 def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[str, int, float, float]]:
     """Actions, hands, and what local best response wins with half its 95 % interval."""
     what = Exploitation(find_game(game)[1], bot, ACTIONS[game], SEED)
@@ -255,7 +216,7 @@ def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[st
         yield bound.actions, HANDS, round(bound.mbb, 1), round(bound.half_width or 0.0, 1)
 
 
-def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth], of_ranges: Sequence[Guess]) -> str:
+def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth]) -> str:
     """The page with what these rows say."""
     lines = [
         "| game | iterations | median | 99 of 100 within | an answer wins of the pot |",
@@ -271,17 +232,7 @@ def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth], 
         f"| {row.game} | {_named(row.player)} | `{row.loser}` | {row.mean:+,.0f} ± {row.half_width:,.0f} |"
         for row in of_worth
     ]
-    text = between(text, "rivers worth", lines)
-    sets = ACTIONS["limit"]
-    lines = [
-        f"| of its own range | of the opponent's | {' | '.join(f'`{actions}`' for actions in sets)} |",
-        f"| ---: | ---: |{' ---: |' * len(sets)}",
-    ]
-    for own, others in SPREADS:
-        found = {row.actions: row for row in of_ranges if (row.own, row.others) == (own, others)}
-        cells = [f"{found[actions].mean:+,.0f} ± {found[actions].half_width:,.0f}" for actions in sets]
-        lines.append(f"| {100 * own:g} % | {100 * others:g} % | {' | '.join(cells)} |")
-    return between(text, "rivers ranges", lines)
+    return between(text, "rivers worth", lines)
 
 
 def _named(player: str) -> str:
@@ -299,17 +250,13 @@ def main(folder: Path, workers: int = 1) -> None:
     for game in SHIPPED_FOR:
         if not (folder / f"{game}-worth.csv").exists():
             write_rows(folder / f"{game}-worth.csv", Worth, worth(game, workers))
-    if not (folder / "ranges.csv").exists():
-        write_rows(folder / "ranges.csv", Guess, guesses(workers))
-    of_ranges = read_rows(folder / "ranges.csv", Guess)
     of_costs = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-costs.csv", Cost)]
     of_turns = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-turns.csv", Turn)]
     of_worth = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-worth.csv", Worth)]
     write_rows(COSTS, Cost, of_costs)
     write_rows(TURNS, Turn, of_turns)
     write_rows(WORTH, Worth, of_worth)
-    write_rows(RANGES, Guess, of_ranges)
-    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), of_costs, of_worth, of_ranges), "utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), of_costs, of_worth), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,42 +1,31 @@
-"""Drawn boards that cost little: those of a small game, whose solution is known, and of hold'em with random buckets."""
+"""Hands of hold'em with random buckets, which cost nothing to compute."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from bots.cfr.abstraction import HOLDING_COUNT, CardAbstraction
-from bots.cfr.deals import AllBoards, Deal
-from engine.splitmix import mixed
-from protocol import find_game
+from bots.cfr.abstraction import CardTables, ClusteredHands, FlopBuckets
+from bots.cfr.boards import HOLDING_COUNT, canonical_boards, distinct_holdings
+
+BUCKETS = (169, 7, 5, 6)
 
 
-class DrawnLeduc:
-    """Boards of Leduc poker, drawn.
-
-    Attributes:
-        all: all boards.
-        numbers: of the boards that were asked for.
-    """
-
-    def __init__(self) -> None:
-        self.all = AllBoards(find_game("leduc")[1])
-        self.buckets, self.holdings, self.pairs = self.all.buckets, self.all.holdings, self.all.pairs
-        self.float_type, self.count = self.all.float_type, 0
-        self.numbers: list[int] = []
-
-    def deal(self, stream: int, number: int) -> Deal:
-        """The board of a number."""
-        self.numbers.append(number)
-        return self.all.deal(stream, mixed(stream << 32 | number) % self.all.count)
-
-
-def random_cards() -> CardAbstraction:
-    """Buckets drawn at random before the river."""
+def random_hands() -> ClusteredHands:
+    """Clusters around random centres."""
     numbers = np.random.default_rng(5)
-    return CardAbstraction(
-        (169, 7, 5, 6),
-        numbers.integers(0, 7, (1755, HOLDING_COUNT)).astype(np.uint8),
-        numbers.integers(0, 5, (16_432, HOLDING_COUNT)).astype(np.uint8),
-        np.zeros(4, np.int64),
-        np.array([200, 700, 701, 1500, 2000]),
-    )
+    boards, starts = canonical_boards(3), [0]
+    for board in boards.cards.tolist():
+        starts.append(starts[-1] + int(distinct_holdings(board).max()) + 1)
+    flops = FlopBuckets(boards.keys, np.array(starts), numbers.integers(0, 7, starts[-1]).astype(np.uint16))
+    turns, rivers = (numbers.integers(0, 256, shape).astype(np.uint8) for shape in ((5, 16), (6, 8)))
+    return ClusteredHands(BUCKETS, flops, turns, rivers)
+
+
+def random_tables() -> CardTables:
+    numbers = np.random.default_rng(6)
+    flops, turns, rivers = (canonical_boards(cards).keys for cards in (3, 4, 5))
+    of_rounds = [
+        numbers.integers(0, count, (len(keys), HOLDING_COUNT), np.uint16)
+        for count, keys in zip(BUCKETS[1:], (flops, turns, rivers), strict=True)
+    ]
+    return CardTables(flops, turns, rivers, of_rounds[0], of_rounds[1], of_rounds[2])

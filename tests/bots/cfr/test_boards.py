@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.cfr.abstraction import HOLDING_CARDS, HOLDING_COUNT, canonical_boards, distinct_holdings, suit_order
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, canonical_boards, distinct_holdings, suit_order
 from engine.cards import STARTING_HANDS, starting_hand
 
 BOARDS = st.lists(st.integers(0, 51), min_size=3, max_size=5, unique=True)

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from bots.baseline import RandomBot
-from bots.cfr.abstraction import HOLDING_CARDS
+from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.files import read_strategy
-from bots.cfr.lookup import LEFT, TreePosition, bucket_of, decided_at
+from bots.cfr.lookup import LEFT, TreePosition, decided_at
 from bots.errors import GameRefused
 from bots.sdk.selfplay import self_play
 from bots.sdk.view import View
 from bots.solving.exact import exact_exploitability
 from engine import CALL, FOLD, ActionKind, Game, Hand, deal_hand
 from engine.betting_rules import raise_to
+from engine.ranges import holding_number
 from protocol import find_game
 from protocol.match_state import betting_after, parse_match_state
 
@@ -136,7 +137,7 @@ def test_a_bet_of_the_tree_is_answered_as_the_strategy_says() -> None:
     view = view_of("MATCHSTATE:0:0:r300:AhAd|", NO_LIMIT)
     at = [int(total) for total in strategy.totals[strategy.children_of(0)]].index(300)
     node = strategy.children_of(0)[at]
-    bucket = bucket_of(strategy, view.hole_cards, ())
+    bucket = int(strategy.buckets_on(())[holding_number(*view.hole_cards)])
     known = strategy.chances_of(node, bucket)
     totals = [int(strategy.totals[child]) for child in strategy.children_of(node)[2:]]
     expected = dict(zip([FOLD, CALL, *map(raise_to, totals)], known, strict=True))

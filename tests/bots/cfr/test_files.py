@@ -14,7 +14,7 @@ from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.deals import AllBoards
 from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
 from bots.cfr.solver import tree_arrays
-from bots.cfr.training import Checkpoint, checkpoint_bytes, load_checkpoint, save_checkpoint
+from bots.cfr.training import Checkpoint, load_checkpoint, save_checkpoint
 from bots.cfr.tree import betting_tree, read_sizes
 from bots.errors import CheckpointError, StrategyError
 from protocol import find_game
@@ -24,7 +24,7 @@ from protocol import find_game
 def leduc(tmp_path: Path) -> Path:
     """A strategy of Leduc poker, drawn at random."""
     tree = betting_tree(find_game("leduc")[1])
-    buckets = AllBoards(tree.game).buckets
+    buckets = AllBoards(tree.game).buckets[0]
     numbers = np.random.default_rng(3)
     parts = []
     for node in tree.decisions.tolist():
@@ -49,7 +49,7 @@ def test_a_strategy_is_read_as_it_was_written(leduc: Path) -> None:
     assert strategy.game == tree.game
     assert strategy.record == {"note": "random"}
     assert strategy.buckets == (3, 9)
-    arrays = tree_arrays(tree, strategy.buckets, np.float64)
+    arrays = tree_arrays(tree, (strategy.buckets, strategy.buckets), np.float64)
     last = int(tree.decisions[-1])
     assert strategy.numbers[arrays.offsets[last] :] == pytest.approx(strategy.chances(last).ravel())
     for node in range(len(tree.kinds)):
@@ -63,7 +63,7 @@ def test_a_strategy_is_read_as_it_was_written(leduc: Path) -> None:
 
 
 def test_the_shipped_strategies_are_small_and_tell_their_training() -> None:
-    assert Path(SHIPPED["limit"]).stat().st_size < 3_000_000
+    assert Path(SHIPPED["limit"]).stat().st_size < 15_000_000
     assert Path(SHIPPED["nolimit"]).stat().st_size < 15_000_000
     check_shipped(SHIPPED["limit"], "limit")
     check_shipped(SHIPPED["nolimit"], "nolimit")
@@ -73,7 +73,8 @@ def check_shipped(path: str, game: str) -> None:
     strategy = read_strategy(path)
     assert strategy.game == find_game(game)[1]
     assert strategy.buckets[0] == 169
-    assert len(strategy.flops) == 1_286_792
+    assert strategy.cards is not None
+    assert len(strategy.cards.flops.hands) == 1_286_792
     assert len(strategy.probabilities) == strategy.offsets[-1]
     assert {"settings", "iterations", "seconds", "history"} <= {*strategy.record}
 
@@ -109,7 +110,7 @@ def test_a_checkpoint_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read[:4] == written[:4]
     assert np.array_equal(read.regrets, written.regrets)
     assert np.array_equal(read.averages, written.averages)
-    assert abs(path.stat().st_size - checkpoint_bytes(50)) < 1000
+    assert abs(path.stat().st_size - 2 * 8 * 50) < 1000
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(CheckpointError, match=r"damaged: .*; take another folder, or delete it to begin again"):
         load_checkpoint(path)

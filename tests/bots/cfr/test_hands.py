@@ -1,105 +1,117 @@
-"""Buckets while playing: one hand, all hands, and what the kernels of the training count are the same."""
+"""Features and buckets of hands: beside counts one by one, and the same whatever the suits are called."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bots.cfr.abstraction import (
-    HOLDING_CARDS,
-    HOLDING_COUNT,
-    HOLDING_NUMBERS,
-    NO_BUCKET,
-    canonical_boards,
-    card_abstraction,
-    suit_order,
-)
+from bots.cfr.abstraction import NO_BUCKET, CardAbstraction
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, canonical_boards, suit_order
 from bots.cfr.bot import SHIPPED
-from bots.cfr.files import StrategyFile, read_strategy
-from bots.cfr.lookup import all_buckets, bucket_of
-from bots.cfr.strengths import (
-    MOST_STANDING,
-    NO_STRENGTH,
-    all_strengths,
+from bots.cfr.clustering import clusters, nearest
+from bots.cfr.features import (
+    CLASS_OF,
+    CLASSES,
+    FEATURES,
+    LEVELS,
+    ON_RIVER,
     canonical,
-    deal_board,
-    flop_sums,
+    flop_features,
     renamed,
-    river_strengths,
+    river_features,
+    squared_strengths,
+    turn_features,
 )
+from bots.cfr.files import read_strategy
 from engine import rank_hand
+from tests.bots.cfr.drawn import random_hands
 
 BOARDS = ((51, 20, 3, 8, 33), (0, 4, 8, 12, 16), (1, 2, 3, 50, 49), (10, 22, 35, 47, 6))
 
 
-@pytest.fixture(scope="module")
-def strategy() -> StrategyFile:
-    """The shipped one."""
-    return read_strategy(SHIPPED["limit"])
+def ranks_by_holding(board: tuple[int, ...]) -> dict[int, int]:
+    return {
+        at: rank_hand((*cards, *board))
+        for at, cards in enumerate(map(tuple, HOLDING_CARDS.tolist()))
+        if not {*cards} & {*board}
+    }
+
+
+def opponents(ranks: dict[int, int], holding: int) -> list[int]:
+    """The holdings that an opponent may have."""
+    return [other for other in ranks if not {*HOLDING_CARDS[holding]} & {*HOLDING_CARDS[other]}]
+
+
+def counted(ranks: dict[int, int], holding: int, others: list[int]) -> int:
+    """Twice the wins, and once the ties."""
+    return sum(2 * (ranks[other] < ranks[holding]) + (ranks[other] == ranks[holding]) for other in others)
+
+
+def test_opponents_are_in_classes_of_about_equal_size() -> None:
+    assert np.bincount(CLASS_OF).tolist() == [160, 172, 164, 160, 170, 166, 168, 166]
+    aces, seven_deuce = HOLDING_NUMBERS[48, 49], HOLDING_NUMBERS[0, 21]
+    assert (CLASS_OF[aces], CLASS_OF[seven_deuce]) == (CLASSES - 1, 0)
 
 
 @pytest.mark.slow  # numba compiles
-def test_strengths_on_a_river_are_what_counting_one_by_one_says() -> None:
+def test_features_on_a_river_are_counts_one_by_one() -> None:
     for board in BOARDS:
-        strengths, standings = np.empty(HOLDING_COUNT, np.uint16), np.zeros(MOST_STANDING + 1, np.int64)
-        river_strengths(np.array(board, np.uint8), strengths, standings)
-        ranks = {
-            at: rank_hand((*cards, *board))
-            for at, cards in enumerate(map(tuple, HOLDING_CARDS.tolist()))
-            if not {*cards} & {*board}
-        }
-        assert ((strengths == NO_STRENGTH) == [at not in ranks for at in range(HOLDING_COUNT)]).all()
-        for at in list(ranks)[::101]:
-            apart = [other for other in ranks if not {*HOLDING_CARDS[at]} & {*HOLDING_CARDS[other]}]
-            assert len(apart) == 990
-            counted = sum(2 * (ranks[other] < ranks[at]) + (ranks[other] == ranks[at]) for other in apart)
-            assert strengths[at] == counted
-        found = [
-            2 * sum(r < rank for r in ranks.values()) + list(ranks.values()).count(rank) for rank in {*ranks.values()}
-        ]
-        assert {*np.flatnonzero(standings).tolist()} == {*found}
-        assert standings.sum() == len(ranks) == 1081
+        order, strengths = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
+        classes = np.empty((ON_RIVER, CLASSES), np.uint8)
+        river_features(np.array(board, np.uint8), order, classes, strengths)
+        ranks = ranks_by_holding(board)
+        assert {*order.tolist()} == {*ranks}
+        assert (np.diff([ranks[holding] for holding in order.tolist()]) >= 0).all()
+        for at in range(0, ON_RIVER, 101):
+            holding = int(order[at])
+            others = opponents(ranks, holding)
+            assert len(others) == 990
+            assert strengths[at] == counted(ranks, holding, others)
+            for kind in range(CLASSES):
+                of_class = [other for other in others if CLASS_OF[other] == kind]
+                part = counted(ranks, holding, of_class) / (2 * len(of_class))
+                assert abs(classes[at, kind] - 255 * part) <= 0.5 + 1e-3
 
 
-def test_buckets_of_one_hand_and_of_all_are_the_same_on_a_turn(strategy: StrategyFile) -> None:
-    for board in BOARDS:
-        buckets = all_buckets(strategy, board[:4])
+@pytest.mark.slow  # numba compiles
+def test_features_on_a_turn_are_means_over_all_rivers() -> None:
+    board = BOARDS[0][:4]
+    features, sums = np.empty((HOLDING_COUNT, FEATURES), np.uint8), np.zeros(HOLDING_COUNT, np.uint32)
+    turn_features(np.array(board, np.uint8), features)
+    squared_strengths(np.array(board, np.uint8), sums)
+    for hole in ((5, 30), (21, 22), (0, 51), (48, 49)):
+        holding, expected, squares = HOLDING_NUMBERS[hole], np.zeros(FEATURES), 0
+        if {*hole} & {*board}:
+            assert not features[holding].any()
+            assert not sums[holding]
+            continue
+        for card in {*range(52)} - {*board, *hole}:
+            ranks = ranks_by_holding((*board, card))
+            others = opponents(ranks, holding)
+            strength = counted(ranks, holding, others)
+            squares += strength**2
+            for kind in range(CLASSES):
+                of_class = [other for other in others if CLASS_OF[other] == kind]
+                expected[kind] += 255 * counted(ranks, holding, of_class) / (2 * len(of_class))
+            expected[CLASSES:] += [255 * (9 * strength < 1980 * level) for level in range(1, LEVELS + 1)]
+        assert np.abs(features[holding] - expected / 46).max() <= 1
+        assert sums[holding] == squares
+
+
+@pytest.mark.slow  # numba compiles
+def test_features_on_a_flop_are_means_over_all_turns() -> None:
+    keys = canonical_boards(4).keys
+    turns = np.random.default_rng(2).integers(0, 256, (len(keys), HOLDING_COUNT, FEATURES), np.uint8)
+    flop, features = [0, 5, 10], np.empty((HOLDING_COUNT, FEATURES), np.uint8)
+    flop_features(np.array(flop, np.uint8), keys, turns, features)
+    expected = np.zeros((HOLDING_COUNT, FEATURES))
+    for card in set(range(52)) - set(flop):
+        key, order = suit_order([*flop, card])
         for at, cards in enumerate(HOLDING_CARDS.tolist()):
-            if {*cards} & {*board[:4]}:
-                assert buckets[at] == NO_BUCKET
-            elif at % 29 == 3:
-                assert bucket_of(strategy, cards, board[:4]) == buckets[at]
-
-
-def test_buckets_of_a_deal_are_those_of_play(strategy: StrategyFile) -> None:
-    for board in BOARDS:
-        ones, others = np.empty(1081, np.uint8), np.empty(1081, np.uint8)
-        early, parts = np.empty((3, 1081), np.uint8), np.empty(len(strategy.river_cuts) + 2, np.int64)
-        rows = [all_buckets(strategy, board[:cards]) for cards in (3, 4)]
-        same = np.arange(4, dtype=np.uint8)
-        deal_board(
-            np.array(board, np.uint8),
-            *(rows[0], same, rows[1], same, np.array(strategy.river_cuts)),
-            *(ones, others, np.empty(1081, np.uint16), early, parts),
-        )
-        last = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
-        river = all_buckets(strategy, board)
-        for at in range(0, 1081, 13):
-            hole = (int(ones[at]), int(others[at]))
-            told = [bucket_of(strategy, hole, board[:cards]) for cards in (0, 3, 4, 5)]
-            assert told == [*early[:, at].tolist(), last[at]]
-            assert river[HOLDING_NUMBERS[hole]] == last[at]
-
-
-def test_the_names_of_suits_make_no_difference(strategy: StrategyFile) -> None:
-    suits = (2, 0, 3, 1)
-    for board in BOARDS:
-        for cards in (3, 4, 5):
-            moved = [card & 0xFC | suits[card & 3] for card in board[:cards]]
-            for hole in ((5, 30), (9, 11), (44, 45)):
-                if not {*hole} & {*board}:
-                    other = [card & 0xFC | suits[card & 3] for card in hole]
-                    assert bucket_of(strategy, hole, board[:cards]) == bucket_of(strategy, other, moved)
+            moved = sorted(c & 0xFC | order[c & 3] for c in cards)
+            expected[at] += turns[np.searchsorted(keys, key), HOLDING_NUMBERS[moved[0], moved[1]]]
+    # A holding has 47 turn cards; here the two others have features as well, so sums pass a byte.
+    assert np.array_equal(features, np.floor(expected / 47 + 0.5).astype(np.int64).astype(np.uint8))
 
 
 @pytest.mark.slow  # numba compiles
@@ -115,33 +127,58 @@ def test_kernels_find_the_same_canonical_boards() -> None:
             assert HOLDING_CARDS[renamed(np.int64(at), new_suits)].tolist() == moved
 
 
-@pytest.mark.slow  # numba compiles
-def test_a_flop_is_the_sum_of_its_turns() -> None:
-    keys = canonical_boards(4).keys
-    numbers = np.random.default_rng(2)
-    turns = numbers.integers(0, 1000, (len(keys), HOLDING_COUNT)).astype(np.uint32)
-    flop = [0, 5, 10]
-    sums = np.zeros((1, HOLDING_COUNT), np.int64)
-    flop_sums(np.array([flop], np.uint8), keys, turns, sums)
-    expected = np.zeros(HOLDING_COUNT, np.int64)
-    for card in set(range(52)) - set(flop):
-        key, order = suit_order([*flop, card])
-        for at, cards in enumerate(HOLDING_CARDS.tolist()):
-            moved = sorted(c & 0xFC | order[c & 3] for c in cards)
-            expected[at] += turns[np.searchsorted(keys, key), HOLDING_NUMBERS[moved[0], moved[1]]]
-    assert np.array_equal(sums[0], expected)
+def test_the_nearest_centre_is_the_first_of_the_nearest() -> None:
+    numbers = np.random.default_rng(3)
+    points, centres = numbers.integers(0, 4, (3000, 8), np.uint8), numbers.integers(0, 4, (40, 8), np.uint8)
+    apart = ((points[:, None].astype(np.int64) - centres) ** 2).sum(axis=2)
+    assert np.array_equal(nearest(points, centres), apart.argmin(axis=1))
+    far = nearest(np.full((1, 16), 255, np.uint8), np.array([[0] * 16, [255] * 15 + [254], [255] * 16], np.uint8))
+    assert far.tolist() == [2]
 
 
-@pytest.mark.slow
-def test_the_shipped_buckets_are_those_of_all_hands(strategy: StrategyFile) -> None:
-    strengths = all_strengths(2)
-    _, flop, turn, river = strategy.buckets
-    made = card_abstraction(strengths, flop, turn, river)
-    assert np.array_equal(made.turn_cuts, strategy.turn_cuts)
-    assert np.array_equal(made.river_cuts, strategy.river_cuts)
-    for row, board in enumerate(canonical_boards(3).cards.tolist()):
-        assert np.array_equal(all_buckets(strategy, tuple(board)), made.flops[row])
-    for row, board in list(enumerate(canonical_boards(4).cards.tolist()))[::331]:
-        assert np.array_equal(all_buckets(strategy, tuple(board)), made.turns[row])
-    for buckets, counts in ((flop, made.flops), (turn, made.turns)):
-        assert {*np.unique(counts).tolist()} == {*range(buckets), NO_BUCKET}
+def test_clusters_are_found_and_follow_from_the_seed() -> None:
+    numbers = np.random.default_rng(4)
+    middles = np.array([[20, 20], [200, 30], [60, 220], [230, 230]])
+    points = np.concatenate([middle + numbers.integers(-9, 10, (500, 2)) for middle in middles]).astype(np.uint8)
+    found = clusters(points, 4, seed=1)
+    assert np.abs(found[np.lexsort(found.T)] - middles[np.lexsort(middles.T)].astype(int)).max() <= 1
+    assert np.array_equal(found, clusters(points, 4, seed=1))
+    assert len(clusters(np.zeros((50, 3), np.uint8), 4, seed=1)) == 1
+
+
+@pytest.fixture(scope="module", params=["limit", "nolimit", "clustered"])
+def hands(request: pytest.FixtureRequest) -> CardAbstraction:
+    if request.param == "clustered":
+        return random_hands()
+    cards = read_strategy(SHIPPED[request.param]).cards
+    assert cards is not None
+    return cards
+
+
+def test_every_holding_that_a_board_leaves_has_a_bucket(hands: CardAbstraction) -> None:
+    for board in BOARDS:
+        for round_, cards in enumerate((0, 3, 4, 5)):
+            found = hands.on(board[:cards])
+            is_live = np.array([not {*hole} & {*board[:cards]} for hole in HOLDING_CARDS.tolist()])
+            assert ((found == NO_BUCKET) == ~is_live).all()
+            assert found[is_live].max() < hands.buckets[round_]
+
+
+def test_the_names_and_the_order_of_cards_make_no_difference(hands: CardAbstraction) -> None:
+    suits = (2, 0, 3, 1)
+    for board in BOARDS:
+        for cards in (3, 4, 5):
+            moved = [card & 0xFC | suits[card & 3] for card in reversed(board[:cards])]
+            for hole in ((5, 30), (9, 11), (44, 45)):
+                other = [card & 0xFC | suits[card & 3] for card in hole]
+                number = HOLDING_NUMBERS[other[0], other[1]]
+                assert hands.on(board[:cards])[HOLDING_NUMBERS[hole]] == hands.on(tuple(moved))[number]
+
+
+def test_stronger_hands_are_in_higher_buckets_of_a_river() -> None:
+    cards = read_strategy(SHIPPED["nolimit"]).cards
+    assert cards is not None
+    ranks = ranks_by_holding(BOARDS[0])
+    buckets = cards.on(BOARDS[0])
+    in_order = [int(buckets[holding]) for holding in sorted(ranks, key=lambda holding: ranks[holding])]
+    assert in_order == sorted(in_order)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bots.cfr.abstraction import HOLDING_CARDS
+from bots.cfr.boards import HOLDING_CARDS
 from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.files import read_strategy
-from bots.cfr.lookup import all_buckets, lower_chance, narrowed, ranges
+from bots.cfr.lookup import lower_chance, narrowed, ranges
 from bots.cfr.rivers import OWN_SPREAD, SPREAD, River, Rivers
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree, read_sizes
 from bots.sdk.view import View
@@ -157,7 +157,7 @@ def slow_chance(policy: Mapping[Action, float], made: list[Action], state: Betti
 def test_ranges_are_what_each_holding_would_have_done(path: str, betting: str) -> None:
     strategy = read_strategy(path)
     state = betting_after(strategy.game, betting)
-    found = ranges(strategy, state, BOARD, lambda board: all_buckets(strategy, board))
+    found = ranges(strategy, state, BOARD, strategy.buckets_on)
     free = [at for at, cards in enumerate(HOLDING_CARDS.tolist()) if not {*cards} & {*BOARD}]
     assert (np.delete(found, free, axis=1) == 0).all()
     bot = CfrBot(seed=1)
@@ -215,7 +215,7 @@ def test_a_raise_that_the_tree_has_is_answered_by_the_same_solution() -> None:
 def test_a_player_knows_its_own_range_and_guesses_the_other() -> None:
     strategy = read_strategy(SHIPPED["limit"])
     start = betting_after(LIMIT, PLAYED["limit"])
-    brought = ranges(strategy, start, BOARD, lambda board: all_buckets(strategy, board))
+    brought = ranges(strategy, start, BOARD, strategy.buckets_on)
     brought /= brought.sum(axis=1, keepdims=True)
     rivers = Rivers(strategy, 1)
     for state, player in ((start, 0), (start.after(CALL), 1)):
@@ -261,7 +261,7 @@ def test_it_says_what_it_solved() -> None:
     assert told.startswith(solved)
     assert re.fullmatch(r"[0-9.]+ mbb/g: (call [0-9.]+, )?raise [0-9.]+ -> [cr]\r\n", told.removeprefix(solved))
     CfrBot(explain=True, rivers=0, seed=2).act(view)
-    assert ": bucket 64 of 64: " in view.comments[-1].decode()
+    assert ": bucket 500 of 500: " in view.comments[-1].decode()
 
 
 def test_iterations_out_of_range_are_refused() -> None:

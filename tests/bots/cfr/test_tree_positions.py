@@ -115,7 +115,7 @@ class Twin:
 
 def strategy_at(folder: Path, seed: int) -> tuple[str, dict[int, NDArray[np.float64]]]:
     """A strategy drawn at random, with actions that are never taken, as a file and by node."""
-    numbers, buckets = np.random.default_rng(seed), AllBoards(GAME).buckets
+    numbers, buckets = np.random.default_rng(seed), AllBoards(GAME).buckets[0]
     chances = {}
     for node in TREE.decisions.tolist():
         weights = numbers.exponential(size=(len(TREE.actions[node]), buckets[TREE.rounds[node]]))

@@ -15,7 +15,7 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here(*arguments, "70")
     assert ran.code == 0, ran.err
     assert "kuhn: 4 decisions of the betting, 12 information sets. Needs about" in ran.out
-    assert "exact" in ran.out
+    assert "exploitability, chips per hand" in ran.out
     assert f"It plays as cfr?strategy={folder / 'cfr.strategy'}" in ran.out.replace("\n", "")
     other = arena_here(*arguments, "70", "--seed", "2")
     assert other.code == 2
@@ -29,8 +29,8 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
     [
         (["--game", "limit3"], "not of 3"),
         (["--game", "nothing"], "nothing"),
-        (["--buckets", "0"], "1 to 250 buckets on the flop, not 0"),
-        (["--buckets", "5/5"], "buckets are one number, or three such as 200/200/100"),
+        (["--buckets", "0"], "1 to 10,000 buckets on the flop, not 0"),
+        (["--buckets", "5/5"], "buckets are one number, or three such as 1000/1000/500"),
         (["--copies", "0"], "1 to 64 copies, not 0"),
         (["--workers", "2"], "give their number with --copies"),
         (["--hours", "1", "--minutes", "60"], "--hours and --minutes contradict each other: give one of them"),
