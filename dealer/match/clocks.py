@@ -4,8 +4,8 @@ Every line that is not a comment is charged with the time since the player was a
 first pays again for each line, unless the number of such lines is limited (`MatchSetup.charges_idle_lines`). A player
 runs out of time when a single charge exceeds the response limit, the charges of a hand exceed the hand limit, or all
 charges exceed the per-hand limit times the number of hands in the match.
-Comments are free, but the reply after them is still measured from the question, and one that comes when no answer could
-count any more ends the waiting. Times are integer microseconds of a
+Comments are free and begin the wait for the reply again, but the reply is still measured from the question. Where idle
+lines are limited, a comment that comes when no answer could count ends the wait. Times are integer microseconds of a
 monotonic clock.
 """
 

@@ -17,11 +17,18 @@ from typing import NamedTuple
 
 from dealer.errors import Cause, MatchFailure
 from dealer.match import events
-from dealer.match.causes import BadTransaction, NoAnswer, PlayerCause, TransactionProblem, sending_failed
+from dealer.match.causes import (
+    BadTransaction,
+    NoAnswer,
+    PlayerCause,
+    TooManyIdleLines,
+    TransactionProblem,
+    sending_failed,
+)
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
 from dealer.match.seats import PlayerSeat, Presence
-from dealer.match.setup import EarlierHands, MatchSetup, Question
+from dealer.match.setup import MAX_COMMENTS_PER_QUESTION, EarlierHands, MatchSetup, Question
 from engine import CALL, FOLD, Action, ActionKind, BettingState, Rule, Seat, nearest_legal
 from logs.acpc_log.writer import state_line_ending
 from logs.transaction_log import Transaction
@@ -107,6 +114,8 @@ class Play:
         self._first_node = self._node = first_node(setup.game)
         self._asked_ns = 0
         self._answered_ns = 0
+        self._comments = 0
+        """How many comments have come since the question."""
         self._offset_ns = time.time_ns() - time.monotonic_ns()
         """What makes Unix time of a time of the monotonic clock."""
 
@@ -327,6 +336,7 @@ class Play:
     def _start_clock(self, actor: PlayerSeat) -> None:
         """The player to act has its question: its time runs, unless it is not there."""
         self._asked_ns = now_ns = time.monotonic_ns()
+        self._comments = 0
         self.overhead_ns += now_ns - self._answered_ns
         self.questions += 1
         self.deadline_ns = now_ns + actor.silence_ns if actor.presence is _SEATED else None
@@ -380,9 +390,7 @@ class Play:
                     self._publish(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
                 if isinstance(event, Comment):
                     self._hear_on(event.raw)
-                    # Comments are free, so a player could comment for ever; it may while an answer would still count.
-                    if (now_ns - self._asked_ns) // 1000 > actor.clock.left_us:
-                        self._give_up(actor.clock.left_us)
+                    self._limit_comments(event.raw, now_ns)
                     self.hand.comment(actor.seat, event.raw)
                     continue
                 if isinstance(event, Reply):
@@ -423,9 +431,22 @@ class Play:
     def _hear_on(self, raw: bytes) -> None:
         """The player has sent something other than an action: its silence is counted again from here."""
         limits = self.actor.limits
-        latest_ns = self._asked_ns + (limits.response_us + limits.hand_us) * 1000
         self.actor.count_idle_line(self.hand.number, raw)
-        self.deadline_ns = min(time.monotonic_ns() + limits.response_us * 1000, latest_ns)
+        self.deadline_ns = time.monotonic_ns() + limits.response_us * 1000
+        if not self._setup.charges_idle_lines:
+            self.deadline_ns = min(self.deadline_ns, self._asked_ns + (limits.response_us + limits.hand_us) * 1000)
+
+    def _limit_comments(self, raw: bytes, now_ns: int) -> None:
+        """Comments are free: end the wait of a player that could send them without end."""
+        clock = self.actor.clock
+        if self._setup.charges_idle_lines:
+            self._comments += 1
+            if self._comments > MAX_COMMENTS_PER_QUESTION:
+                raise MatchFailure(
+                    TooManyIdleLines(self.actor.seat, self.hand.number, MAX_COMMENTS_PER_QUESTION, line=raw)
+                )
+        elif (now_ns - self._asked_ns) // 1000 > clock.left_us:
+            self._give_up(clock.left_us)
 
     def time_out(self) -> None:
         """The player to act has been silent for too long."""

@@ -13,6 +13,8 @@ from engine import Game, Seat, Seed
 
 MAX_COMMENTS_PER_HAND: Final = 256
 """How many comments of a hand are kept; further ones are read and dropped."""
+MAX_COMMENTS_PER_QUESTION: Final = 10_000
+"""How many comments a player may send after a question where lines that are no answers are not limited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class MatchSetup:
         own_limits: clocks by seat where they differ; None, or empty for all, where they are `limits`.
         on_fault: what becomes of a player that times out, disconnects or floods.
         max_idle_lines_per_hand: how many lines of one player in one hand may be no answers; one more is a flood. None,
-            as in the reference dealer: each is charged with the time since the question, like an answer.
+            as in the reference dealer: each but a comment is charged with the time since the question, like an answer,
+            and each begins the wait for the answer again.
     """
 
     game: Game

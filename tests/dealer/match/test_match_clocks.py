@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from dealer.match import Phase
+from dealer.match.causes import TooManyIdleLines
 from dealer.match.clocks import SeatClock, TimeLimits
 from dealer.match.events import MatchEnded
 from dealer.match.faults import FaultKind
+from dealer.match.setup import MAX_COMMENTS_PER_QUESTION
 from dealer.reference.command import failure_text
+from engine import Seat
 from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
 
 KUHN = game("kuhn")
@@ -106,25 +109,35 @@ def test_what_was_used_is_told_with_every_hand(clock: Clock) -> None:
 
 
 def test_comments_are_free_but_the_reply_counts_from_the_question(clock: Clock) -> None:
-    board = _board(limits(response_s=2))
-    clock.pass_s(1.5)
-    board.send(0, b"# hm\n")
-    assert board.match.deadline_ns == clock.now_ns + 2 * 10**9
-    clock.pass_s(1.5)
-    board.match.check_time(clock.now_ns)
-    assert board.match.phase is Phase.PLAYING
+    board = _board(limits(response_s=2, hand_s=2))
+    for _ in range(MAX_COMMENTS_PER_QUESTION):
+        clock.pass_s(1.5)
+        board.send(0, b"# hm\n")
+        assert board.match.deadline_ns == clock.now_ns + 2 * 10**9
+        board.match.check_time(clock.now_ns)
+        assert board.match.phase is Phase.PLAYING
     board.reply("c")
     assert _failure(board)[0] == "ERROR: seat 1 ran out of time\n"
+
+
+def test_comments_are_limited_for_each_question(clock: Clock) -> None:
+    board = _board(limits())
+    comments = b"# hm\n" * MAX_COMMENTS_PER_QUESTION
+    for _ in range(2):
+        board.send(board.asked, comments)
+        board.reply("c")
+    board.send(board.asked, comments + b"; and more\n")
+    assert board.seen.failure == TooManyIdleLines(Seat(1), 1, MAX_COMMENTS_PER_QUESTION, line=b"; and more\n")
 
 
 @pytest.mark.parametrize(
     ("of_clocks", "last_s"),
     [({"response_s": 2}, 2), ({"response_s": 9, "hand_s": 5}, 5), ({"response_s": 9, "per_hand_s": 1}, 3)],
 )
-def test_a_player_comments_no_longer_than_it_could_answer(
+def test_where_idle_lines_are_limited_a_player_comments_no_longer_than_it_could_answer(
     clock: Clock, of_clocks: dict[str, float], last_s: int
 ) -> None:
-    board = _board(limits(**of_clocks))
+    board = Board(setup_of(KUHN, 3, limits=limits(**of_clocks), max_idle_lines_per_hand=20)).connect_all()
     for _ in range(last_s):
         clock.pass_s(1)
         board.send(0, b"# hm\n")

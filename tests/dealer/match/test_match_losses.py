@@ -696,13 +696,6 @@ def test_a_player_that_leaves_before_the_match_is_awaited_again() -> None:
     assert board.match.phase is Phase.PLAYING
 
 
-def test_without_a_limit_any_number_of_lines_may_be_idle() -> None:
-    board = Board(setup_for("kuhn", FaultPolicy.END, max_idle_lines_per_hand=None)).connect_all()
-    board.send(0, b"# so what\r\n" * 1000)
-    board.reply("c")
-    assert board.asked == 1
-
-
 # ---- what a run goes on with
 
 

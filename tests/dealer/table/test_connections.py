@@ -298,8 +298,8 @@ def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
     run_async(main())
 
 
-@pytest.mark.parametrize("line", [b"junk\n", b"# hm\n"])
-def test_a_seat_that_floods_in_turn_runs_out_of_time(line: bytes) -> None:
+@pytest.mark.parametrize(("line", "kind"), [(b"junk\n", FaultKind.TIMEOUT), (b"# hm\n", FaultKind.FLOOD)])
+def test_a_seat_that_floods_in_turn_is_lost(line: bytes, kind: FaultKind) -> None:
     async def main() -> None:
         playing = Playing(setup_of(KUHN, 1, limits=limits(per_hand_s=0.5))).start()
         clients = await playing.clients()
@@ -309,7 +309,7 @@ def test_a_seat_that_floods_in_turn_runs_out_of_time(line: bytes) -> None:
                 await clients[0].writer.drain()
                 await asyncio.sleep(0)
         await playing.over()
-        assert playing.fault == (0, FaultKind.TIMEOUT)
+        assert playing.fault == (0, kind)
         for client in clients:
             await client.close()
 
