@@ -3,6 +3,7 @@
     DealerError
     ├── ConfigError            the settings of a run are invalid (also a ValueError)
     │   └── PlayerError        a player's description is not a player that can be seated
+    ├── CommandError           a command of `arena` cannot continue
     ├── UsageError             the command line of `acpc-dealer` cannot be run
     ├── ResultError            a file is not a result that can be read
     ├── ServerError            the server cannot do something
@@ -78,6 +79,17 @@ class ConfigError(DealerError, ValueError):
 
 class PlayerError(ConfigError):
     """A description is not a player that can be seated; the sentence lists the alternatives."""
+
+
+@dataclass(eq=False, repr=False)
+class CommandError(DealerError):
+    """A command of `arena` cannot continue; `code` is its exit code."""
+
+    text: str
+    code: int
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(eq=False, repr=False)

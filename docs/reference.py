@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import click
+import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from typer.main import get_command
+
+from dealer.cli.commands import help_page
+from dealer.cli.help import HELP_ENTRY, Entry
 
 PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer")
 
@@ -26,7 +29,7 @@ def command_line() -> str:
     from dealer.cli import COMMANDS
     from dealer.cli.app import application
 
-    return "# Command line\n\n" + "\n".join(_sections(get_command(application(COMMANDS)), "arena"))
+    return "# Command line\n\n" + "\n".join(_sections(get_command(application(COMMANDS)), "arena", None))
 
 
 def result_fields() -> str:
@@ -48,31 +51,20 @@ def result_fields() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sections(command: Any, name: str) -> list[str]:
-    context = click.Context(command, info_name=name)
-    subcommands = getattr(command, "commands", {})
+def _sections(command: Any, name: str, parent: Any) -> list[str]:
+    context = typer.Context(command, info_name=name, parent=parent)
+    page = help_page(command, context)
     lines = []
-    if name != "arena":
-        lines += [f"## {name}", "", f"    {_usage(command, context)}", "", _prose(command.help), ""]
-        rows = [row for parameter in command.params if (row := _row(parameter, context))]
-        lines += ["| option | meaning |", "| --- | --- |", *rows, ""]
-    for each in sorted(subcommands):
-        if not subcommands[each].hidden:
-            lines += _sections(subcommands[each], f"{name} {each}")
+    if parent is not None:
+        rows = [_row(entry) for _, entries in page.sections for entry in entries if entry != HELP_ENTRY]
+        table = ["| option | meaning |", "| --- | --- |", *rows, ""] if rows else []
+        lines += [f"## {context.command_path}", "", f"    {page.usage}", "", page.description, "", *table]
+    for each, subcommand in sorted(getattr(command, "commands", {}).items()):
+        if not subcommand.hidden:
+            lines += _sections(subcommand, each, context)
     return lines
 
 
-def _usage(command: Any, context: click.Context) -> str:
-    return " ".join([context.command_path, *command.collect_usage_pieces(context)])
-
-
-def _prose(text: str | None) -> str:
-    return "\n".join(line.strip() for line in (text or "").replace("\b", "").splitlines()).strip()
-
-
-def _row(parameter: Any, context: click.Context) -> str:
-    record = parameter.get_help_record(context)
-    if record is None or getattr(parameter, "hidden", False):
-        return ""
-    name, text = (" ".join(part.split()).replace("|", "\\|").replace("<", "&lt;") for part in record)
-    return f"| `{name.replace('&lt;', '<')}` | {text} |"
+def _row(entry: Entry) -> str:
+    name, text = (part.replace("|", "\\|") for part in (entry.names, entry.full_text))
+    return f"| `{name}` | {text.replace('<', '&lt;')} |"

@@ -177,7 +177,7 @@ def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
 def test_the_list_of_commands(tmp_path: Path, argument: str | None) -> None:
     arguments = [argument] if argument else []
     modules = loaded("from dealer.cli import main; main()", *arguments, folder=tmp_path)
-    assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", "dealer.cli.streams"}
+    assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", "dealer.cli.help", "dealer.cli.streams"}
     assert not modules & (HEAVY | {"asyncio", "dataclasses"})
     assert not strangers(modules)
 

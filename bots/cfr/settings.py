@@ -30,7 +30,7 @@ class CfrSettings:
     )
     deals: int = option(4096, "deals of hold'em drawn in each iteration")
     copies: int = option(
-        1, "copies that learn apart from deals of their own, one for each worker; the strategy is their mean"
+        1, "copies that learn apart, one for each worker: from deals of their own; the strategy is their mean"
     )
     gains: float = option(1.5, "power by which regrets above 0 are kept")
     losses: float = option(1.0, "power by which regrets below 0 are kept")

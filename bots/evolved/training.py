@@ -147,7 +147,7 @@ class EvolvedSettings:
     deals: int = option(200, "deals, each played 100 times")
     trials: int = option(1000, "simulations behind the weight of a hand")
     tournament: int = option(3, "participants in the tournament that selects a parent")
-    points: int = option(2520, "genes that two children exchange, where their number is fixed")
+    points: int = option(2520, "genes that two children exchange: where their number is fixed")
     mutated: int = option(504, "genes that a mutation changes")
     variance: float = option(0.1, "part of the range by which a mutation changes a threshold")
     odds: Odds = option(Odds.REWARD, "what the weight of a hand is multiplied with")

@@ -87,13 +87,13 @@ class KuhnSettings:
     seat: int = option(1, "seat of those who evolve against a model: 1 acts first")
     population: int = option(1010, "individuals of a generation, on each side")
     games: int = option(1010, "hands of an individual against a model")
-    fitness: Fitness = option(Fitness.SAMPLED, "fitness is the mean of hands played, or the exact value")
+    fitness: Fitness = option(Fitness.SAMPLED, "what fitness is: the mean of hands played, or the exact value")
     selection: SelectionKind = option(SelectionKind.TOURNAMENT, "how parents are drawn")
     tournament: int = option(2, "participants of a tournament")
     offset: float = option(2.0, "what a roulette wheel adds to every fitness")
     crossover: CrossoverKind = option(CrossoverKind.UNIFORM, "what a pair of children exchanges")
     crossover_rate: float = option(0.7, "chance that a pair exchanges anything")
-    share: float = option(0.5, "chance of each gene to be exchanged, uniform crossover")
+    share: float = option(0.5, "chance that uniform crossover exchanges a gene")
     mutation_rate: float = option(0.01, "chance that a child gets a new value in a gene")
     mutated: int = option(1, "genes that a mutation changes")
     elite: int = option(0, "best individuals that live on unchanged")
@@ -101,7 +101,9 @@ class KuhnSettings:
     start: Start = option(Start.UNIFORM, "values spread evenly, or all drawn")
     alleles: int = option(101, "values of a gene in a uniform start")
     hall: int = option(100, "places in each hall of fame")
-    tens_as_twos: bool = option(False, "in breadth, the second seat answers a bet of 10 by its genes for 2")
+    tens_as_twos: bool = option(
+        False, "in breadth, a bet of 10 looks like one of 2: the second seat answers both by the same genes"
+    )
     as_published: bool = option(False, "make the mistakes of the thesis's listing")
     seed: int = option(1, "of everything that is drawn")
 

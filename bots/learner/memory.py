@@ -98,7 +98,7 @@ class Constants:
     followers_interval: float = _interval(1.0, "of FOLLOWERS")
     ingame_interval: float = _interval(2.0, "of INGAME")
     big_qty: int = _levels(8, "CHANCE, POT, RAISE and ODDS")
-    little_qty: int = _levels(4, "QTYRAISE, NPLAYERS, FOLLOWERS and INGAME")
+    little_qty: int = _levels(4, "the other quantities")
 
     def __post_init__(self) -> None:
         """Check the values, and make every interval a float, so that equal constants are written alike."""

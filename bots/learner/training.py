@@ -307,7 +307,7 @@ class LearnerSettings:
     explore: float = option(0.1, "which part of its decisions is drawn while it learns")
     trials: int = option(DEFAULT_TRIALS, "showdowns drawn for its chance against several")
     block: int = option(2000, "hands of a block, after which it is tested and saved")
-    test: int = option(2000, "hands of frozen play against each field after each block")
+    test: int = option(2000, "hands of frozen play after each block: against each field")
     seed: int = option(1, "of the cards and of all draws")
 
     def __post_init__(self) -> None:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from collections.abc import Collection, Sequence
 
 __all__ = ["COMMANDS", "commands_for", "main"]
 
 _GROUPS = {
     "Play": {
-        "play": "Play a match between bots and show which one won and how sure that is.",
+        "play": "Play a match between bots: which one won, and how sure that is.",
         "table": "Play against bots yourself, in this terminal or in a browser.",
-        "tournament": "Play a tournament and show a crosstable with intervals, and the two rankings of the ACPC.",
+        "tournament": "Play a tournament: a crosstable with intervals, and the two rankings of the ACPC.",
         "deal": "Deal a match to clients that connect to its ports, one per seat.",
         "resume": "Resume an interrupted run: same cards, same logs, same result as without the interruption.",
         "runs": "List the runs in a folder, the newest first: when each began, who played, and its result.",
@@ -30,14 +29,14 @@ _GROUPS = {
         "report": "Write one page about runs or logs: win rates over time, how each bot plays and where it loses, "
         "faults, big pots.",
         "leaks": "Find where a player loses: decisions in which another player with the same cards did better.",
-        "hands": "Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its "
-        "number.",
+        "hands": "Show the hands a bot lost most on: each with the same deal in the other seatings; or one hand by "
+        "its number.",
         "replay": "Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand "
         "by its number.",
         "watch": "Show runs in the browser, also while they are played: standings, scores, the hands most worth a "
         "look.",
-        "export": "Write hand histories for tracking tools and notebooks from runs and logs.",
-        "crosstable": "Print the crosstable of a tournament, in mbb/g with 95 % intervals, and both rankings.",
+        "export": "Write hand histories from runs and logs: for tracking tools and notebooks.",
+        "crosstable": "Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.",
         "gate": "Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more hands are "
         "needed.",
     },
@@ -46,20 +45,21 @@ _GROUPS = {
         "bot": "Connect a Python bot to any dealer that speaks the protocol.",
         "doctor": "Play scripted situations with a bot and report its faults: which byte of which line is wrong, and "
         "what to do.",
-        "join": "Connect a bot to a server, where it plays against the server's bots and those of others.",
+        "join": "Connect a bot to a server: it plays against the server's bots and those of others.",
         "bench": "Measure the speed of the dealer or of a bot.",
-        "warmup": "Compile the kernels of bots and commands once and keep them on disk, so that they start quickly.",
+        "warmup": "Compile the kernels of bots and commands once: they stay on disk, and both start quickly.",
     },
     "Serve": {
         "serve": "Run a persistent match server: clients queue matches between its bots and their own.",
     },
     "Research": {
-        "equity": "Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.",
+        "equity": "Show each player's chances at a showdown of hold'em: to win, to tie, and its share of the pot.",
         "exploit": "Measure how much a bot can lose to an opponent who knows its strategy: exactly in small games, a "
         "lower bound in hold'em.",
         "solve": "Solve small games; recompute the tables that bots use.",
         "train": "Train players: the learner against any field, cfr against itself.",
-        "evolve": "Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",
+        "evolve": "Evolve players by genetic algorithms: of ten-handed limit hold'em and Kuhn poker, and the "
+        "learner's constants.",
         "study": "Report on the publications that bots come from: printed figures next to ours.",
     },
 }
@@ -68,19 +68,10 @@ _GROUPS = {
 COMMANDS = {name: summary for group in _GROUPS.values() for name, summary in group.items()}
 """Every command and the first sentence of its help."""
 
-_HELP = """
- Usage: arena [OPTIONS] COMMAND [ARGS]...
-
- Matches between poker programs over the ACPC protocol.
-
- Options
-   --version      Print the version and exit.
-   --help -h      Show this message and exit.
-   --install-completion
-                  Let the shell complete commands, options, games, bots and runs.
-"""
-_INDENT = 15
-_WIDTH_OF_FILES = 100
+_OPTIONS = {
+    "--version": "Print the version and exit.",
+    "--install-completion": "Let the shell complete commands, games, bots and runs.",
+}
 
 
 def main() -> None:
@@ -97,8 +88,8 @@ def main() -> None:
 
     is_completing = "_ARENA_COMPLETE" in os.environ
     with standard_streams():
-        if not is_completing and {*arguments} <= {"--help", "-h"}:
-            sys.stdout.write(_help())
+        if not is_completing and (not arguments or arguments[0] in ("--help", "-h")):
+            sys.stdout.write(_help(is_full="--help" in arguments))
             sys.exit(0 if arguments else EXIT_USAGE)
         from engine.shadowing import ours
 
@@ -117,22 +108,10 @@ def commands_for(arguments: Sequence[str]) -> Collection[str]:
     return [asked] if asked in COMMANDS else COMMANDS
 
 
-def _help() -> str:
-    """The list of commands, as wide as the terminal."""
-    try:
-        width = os.get_terminal_size(sys.stdout.fileno()).columns
-    except (OSError, ValueError):
-        width = _WIDTH_OF_FILES
-    lines = []
-    for group, commands in _GROUPS.items():
-        lines += ["", f" {group}"]
-        lines += [
-            textwrap.fill(
-                summary,
-                max(width, 2 * _INDENT),
-                initial_indent=f"   {name}".ljust(_INDENT),
-                subsequent_indent=" " * _INDENT,
-            )
-            for name, summary in commands.items()
-        ]
-    return _HELP + "\n".join(lines) + "\n"
+def _help(*, is_full: bool) -> str:
+    from dealer.cli.help import HELP_ENTRY, Entry, Page, page_text
+
+    options = [*(Entry(name, text) for name, text in _OPTIONS.items()), HELP_ENTRY]
+    commands = [(group, [Entry(*one) for one in listed.items()]) for group, listed in _GROUPS.items()]
+    usage, purpose = "arena [OPTIONS] COMMAND ...", "Matches between poker programs over the ACPC protocol."
+    return page_text(Page(usage, purpose, [("Options", options)], commands), is_full=is_full)

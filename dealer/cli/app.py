@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import ArenaCommand, ArenaGroup, Terminal
+from dealer.cli.commands import ArenaCommand, ArenaGroup
+from dealer.cli.console import Terminal
 
 
 def application(commands: Iterable[str]) -> typer.Typer:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
 from dealer.cli.streams import EXIT_FAILED
@@ -18,7 +19,7 @@ from engine.errors import quoted
 if TYPE_CHECKING:
     from dealer.bench import Row
 
-app = typer.Typer(help="Measure the speed of the dealer or of a bot.", no_args_is_help=True)
+app = typer.Typer(cls=ArenaGroup, help="Measure the speed of the dealer or of a bot.", no_args_is_help=True)
 
 
 @app.command()
@@ -35,7 +36,7 @@ def dealer(
     rounds: Annotated[int, typer.Option(min=1, help="Number of measurements of each dealer.")] = 5,
     as_json: Json = False,
 ) -> None:
-    """Hands per second and processor time per hand, ours and the reference dealer's, with the same clients."""
+    """Hands per second and processor time per hand: ours and the reference dealer's, with the same clients."""
     from dealer.bench import measure_dealer
     from protocol import find_game
 

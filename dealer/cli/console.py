@@ -5,9 +5,8 @@ A command takes the `Terminal` from its context and hands it on; nothing prints 
     def games(context: typer.Context) -> None:
         terminal = context.ensure_object(Terminal)
 
-A command that cannot continue calls `abort`, or lets an error of one of our packages or of the system through;
-`ArenaGroup` prints the sentence, with settings under the names of their options, and ends the process with the exit
-code.
+A command that cannot continue calls `abort`, or lets an error of one of our packages or of the system through:
+`dealer.cli.commands` prints it and ends the process.
 
 A table is printed with its columns side by side where they fit the window, otherwise as a block of lines for each row;
 nothing is cut or broken inside a word or a number.
@@ -23,23 +22,18 @@ import sys
 import textwrap
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-import typer
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
-from typer.core import TyperCommand, TyperGroup
 
-from dealer.cli.options import option_of
-from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
-from dealer.errors import ConfigError, FolderTakenError
-from dealer.run.settings import problem_in_words
-from engine.errors import PortableError, quoted
+from dealer.cli.streams import EXIT_USAGE
+from dealer.errors import CommandError
 from logs.page.table import TableView
 from logs.whole_file import write_whole
 
@@ -142,15 +136,9 @@ class _LogHandler(logging.Handler):
         self._terminal.trace(self.format(record))
 
 
-class _CommandError(Exception):
-    def __init__(self, text: str, code: int = EXIT_USAGE) -> None:
-        super().__init__(text)
-        self.code = code
-
-
 def abort(text: str, code: int = EXIT_USAGE) -> NoReturn:
     """End the command with an error message."""
-    raise _CommandError(text, code)
+    raise CommandError(text, code)
 
 
 def on_stop(stop: Callable[[], object]) -> None:
@@ -204,106 +192,6 @@ def write_file(path: Path, text: str) -> None:
         write_whole(path, text)
     except OSError as error:
         abort(f"cannot write {path}: {error.strerror}")
-
-
-_FORMER_NAMES: Final = {
-    "--hands": "--deals",
-    "--version": "--bot-version",
-    "--at-once": "--parallel",
-    "--jobs": "--contests",
-    "--cards": "--card-seed",
-    "--beside": "--compare",
-    "--only": "--situation",
-    "--unseen": "--test-opponents",
-}
-"""Former names of options: a command that has only the new one still accepts the old one."""
-
-
-class ArenaCommand(TyperCommand):
-    """A command whose help names values by their units; former names of its options still work."""
-
-    def __init__(self, *arguments: Any, **values: Any) -> None:
-        super().__init__(*arguments, **values)
-        for parameter in self.params:
-            _name_value(parameter)
-        # Only indented lines keep their ends.
-        paragraphs = (self.help or "").split("\n\n")
-        self.help = "\n\n".join(text if "\n " in text else " ".join(text.split()) for text in paragraphs)
-
-    def get_help_option(self, ctx: Any) -> Any:
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.metavar = ""
-        return option
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help without ranges: an error message states the range."""
-        from typer import rich_utils
-
-        rich_utils.RANGE_STRING = ""
-        super().format_help(ctx, formatter)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the present names in place of former ones, before options are read."""
-        own = {name for parameter in self.params for name in parameter.opts}
-        end = args.index("--") if "--" in args else len(args)
-        for at, word in enumerate(args[:end]):
-            former, is_given, value = word.partition("=")
-            name = _FORMER_NAMES.get(former, former)
-            if name in own and former not in own:
-                args[at] = f"{name}{is_given}{value}"
-        return super().parse_args(ctx, args)
-
-
-_UNITS: Final = {"_s": "SECONDS", "_ms": "MS", "_mbb": "MBB", "_mb": "MB", "_cpu_s": "SECONDS"}
-_KINDS: Final = {"bool": "", "int": "N", "float": "X", "str": "TEXT", "Path": "PATH"}
-
-
-def _name_value(parameter: Any) -> None:
-    """Give a parameter the name of its value in the help, unless it has one."""
-    if parameter.param_type_name == "argument":
-        parameter.display_type_rich = lambda ctx: ""
-    elif parameter.metavar is None:
-        unit = next((word for end, word in _UNITS.items() if parameter.name.endswith(end)), None)
-        kind = parameter.bare_type()
-        parameter.metavar = unit if unit and kind in ("int", "float") else _KINDS.get(kind)
-
-
-class ArenaGroup(TyperGroup):
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; an error of ours or of the system is printed and becomes the exit code."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            ctx.exit(EXIT_INTERRUPTED)
-        except typer.BadParameter as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
-            ctx.ensure_object(Terminal).error(_value_problem(error.param, error.__cause__))
-            ctx.exit(EXIT_USAGE)
-        except OSError as error:
-            if error.filename is None:
-                raise
-            ctx.ensure_object(Terminal).error(f"{quoted(error.filename)}: {error.strerror}")
-            ctx.exit(EXIT_USAGE)
-        except (_CommandError, PortableError) as error:
-            ctx.ensure_object(Terminal).error(_in_words(error))
-            ctx.exit(error.code if isinstance(error, _CommandError) else EXIT_USAGE)
-
-
-def _value_problem(parameter: Any, error: ValidationError) -> str:
-    name = max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name
-    return f"{name}: {problem_in_words(error.errors(include_url=False)[0])[1]}"
-
-
-def _in_words(error: Exception) -> str:
-    """An error with settings under the names of their options."""
-    if isinstance(error, ConfigError):
-        return error.text(option_of)
-    if isinstance(error, FolderTakenError):
-        hint = f" ('arena resume {error.folder}' continues the run in it)" if error.holds_run else ""
-        return f"{error}{hint}; name another folder with --out, nothing is ever overwritten"
-    return str(error)
 
 
 _GAP = 3

@@ -23,7 +23,7 @@ def crosstable(
         TableFormat, typer.Option("--format", "-f", help="How the tables are written.")
     ] = TableFormat.MARKDOWN,
 ) -> None:
-    """Print the crosstable of a tournament, in mbb/g with 95 % intervals, and both rankings.
+    """Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.
 
     CSV has a line per bot and opponent, and one without an opponent for the mean; it has no rankings.
     """

@@ -47,15 +47,20 @@ class DoctorOptions:
     timeout: Annotated[
         float,
         _examination(
-            min=0.001, max=1e6, help="Seconds for one answer, and for the bot to end after the dealer has closed."
+            metavar="SECONDS",
+            min=0.001,
+            max=1e6,
+            help="Seconds for one answer; also for the bot to end after the dealer has closed.",
         ),
     ] = 10.0
-    wait: Annotated[float, _examination(min=0.0, max=1e6, help="Seconds of silence in the situation 'long-wait'.")] = (
-        2.0
-    )
+    wait: Annotated[
+        float,
+        _examination(metavar="SECONDS", min=0.0, max=1e6, help="Seconds of silence in the situation 'long-wait'."),
+    ] = 2.0
     start_timeout: Annotated[
         float | None,
         _examination(
+            metavar="SECONDS",
             min=0,
             max=1e9,
             help="Seconds for the bot to connect and name the version; 0 waits forever.",
@@ -63,14 +68,14 @@ class DoctorOptions:
         ),
     ] = None
     seed: Annotated[
-        int, _examination(min=0, max=2**32 - 1, help="Seed of the cards, of the opponents and of a built-in bot.")
+        int, _examination(min=0, max=2**32 - 1, help="Seed of the cards, the opponents and a built-in bot.")
     ] = 0
     strict: Annotated[bool, _examination("--strict", help="Also exit with code 1 for warnings.")] = False
     host: Annotated[str, _tcp(help="Address to listen on; 0.0.0.0 admits other machines.")] = "127.0.0.1"
     port: Annotated[int, _tcp(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0
     reconnect: Annotated[
         bool,
-        _tcp("--reconnect", help="Wait for the client to reconnect if a situation needs a connection of its own."),
+        _tcp("--reconnect", help="Wait for the client to reconnect; some situations need a connection of their own."),
     ] = False
     verbose: Annotated[
         bool,
@@ -88,8 +93,8 @@ def doctor(
         str | None,
         typer.Argument(
             metavar="BOT",
-            help="A bot (see 'arena bots'), FILE.py:CLASS or MODULE:CLASS, a command that is started with host and "
-            "port, or 'tcp' for a client that connects by itself.",
+            help="A bot, a command, or 'tcp': a bot of 'arena bots', FILE.py:CLASS or MODULE:CLASS; a command that is "
+            "started with host and port; 'tcp' for a client that connects by itself.",
             show_default=False,
         ),
     ] = None,

@@ -62,7 +62,7 @@ def equity(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draws.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.
+    """Show each player's chances at a showdown of hold'em: to win, to tie, and its share of the pot.
 
     All showdowns are counted where that takes seconds; else showdowns are drawn, and every share comes with its
     standard error.

@@ -13,6 +13,7 @@ from bots.evolution.evolution import StopRule
 from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.workers import Workers
+from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
@@ -22,7 +23,9 @@ from dealer.cli.progress import LiveLine, time_left
 from engine.text import count_of
 
 app = typer.Typer(
-    help="Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",
+    cls=ArenaGroup,
+    help="Evolve players by genetic algorithms: of ten-handed limit hold'em and Kuhn poker, and the learner's "
+    "constants.",
     no_args_is_help=True,
 )
 
@@ -43,7 +46,7 @@ _CheckEvery = Annotated[
     typer.Option(
         "--check-every",
         min=0,
-        help="After each so many generations, play the best individual against opponents outside the training: random "
+        help="Generations between checks of the best individual: against opponents outside the training, random "
         "trainers and earlier champions; 0: never.",
         rich_help_panel=_ALONG,
     ),

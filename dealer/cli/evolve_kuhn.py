@@ -75,7 +75,7 @@ def kuhn(
     ] = 1,
     workers: WorkerCount = 1,
 ) -> None:
-    """Evolve strategies for Kuhn poker, or a larger game of its three cards, by a genetic algorithm.
+    """Evolve strategies for Kuhn poker: or a larger game of its three cards, by a genetic algorithm.
 
     The defaults are those of the thesis. Figures measured over hands are shown next to exact ones. The same command
     resumes an unfinished run.

@@ -58,7 +58,7 @@ class ExportArguments:
         typer.Option(
             formats=["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"],
             metavar="TIME",
-            help="When a match without times began, such as '2026-01-03 20:15'.",
+            help="Begin of a match without times: such as '2026-01-03 20:15'.",
             show_default="the beginning of 2000",
         ),
     ] = None
@@ -100,7 +100,7 @@ def export(
     transcript: Transcript = None,
     reading: StrictHandOptions,
 ) -> None:
-    """Write hand histories for tracking tools and notebooks from runs and logs.
+    """Write hand histories from runs and logs: for tracking tools and notebooks.
 
     Hand numbers follow from the match and its hands, so a tracker never counts a hand twice that is exported again.
     """

@@ -31,7 +31,7 @@ def hands(
     *,
     reading: StrictHandOptions,
 ) -> None:
-    """Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its number."""
+    """Show the hands a bot lost most on: each with the same deal in the other seatings; or one hand by its number."""
     terminal = context.ensure_object(Terminal)
     found = 0
     with Problems(terminal) as problems:

@@ -66,7 +66,7 @@ class _Login:
     tls: Annotated[bool, _login("--tls", help="Encrypt the connection.")] = False
     ca: Annotated[
         Path | None,
-        _login("--ca", metavar="FILE", help="With --tls: trust the certificates in this file, not the system's."),
+        _login("--ca", metavar="FILE", help="With --tls, trust the certificates in this file: not the system's."),
     ] = None
 
 
@@ -153,7 +153,7 @@ def join(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Connect a bot to a server, where it plays against the server's bots and those of others.
+    """Connect a bot to a server: it plays against the server's bots and those of others.
 
     The client only makes outgoing connections, to the server's text port; it starts the bot for each match and
     reconnects after a break. Ctrl-C leaves; with --challenge or --contests it leaves by itself.

@@ -40,9 +40,7 @@ def leaks(
     ] = None,
     compare: Annotated[
         str | None,
-        typer.Option(
-            "--compare", metavar="BOT", help="Compare the decisions with the policy of this bot, such as cfr."
-        ),
+        typer.Option("--compare", metavar="BOT", help="Compare with the policy of this bot, such as cfr."),
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="How many deals to name.")] = 10,
     out: PageFile = None,

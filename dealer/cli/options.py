@@ -114,7 +114,7 @@ class RunOptions:
         bool | None,
         typer.Option(
             "--duplicate/--no-duplicate",
-            help="Play the same cards again with the seats rotated, with fresh bots, so that the luck of the cards "
+            help="Play the same cards again with the seats rotated: with fresh bots, so that the luck of the cards "
             "cancels.",
             show_default="on, unless a player is 'tcp'",
             rich_help_panel=_MATCH,
@@ -142,7 +142,7 @@ class RunOptions:
         typer.Option(
             "--config",
             metavar="FILE",
-            help="Settings as TOML, such as the run.toml of an earlier run; command-line options take precedence.",
+            help="Settings as TOML: for example the run.toml of an earlier run; command-line options take precedence.",
             rich_help_panel=_MATCH,
         ),
     ] = None

@@ -20,9 +20,9 @@ def play(
         list[str] | None,
         typer.Argument(
             metavar="[GAME] [BOT...]",
-            help="A game (see 'arena games', or a .game file), then a player per seat: a bot "
-            "(see 'arena bots'), FILE.py:CLASS or MODULE:CLASS, a command that is started with host and port as its "
-            "last arguments, or 'tcp'. NAME=BOT gives a name.",
+            help="A game, then a player per seat: a game of 'arena games' or a .game file; a bot of 'arena bots', "
+            "FILE.py:CLASS or MODULE:CLASS, a command that is started with host and port as its last arguments, or "
+            "'tcp'. NAME=BOT gives a name.",
             show_default="limit raising random",
             autocompletion=complete_word,
         ),
@@ -34,7 +34,7 @@ def play(
     ] = False,
     options: RunOptions,
 ) -> None:
-    """Play a match between bots and show which one won and how sure that is.
+    """Play a match between bots: which one won, and how sure that is.
 
     Every bot is a process of its own, connected over TCP. The same cards are played again with the seats rotated.
     Without arguments, two built-in bots play limit hold'em.

@@ -38,13 +38,13 @@ Sources: TypeAlias = Annotated[
     list[Path],
     run_argument(
         metavar="RUN|LOG...",
-        help="Folders of runs ('last': the newest in runs/), ACPC logs, PHH and PokerStars files.",
+        help="Folders of runs, ACPC logs, PHH and PokerStars files; 'last' is the newest run in runs/.",
         show_default=False,
     ),
 ]
 Transcript: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--transcript", metavar="FILE", help="File with the dealer's standard error, for the bots' comments."),
+    typer.Option("--transcript", metavar="FILE", help="The dealer's standard error, for the bots' comments."),
 ]
 
 _MOST_SHOWN = 10
@@ -83,9 +83,7 @@ class HandOptions:
 class StrictHandOptions(HandOptions):
     """The same for commands that can stop at damaged lines."""
 
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first damaged line instead of skipping it.")] = (
-        False
-    )
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at a damaged line instead of skipping it.")] = False
 
 
 class Problems:

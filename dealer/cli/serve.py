@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
-from typer.core import TyperGroup
 
+from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.pages import WEB_INSTALL, has_web
 from dealer.errors import ConfigError
@@ -31,7 +31,7 @@ _CONFIG_NAME = "arena-server.toml"
 _MOST_NAME_LETTERS = 64
 
 
-class _ServeGroup(TyperGroup):
+class _ServeGroup(ArenaGroup):
     """`arena serve CONFIG` is short for `arena serve start CONFIG`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -71,7 +71,13 @@ def start(
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="Port; 0 means any.", show_default="as configured; 54000"),
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="Port of the text protocol; 0 means any.",
+            show_default="as configured; 54000",
+        ),
     ] = None,
     web_port: Annotated[
         int | None,
@@ -80,9 +86,7 @@ def start(
         ),
     ] = None,
     data: _Data = _DATA,
-    init: Annotated[
-        bool, typer.Option("--init", help=f"Write a configuration with all settings, {_CONFIG_NAME}, and stop.")
-    ] = False,
+    init: Annotated[bool, typer.Option("--init", help=f"Write {_CONFIG_NAME}, with all settings, and stop.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Log connections, faults and runs to standard error.")
     ] = False,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort
 from dealer.cli.progress import LiveLine, showing_progress
 from dealer.cli.solve_preflop import preflop
@@ -15,6 +16,7 @@ from dealer.cli.streams import EXIT_FAILED
 from engine import STARTING_HANDS
 
 app = typer.Typer(
+    cls=ArenaGroup,
     help="Solve small games; recompute the tables that bots use.",
     no_args_is_help=True,
 )
@@ -33,7 +35,7 @@ def equities(
         typer.Option("--threads", min=1, max=1024, help="Count in so many threads.", show_default="one per processor"),
     ] = None,
 ) -> None:
-    """Count every class of starting hands against every other over all boards, and compare with the shipped table.
+    """Count all matchups of starting hands: every class against every other over all boards, and compare the table.
 
     Exit code 1: they differ.
     """

@@ -38,17 +38,15 @@ def preflop(
     blinds: Annotated[str, typer.Option(metavar="SMALL/BIG", help="The blinds, in chips.")] = "1/2",
     bet: Annotated[int, typer.Option(help="The size of a raise, in chips.")] = 2,
     algorithm: Annotated[
-        Algorithm, typer.Option(help="A linear program, which is exact, or regret matching, which comes close.")
+        Algorithm, typer.Option(help="How to solve it: a linear program is exact, regret matching comes close.")
     ] = Algorithm.LP,
     until: Annotated[
-        float, typer.Option(min=1e-9, help="cfr and cfr+: stop at this exploitability, in chips per hand.")
+        float, typer.Option(min=1e-9, help="Stop at this exploitability, for cfr and cfr+: in chips per hand.")
     ] = 1e-5,
     as_published: Annotated[
-        bool, typer.Option("--as-published", help="Make the mistake of the work, and compare with what it printed.")
+        bool, typer.Option("--as-published", help="Make the mistake of the work; compare with what it printed.")
     ] = False,
-    mps: Annotated[
-        Path | None, typer.Option(help="Write the small blind's linear program to this file, for other solvers.")
-    ] = None,
+    mps: Annotated[Path | None, typer.Option(help="Write the small blind's linear program: for other solvers.")] = None,
     chart: Annotated[Path | None, typer.Option(help="Draw the charts into this file: .png, .svg or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:

@@ -50,7 +50,7 @@ class _Options:
         Algorithm | None,
         typer.Option(
             "--algorithm",
-            help="A linear program, which is exact and for two players, or regret matching, which comes close.",
+            help="How to solve it: a linear program is exact and for two players, regret matching comes close.",
             show_default="lp; cfr+ for three players",
         ),
     ] = None
@@ -60,13 +60,13 @@ class _Options:
             "--iterations",
             min=1,
             max=_MOST_ITERATIONS,
-            help="cfr and cfr+: number of iterations.",
+            help="Number of iterations, for cfr and cfr+.",
             show_default=f"{_ITERATIONS:,}",
         ),
     ] = None
     chart: Annotated[
         Path | None,
-        typer.Option(help="cfr and cfr+: draw the exploitability by iterations into this file: .png, .svg or .pdf."),
+        typer.Option(help="Draw the exploitability, for cfr and cfr+: by iterations, as .png, .svg or .pdf."),
     ] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write everything as JSON to this file.")] = None
     as_json: Json = False
@@ -77,13 +77,16 @@ def kuhn(
     context: typer.Context,
     game: Annotated[
         Variant,
-        typer.Option(help="The classic game; with bets of 1, 2 or 10 (breadth); with one raise (depth); with both."),
+        typer.Option(
+            help="Which game: the classic one; with bets of 1, 2 or 10 (breadth); with one raise (depth); with both."
+        ),
     ] = Variant.CLASSIC,
     tens_as_twos: Annotated[
         bool,
         typer.Option(
             "--tens-as-twos",
-            help="breadth: the second player cannot distinguish a bet of 10 from one of 2, as in the thesis.",
+            help="In breadth, a bet of 10 looks like one of 2: the second player cannot distinguish them, as in the "
+            "thesis.",
         ),
     ] = False,
     *,
@@ -114,7 +117,7 @@ def leduc(context: typer.Context, *, options: _Options) -> None:
 
 @takes_options
 def kuhn3(context: typer.Context, *, options: _Options) -> None:
-    """Approximate an equilibrium of three-player Kuhn poker by regret matching, and report its exploitability."""
+    """Approximate an equilibrium of three-player Kuhn poker: by regret matching, with its exploitability."""
     _solve_named(context, "kuhn3", "Kuhn poker of three players", options)
 
 

@@ -50,28 +50,25 @@ def stats(
     ] = None,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per bot and position as CSV.")] = False,
-    variance: Annotated[
-        bool, typer.Option("--variance", help="Print win rates by variance-reduced estimators instead.")
-    ] = False,
+    variance: Annotated[bool, typer.Option("--variance", help="Print variance-reduced win rates instead.")] = False,
     policy: Annotated[
         list[str] | None,
         typer.Option(
             "--policy",
             metavar="NAME[=POLICY]",
-            help="With --variance: a player whose probabilities are known, by a bot, file:PATH or ask:COMMAND; the "
-            "name alone takes the bot from the run's result.",
+            help="Known probabilities of a player, for --variance: those of a bot, file:PATH or ask:COMMAND; the name "
+            "alone takes the bot from the run's result.",
         ),
     ] = None,
     ranges: Annotated[
         bool,
         typer.Option(
             "--ranges",
-            help="With --policy: also AIVAT at the mean over all cards that a known player might have held; slow.",
+            help="With --policy, also AIVAT over possible cards: the mean over all that a known player might have "
+            "held; slow.",
         ),
     ] = False,
-    save: Annotated[
-        bool, typer.Option("--save", help="With --variance: also write them to the run's result.json.")
-    ] = False,
+    save: Annotated[bool, typer.Option("--save", help="With --variance, also write them to result.json.")] = False,
     *,
     reading: StrictHandOptions,
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.studies.learner import LearnerStudySettings
+from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing, workers_from
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import given, setting_options, takes_options
@@ -16,7 +17,9 @@ from dealer.cli.report_output import PageFile, PageForce, check_page, show_repor
 from dealer.cli.streams import EXIT_INTERRUPTED
 
 app = typer.Typer(
-    help="Report on the publications that bots come from: printed figures next to ours.", no_args_is_help=True
+    cls=ArenaGroup,
+    help="Report on the publications that bots come from: printed figures next to ours.",
+    no_args_is_help=True,
 )
 
 _LearnerOptions: Any = setting_options(LearnerStudySettings)
@@ -39,7 +42,7 @@ def evolved(
         typer.Option(
             "--matches",
             min=0,
-            help="Deals of each match against other bots, more at a table of ten; 0 plays none.",
+            help="Deals of each match against other bots; more at a table of ten; 0 plays none.",
         ),
     ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of these deals and of the matches.")] = 20_121,
@@ -106,7 +109,7 @@ def kuhn(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Compare every figure of the thesis on Kuhn poker by genetic algorithms with runs of ours and with exact values.
+    """Judge the figures of the thesis on Kuhn poker: each next to runs of ours and exact values.
 
     All experiments are first run with few seeds. The same command resumes after an interruption.
     """

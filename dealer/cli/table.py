@@ -31,8 +31,7 @@ def table(
         typer.Argument(
             metavar="[GAME] [BOT...]",
             autocompletion=complete_word,
-            help="A game (see 'arena games', or a .game file), then the other players, described as for 'arena play'; "
-            "a single one takes all other seats.",
+            help="A game, then the other players: as for 'arena play'; a single one takes all other seats.",
             show_default="limit, and a built-in bot that plays the game",
         ),
     ] = None,
@@ -49,7 +48,7 @@ def table(
             min=0,
             max=3600,
             metavar="SECONDS",
-            help="Wait this long before the next hand, instead of for Enter.",
+            help="Time before the next hand, instead of Enter.",
             show_default=False,
         ),
     ] = None,
@@ -58,9 +57,7 @@ def table(
     host: Annotated[str | None, setting_option("host")] = None,
     on_fault: Annotated[FaultPolicy, setting_option("on_fault", show_default=True)] = FaultPolicy.RESTART,
     out: Out = None,
-    browser: Annotated[
-        bool, typer.Option("--browser", help="Play in a browser on this machine instead of this terminal.")
-    ] = False,
+    browser: Annotated[bool, typer.Option("--browser", help="Play in a browser instead of this terminal.")] = False,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port of the page for --browser; 0 means any.")
     ] = 0,

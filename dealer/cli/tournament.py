@@ -36,7 +36,7 @@ def tournament(
     *,
     options: RunOptions,
 ) -> None:
-    """Play a tournament and show a crosstable with intervals, and the two rankings of the ACPC.
+    """Play a tournament: a crosstable with intervals, and the two rankings of the ACPC.
 
     The same cards are played again with the seats rotated.
     """

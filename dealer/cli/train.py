@@ -9,6 +9,7 @@ import typer
 
 from bots.learner.memory import Constants
 from bots.learner.training import LearnerSettings
+from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import TRAINING, LearnerGame, LearnerOpponents
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import given, setting_options, takes_options
@@ -20,7 +21,9 @@ from dealer.cli.train_cfr import cfr
 if TYPE_CHECKING:
     from bots.learner.training import LearnerProgress
 
-app = typer.Typer(help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True)
+app = typer.Typer(
+    cls=ArenaGroup, help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True
+)
 
 _CONSTANTS: Final = "How finely it distinguishes states"
 _DEFAULTS: Final = LearnerSettings()

@@ -27,7 +27,7 @@ def warmup(
     context: typer.Context,
     clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled code and compile nothing.")] = False,
 ) -> None:
-    """Compile the kernels of bots and commands once and keep them on disk, so that they start quickly.
+    """Compile the kernels of bots and commands once: they stay on disk, and both start quickly.
 
     Without it each process compiles what it needs, which takes some seconds.
     """

@@ -210,15 +210,15 @@ class RunSettings(BaseModel):
     seating: Seating | None = None
     stop: str | None = _setting(
         None,
-        "When to stop: a number of deals; 'ci=20' when half the 95 % interval is 20 mbb/g; 'better:0,30' as soon as it "
-        "is clear that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
-        "'better:0,30,0.01,0.01').",
+        "When to stop, such as 'ci=20' or 'better:0,30': a number of deals; 'ci=20' when half the 95 % interval is 20 "
+        "mbb/g; 'better:0,30' as soon as it is clear that the first player wins more than 0 or less than 30 mbb/g "
+        "(with error rates of 1 %: 'better:0,30,0.01,0.01').",
     )
     score: Score = _setting(
         Score.BOTH,
-        "'raw' winnings; 'both', where the result also has win rates without the luck of the cards if counting these "
-        "takes some seconds at most; or 'corrected', where the stop rule and the live line look at those, which takes "
-        "fewer hands, and the result has win rates by all estimators.",
+        "Which win rates to compute: 'raw' winnings; 'both', also those without the luck of the cards if counting "
+        "these takes some seconds at most; or 'corrected', where the stop rule and the live line look at those, which "
+        "takes fewer hands, and the result has win rates by all estimators.",
     )
     workers: int | None = _setting(
         None,
@@ -240,16 +240,16 @@ class RunSettings(BaseModel):
     )
     t_per_hand_s: float = _setting(
         DEFAULT_LIMITS.per_hand_us / 1e6,
-        "Seconds per hand that a player may use on average over the match.",
+        "Average seconds of a player per hand of the match.",
         ge=0.001,
         le=_LONGEST_S,
     )
     start_timeout_s: float = _setting(
-        30.0, "Seconds for all bots to connect and send their version; 0 waits without limit.", ge=0, le=_LONGEST_S
+        30.0, "Seconds for all bots to connect and name a version; 0 waits without limit.", ge=0, le=_LONGEST_S
     )
     coalesce_ms: float | None = _setting(
         None,
-        "Hold lines for a player that is not to act until its next question, at most this many milliseconds: faster, "
+        "Hold lines for a player that is not to act: until its next question, at most this many milliseconds. Faster, "
         "the same bytes; not for bots that compute during opponents' turns.",
         otherwise="send at once",
         ge=0,
@@ -257,7 +257,7 @@ class RunSettings(BaseModel):
     )
     host: str = _setting("127.0.0.1", "Address to listen on; 0.0.0.0 admits other machines.")
     ports: list[int] = _setting(
-        [], "Ports by seat, separated by commas, for a single match; 0 means any free port.", otherwise="any free ports"
+        [], "Ports by seat, for a single match: separated by commas; 0 means any free port.", otherwise="any free ports"
     )
     export: list[str] | None = _setting(
         None,
@@ -266,7 +266,7 @@ class RunSettings(BaseModel):
     )
     histories: str | None = _setting(
         None,
-        "Folder for the hand histories of all runs, a file per match, so that a tracker watches one folder.",
+        "Folder for the hand histories of all runs: a file per match, so that a tracker watches one folder.",
         otherwise="a folder per format in the run's own",
     )
     hero: str | None = _setting(

@@ -14,6 +14,7 @@ from engine import Seat
 SENTENCES = [
     (errors.ConfigError("hands: too many"), "hands: too many"),
     (errors.PlayerError("nobody"), "nobody"),
+    (errors.CommandError("cannot write x", 2), "cannot write x"),
     (errors.UsageError("usage\n", to_stdout=True), "usage\n"),
     (errors.ResultError(Path("result.json"), "it is not JSON"), "result.json: it is not JSON"),
     (errors.FolderTakenError(Path("runs"), True), "runs is not empty"),

@@ -70,3 +70,36 @@ def test_every_error_of_a_command_is_a_sentence(
     ran = arena_here(*arguments)
     assert ran.code == 2
     assert sentence in ran.sentence
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("play", "--sed", "1"), "no such option: --sed; did you mean '--seed'?"),
+        (("play", "--nothing"), "no such option: --nothing; see 'arena play -h'"),
+        (("play", "--seed"), "option '--seed' requires an argument"),
+        (("play", "--watch=1"), "option '--watch' does not take a value"),
+        (("play", "--score", "x"), "--score: 'x' is not one of 'both', 'raw', 'corrected'"),
+        (("play", "--seed", "x"), "--seed: must be a whole number, not 'x'"),
+        (("stats",), "RUN|LOG... is missing; see 'arena stats -h'"),
+        (("stats", "log", "--chip-value", "x"), "--chip-value: x is not an amount above 0 with at most 6 decimals"),
+        (("gate", "run"), "--min-mbb is missing; see 'arena gate -h'"),
+        (("show", "run", "more"), "got unexpected extra argument(s) (more); see 'arena show -h'"),
+        (("nothing",), "no such command 'nothing'; see 'arena -h'"),
+        (("tournamnt",), "no such command 'tournamnt'; did you mean 'tournament'?"),
+        (("--nothing",), "no such option: --nothing; see 'arena -h'"),
+        (("solve", "nothing"), "no such command 'nothing'; see 'arena solve -h'"),
+        (("solve", "kuhn", "--nothing"), "no such option: --nothing; see 'arena solve kuhn -h'"),
+        (("serve", "start", "--nothing"), "no such option: --nothing; see 'arena serve start -h'"),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_one_sentence(
+    arena_here: Arena, arguments: tuple[str, ...], sentence: str
+) -> None:
+    ran = arena_here(*arguments)
+    assert (ran.code, ran.sentence) == (2, sentence)
+
+
+def test_a_group_alone_prints_its_help(arena_here: Arena) -> None:
+    ran = arena_here("solve")
+    assert (ran.code, ran.out, ran.err) == (2, arena_here("solve", "-h").out, "")

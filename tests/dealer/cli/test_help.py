@@ -4,7 +4,7 @@ After a wanted change write the snapshots anew and look at the difference before
 
     ARENA_UPDATE_SNAPSHOTS=1 pytest tests/dealer/cli/test_help.py && git diff tests/dealer/cli/snapshots
 
-The boxes drawn around the text are not part of a snapshot: they are the libraries' business.
+``NAME.txt`` is the full help, ``NAME.short.txt`` what ``-h`` prints at 80 columns.
 """
 
 from __future__ import annotations
@@ -12,12 +12,18 @@ from __future__ import annotations
 import inspect
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from typer.main import get_command
 
 from dealer.cli import COMMANDS as LISTED
 from dealer.cli.app import application
+from dealer.cli.commands import help_page
+from dealer.cli.help import Page, page_text
 from tests.dealer.cli.conftest import Arena
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -62,21 +68,65 @@ COMMANDS = (
 )
 
 
-def _words(text: str) -> str:
-    """The text without boxes, blank lines and columns."""
-    lines = (re.sub(r"\s+", " ", re.sub(r"[─-╿]", " ", line)).strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line) + "\n"
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_is_the_one_agreed_on(arena: Arena, command: str) -> None:
-    ran = arena(*command.split(), "--help")
+@pytest.mark.parametrize(("option", "kind", "columns"), [("--help", "", "100"), ("-h", ".short", "80")])
+def test_the_help_is_the_one_agreed_on(arena: Arena, command: str, option: str, kind: str, columns: str) -> None:
+    ran = arena(*command.split(), option, COLUMNS=columns)
     assert ran.code == 0
     assert ran.err == ""
-    path = SNAPSHOTS / f"{command.replace(' ', '-') or 'arena'}.txt"
+    path = SNAPSHOTS / f"{_stem(command)}{kind}.txt"
     if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
-        path.write_text(_words(ran.out), "utf-8")
-    assert _words(ran.out) == path.read_text("utf-8")
+        path.write_text(ran.out, "utf-8")
+    assert ran.out == path.read_text("utf-8")
+
+
+def _stem(command: str) -> str:
+    return command.replace(" ", "-") or "arena"
+
+
+def _pages(command: Any, name: str, parent: Any) -> Iterator[Page]:
+    context = typer.Context(command, info_name=name, parent=parent)
+    yield help_page(command, context)
+    for each, subcommand in getattr(command, "commands", {}).items():
+        yield from _pages(subcommand, each, context)
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> list[Page]:
+    """The help of every command, also of those without a snapshot."""
+    return [*_pages(get_command(application(LISTED)), "arena", None)]
+
+
+def test_in_short_each_option_and_each_command_has_one_line(pages: list[Page], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for page in pages[1:]:
+        sections = [*page.sections, *page.commands]
+        blocks = page_text(page, is_full=False).split("\n\n")[-len(sections) :]
+        for (title, entries), block in zip(sections, blocks, strict=True):
+            first, *lines = block.splitlines()
+            assert first == title
+            assert len(lines) == len(entries), block
+            assert max(map(len, lines)) <= 80
+
+
+def test_the_list_of_commands_has_a_line_for_each(arena: Arena) -> None:
+    lines = [line for line in arena("-h", COLUMNS="80").out.splitlines() if line.startswith("  ")]
+    assert max(map(len, lines)) <= 80
+    assert {line.split()[0] for line in lines} == {*LISTED, "--version", "--install-completion", "-h,"}
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80, 200])
+def test_in_full_nothing_is_cut(pages: list[Page], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for page in pages:
+        text = page_text(page, is_full=True)
+        words = " ".join(text.split())
+        for _, entries in (*page.sections, *page.commands):
+            for entry in entries:
+                assert " ".join(f"{entry.names} {entry.full_text}".split()) in words
+        names = {f"  {entry.names}" for _, entries in page.sections for entry in entries}
+        wide = {line for line in text.splitlines() if len(line) > max(columns, 40)} - names
+        assert not {line for line in wide if " " in line.strip()}
 
 
 def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
@@ -87,12 +137,11 @@ def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
     assert {command.name for command in application(["games"]).registered_commands} == {"games"}
 
 
-def test_h_is_help(arena: Arena) -> None:
-    assert arena("play", "-h") == arena("play", "--help")
-
-
 def test_every_snapshot_is_of_a_command() -> None:
-    assert {path.stem for path in SNAPSHOTS.iterdir()} == {name.replace(" ", "-") or "arena" for name in COMMANDS}
+    stems = {_stem(command) for command in COMMANDS}
+    assert {path.name for path in SNAPSHOTS.iterdir()} == {
+        f"{stem}{kind}.txt" for stem in stems for kind in ("", ".short")
+    }
 
 
 def test_without_arguments_there_is_help(arena: Arena) -> None:

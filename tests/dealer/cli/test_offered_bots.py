@@ -22,7 +22,7 @@ def test_offered_bots_play(arena: Arena, tmp_path: Path, name: str) -> None:
     # Each bot has a seat at one of the tables; the last table is filled up from the first.
     for table, first in enumerate(range(0, len(offered), seats)):
         bots = (offered[first:] + offered)[:seats]
-        ran = arena("play", name, *bots, "--hands", "3", "--no-duplicate", "--out", f"table{table}", "--json")
+        ran = arena("play", name, *bots, "--deals", "3", "--no-duplicate", "--out", f"table{table}", "--json")
         assert (ran.code, ran.err) == (0, ""), bots
         report = json.loads(ran.out)
         assert (report["hands_played"], report["outcome"]) == (3, "finished")

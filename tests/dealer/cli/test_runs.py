@@ -1,4 +1,4 @@
-"""``arena runs``, ``arena show``, ``last``; former names of options, completion, a user's defaults."""
+"""``arena runs``, ``arena show``, ``last``; former names of settings, completion, a user's defaults."""
 
 from __future__ import annotations
 
@@ -68,36 +68,6 @@ def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:
         assert (ran.code, ran.sentence) == (2, "last-7: runs holds 2 runs")
     Path("last").mkdir()
     assert arena_here("show", "last").sentence.startswith("last/result.json: there is no result")
-
-
-@pytest.mark.parametrize("words", [["--hands", "7"], ["--hands=7"], ["--deals", "7"], ["-n", "7"]])
-def test_former_names_of_options(arena_here: Arena, words: list[str]) -> None:
-    ran = arena_here("play", "kuhn", "calling", "raising", "--in-process", "--json", *words)
-    assert json.loads(ran.out)["hands_asked"] == 7
-    assert "--hands" not in arena_here("play", "--help").out
-
-
-@pytest.mark.parametrize(
-    ("former", "name"), [("--at-once", "--parallel"), ("--jobs", "--contests"), ("--cards", "--card-seed")]
-)
-def test_former_names_of_the_options_of_join(arena: Arena, former: str, name: str) -> None:
-    ran = arena("join", "127.0.0.1:1", "calling", former, "0")
-    assert (ran.code, ran.sentence) == (2, f"{name}: must be at least 1, not 0")
-
-
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        (("doctor", "calling", "--only"), "--situation"),
-        (("leaks", "run", "--beside"), "--compare"),
-        (("study", "evolved", "runs", "--beside"), "--compare"),
-        (("train", "learner", "--unseen"), "--test-opponents"),
-    ],
-)
-def test_former_names_of_options_of_analysis(arena: Arena, words: tuple[str, ...], name: str) -> None:
-    ran = arena(*words)
-    assert ran.code == 2
-    assert f"{name}' requires an argument" in " ".join(ran.err.split())
 
 
 def test_former_names_of_settings(arena_here: Arena, tmp_path: Path) -> None:

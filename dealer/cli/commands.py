@@ -1,0 +1,172 @@
+"""Commands and groups of commands: one style of help, one style of errors.
+
+An error is one sentence on standard error, with settings under the names of their options; the exit code of a usage
+error is 2. Errors of our packages and of the system that a command lets through become such sentences, too.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from typing import Any, Final
+
+import typer
+from pydantic import ValidationError
+from typer.core import TyperCommand, TyperGroup
+
+from dealer.cli.console import Terminal
+from dealer.cli.help import HELP_ENTRY, Entry, Page, page_text
+from dealer.cli.options import option_of
+from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
+from dealer.errors import CommandError, ConfigError, FolderTakenError
+from dealer.run.settings import problem_in_words
+from engine.errors import PortableError, quoted
+from engine.text import meant
+
+_UNITS: Final = {"_s": "SECONDS", "_ms": "MS", "_mbb": "MBB", "_mb": "MB"}
+_KINDS: Final = {"int": "N", "float": "X", "str": "TEXT", "Path": "PATH"}
+_NO_BOUND: Final = 10**9
+"""A bound from here on only keeps numbers representable."""
+
+
+class ArenaCommand(TyperCommand):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        _write_help(self, ctx, formatter)
+
+
+class ArenaGroup(TyperGroup):
+    is_full = False
+    """Whether ``--help`` was typed; ``-h`` prints the short help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        _write_help(self, ctx, formatter)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit(EXIT_USAGE)
+        return super().parse_args(ctx, args)
+
+    def main(self, *arguments: Any, **values: Any) -> Any:
+        """Run a command and end the process; an error of ours or of the system is printed."""
+        words = values.get("args")
+        self.is_full = "--help" in (sys.argv[1:] if words is None else words)
+        terminal = Terminal()
+        try:
+            code = super().main(*arguments, **values | {"standalone_mode": False, "obj": terminal})
+        except KeyboardInterrupt:
+            code = EXIT_INTERRUPTED
+        except OSError as error:
+            if error.filename is None:
+                raise
+            terminal.error(f"{quoted(error.filename)}: {error.strerror}")
+            code = EXIT_USAGE
+        except typer.TyperException as error:
+            terminal.error(_usage_problem(error))
+            code = error.exit_code
+        except PortableError as error:
+            terminal.error(_in_words(error))
+            code = error.code if isinstance(error, CommandError) else EXIT_USAGE
+        sys.exit(code)
+
+
+def help_page(command: Any, context: Any) -> Page:
+    """The help of a command or a group."""
+    panels: dict[str, list[Entry]] = {"Arguments": [], "Options": []}
+    arguments = []
+    for parameter in command.params:
+        is_argument = parameter.param_type_name == "argument"
+        title = parameter.rich_help_panel or ("Arguments" if is_argument else "Options")
+        if not parameter.hidden:
+            panels.setdefault(title, []).append(_entry(parameter, context))
+        if is_argument:
+            arguments.append(_in_usage(parameter))
+    panels["Options"].append(HELP_ENTRY)
+    commands = [
+        Entry(name, (one.help or "").split("\n\n")[0])
+        for name, one in getattr(command, "commands", {}).items()
+        if not one.hidden
+    ]
+    return Page(
+        " ".join([context.command_path, "[OPTIONS]", *arguments, *(["COMMAND ..."] if commands else [])]),
+        command.help or "",
+        [(title, entries) for title, entries in panels.items() if entries],
+        [("Commands", commands)] if commands else [],
+        command.epilog or "",
+    )
+
+
+def _write_help(command: Any, context: Any, formatter: Any) -> None:
+    formatter.write(page_text(help_page(command, context), is_full=context.find_root().command.is_full))
+
+
+def _entry(parameter: Any, context: Any) -> Entry:
+    names = sorted(parameter.opts, key=len) + parameter.secondary_opts
+    value = _value_name(parameter)
+    notes = ["required"] if parameter.required and parameter.param_type_name == "option" else []
+    if default := _default(parameter, context):
+        notes.append(f"default: {default}")
+    if parameter.max is not None and parameter.max < _NO_BOUND:
+        notes.append(f"at most {parameter.max}" if parameter.min is None else f"{parameter.min} to {parameter.max}")
+    if parameter.param_type_name == "argument":
+        return Entry(value, parameter.help or "", "; ".join(notes))
+    shown = f"{', '.join(names)} {value}{'...' if parameter.multiple else ''}".rstrip()
+    return Entry(shown, parameter.help or "", "; ".join(notes))
+
+
+def _value_name(parameter: Any) -> str:
+    """The name of a parameter's value: by its unit, its choices or its type, unless it was given one."""
+    if parameter.metavar is not None or parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name.upper())
+    if parameter.is_flag:
+        return ""
+    kind = parameter.bare_type().removeprefix("list[").rstrip("]")
+    unit = next((word for end, word in _UNITS.items() if parameter.name.endswith(end)), None)
+    if unit and kind in ("int", "float"):
+        return unit
+    return _KINDS.get(kind) or str(parameter.display_type(None)).strip("<>")
+
+
+def _in_usage(argument: Any) -> str:
+    name = _value_name(argument)
+    name += "..." if argument.nargs != 1 and "..." not in name else ""
+    return name if argument.required or name.startswith("[") else f"[{name}]"
+
+
+def _default(parameter: Any, context: Any) -> str:
+    if isinstance(parameter.show_default, str):
+        return parameter.show_default
+    value = parameter.get_default(context, call=False) if parameter.show_default else None
+    if isinstance(value, bool):
+        return "on" if value and parameter.secondary_opts else ""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    return "" if value is None else str(value.value if isinstance(value, enum.Enum) else value)
+
+
+def _usage_problem(error: typer.TyperException) -> str:
+    """An error of the command line's grammar, or of a value."""
+    parameter, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    message = f"{error.message[:1].lower()}{error.message[1:]}".rstrip(".").replace(". Did you", "; did you")
+    if parameter is not None:
+        name = max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else _value_name(parameter)
+        if isinstance(error.__cause__, ValidationError):
+            message = problem_in_words(error.__cause__.errors(include_url=False)[0])[1]
+        if message:
+            return f"{name}: {message}"
+        message = f"{name} is missing"
+    if near := meant(getattr(error, "option_name", ""), getattr(error, "possibilities", None) or ()):
+        message += f"; did you mean {near!r}?"
+    return message if context is None or message.endswith("?") else f"{message}; see '{context.command_path} -h'"
+
+
+def _in_words(error: Exception) -> str:
+    """An error with settings under the names of their options."""
+    if isinstance(error, ConfigError):
+        return error.text(option_of)
+    if isinstance(error, FolderTakenError):
+        hint = f" ('arena resume {error.folder}' continues the run in it)" if error.holds_run else ""
+        return f"{error}{hint}; name another folder with --out, nothing is ever overwritten"
+    return str(error)
