@@ -174,6 +174,7 @@ class LadderSettings:
     ] = None
     hands: Annotated[int, "deals of one run, each in every seating", Field(ge=100, le=_MOST_DEALS)] = 1000
     share: Annotated[float, "of the cores at most", Field(gt=0, le=1)] = 0.5
+    only: Annotated[bool, "only these matches count: users' requests are practice"] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +279,11 @@ class ServerSettings:
             runs_per_bot=self.max_runs_per_bot or None,
             runs_per_game={game.name: game.max_running for game in self.games if game.max_running},
         )
+
+    @property
+    def has_only_ladder(self) -> bool:
+        """Whether only the ladder's contests count."""
+        return self.ladder is not None and self.ladder.only
 
     def game(self, name: str) -> ServerGame | None:
         """The game of this name, which may be short where no other is called so."""

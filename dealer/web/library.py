@@ -48,12 +48,14 @@ class ShownRun:
         access: what the visitor may see of it.
         live: its matches as they are played; None where only its files are there.
         reason: why it failed or was cancelled, as the server keeps it; empty for all others.
+        unrated: why it does not count in the standings of its server; empty where it does, and while it is played.
     """
 
     run: WatchedRun
     access: Access
     live: LiveMatches | None = None
     reason: str = ""
+    unrated: str = ""
 
     @property
     def sentence(self) -> str:
@@ -309,7 +311,7 @@ class ServerLibrary:
         with self._lock:
             tables = self._tables_of(row)
         run = self._open.get(key, lambda: WatchedRun(path, key))
-        return None if run is None else ShownRun(run, access, tables, reason)
+        return None if run is None else ShownRun(run, access, tables, reason, row.unrated)
 
     def _tables_of(self, run: Run) -> LiveMatches | None:
         """Where a run goes on; who asks for it first has it watched until its end."""

@@ -153,6 +153,7 @@ class Pages:
                 "run": run.key,
                 "single": None if single is None else contest_view(found, single),
                 "leaks": [] if single is None else leak_links(found, single),
+                "unrated": found.unrated,
                 "sentence": found.sentence,
                 "tables": crosstables(run),
                 "contests": [] if single else [contest_row(one) for one in run.contests],
@@ -177,6 +178,7 @@ class Pages:
                 "contest": view,
                 "problems": [],
                 "leaks": leak_links(found, contest),
+                "unrated": found.unrated,
                 "sees_all": found.sees_cards,
             }
 

@@ -442,7 +442,7 @@ def _report(folder: Path, reason: str) -> RunReport:
         run: Run[Any] = reopen(folder)
         # Nothing more will be played: the scores are those of its logs.
         run.finished = read_result(folder)
-        return report_of(run, run.finished, reason)
+        return report_of(run, run.finished, reason, "a person sat at the table")
     except (DealerError, OSError) as error:
         # Pages show the reason to all; a path of this machine is not public.
         _log.info("the table in %s has no result: %s", folder, error)

@@ -1,9 +1,8 @@
 """What counts in the standings: the sums over all runs between the same versions, and the ratings made of them.
 
-A run counts when it cannot have been chosen for its result: its cards came from a key that the server drew, it was
-played in every seating, its length was not to depend on who was ahead, and every player is a known version. A run that
-was broken off counts as far as it has come: who breaks off what goes badly does not escape it. It is added to the sums
-in the change that closes it, so that it counts once.
+`dealer.server.ratings.why_unrated` decides which runs count. A run that was broken off counts as far as it has come:
+who breaks off what goes badly does not escape it. It is added to the sums in the change that closes it, so that it
+counts once.
 """
 
 from __future__ import annotations

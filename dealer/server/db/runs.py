@@ -40,8 +40,7 @@ class RunReport:
         scores: by seat, in mbb/g by duplicate; empty where none are kept.
         matches: that have hands.
         faults: of each the name of its match.
-        is_comparable: whether the result shows how good the players are: nothing but chance decided its length, and
-            every deal was played in every seating.
+        unrated: why it does not count in the standings, as a clause; empty where it counts as far as it was played.
     """
 
     state: RunState
@@ -51,7 +50,7 @@ class RunReport:
     scores: tuple[array[float], ...] = ()
     matches: tuple[Match, ...] = ()
     faults: tuple[tuple[str, Fault], ...] = ()
-    is_comparable: bool = False
+    unrated: str = ""
 
 
 def run_seed(job: Job, number: int) -> Seed:
@@ -110,6 +109,7 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
         reason="",
         duplicates=None,
         is_rated=False,
+        unrated="",
         started_s=now_s,
         ended_s=None,
         seats=tuple(
@@ -124,8 +124,9 @@ def begin_run(db: sqlite3.Connection, job: Job, versions: Sequence[int | None], 
 def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     """Close a run and count it; one that is closed already stays as it is."""
     closed = db.execute(
-        "UPDATE runs SET state = ?, reason = ?, duplicates = ?, ended_s = ? WHERE id = ? AND state = 'running'",
-        (report.state, report.reason, report.duplicates, time.time(), run),
+        "UPDATE runs SET state = ?, reason = ?, duplicates = ?, unrated = ?, ended_s = ? "
+        "WHERE id = ? AND state = 'running'",
+        (report.state, report.reason, report.duplicates, report.unrated, time.time(), run),
     )
     if closed.rowcount != 1:
         return
@@ -144,13 +145,12 @@ def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
 
 
 def _rate(db: sqlite3.Connection, run: int, report: RunReport) -> None:
-    """Have a run that has just been closed count in the standings, if it does; see `dealer.server.db.crosstable`."""
-    (game, is_secret) = db.execute("SELECT game, deal_key IS NOT NULL FROM runs WHERE id = ?", (run,)).fetchone()
+    """Have a run that has just been closed count in the standings, if it does."""
+    if report.unrated or not any(report.scores):
+        return
+    (game,) = db.execute("SELECT game FROM runs WHERE id = ?", (run,)).fetchone()
     versions = [row["version"] for row in db.execute("SELECT version FROM seats WHERE run = ? ORDER BY seat", (run,))]
-    scores = [one for one in report.scores if one]
-    is_known = None not in versions and len(set(versions)) == len(versions) == len(scores)
-    if report.is_comparable and is_secret and is_known:
-        add_run(db, run, game, versions, scores=scores, hands=sum(match.hands for match in report.matches))
+    add_run(db, run, game, versions, scores=report.scores, hands=sum(match.hands for match in report.matches))
 
 
 def close_abandoned_runs(db: sqlite3.Connection) -> None:

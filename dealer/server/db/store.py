@@ -90,6 +90,7 @@ CREATE TABLE runs (
     started_s REAL NOT NULL,
     ended_s REAL,
     lineup INTEGER REFERENCES lineups, -- where it counts in the standings
+    unrated TEXT NOT NULL DEFAULT '', -- why it does not
     deal_key BLOB,
     UNIQUE (job, number)
 ) STRICT;

@@ -21,13 +21,14 @@ from bots.sdk.registry import is_builtin
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
 from dealer.run.settings import Seating
+from dealer.server.accounts import User
 from dealer.server.db.crosstable import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import ConnectedBots
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed, StandingsChanged
-from dealer.server.ratings import TableScores, fit_ratings
+from dealer.server.ratings import TableScores, fit_ratings, has_one_owner_twice
 from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, slot_of
 from dealer.table.loop import Changes
 from dealer.table.players import parse_player
@@ -154,15 +155,19 @@ class Ladder:
         )
 
     def line_ups(self, game: ServerGame) -> Iterator[_LineUp]:
-        """All line-ups of the bots of a game that are there."""
+        """All line-ups of the bots of a game that are there whose contests count."""
         tables = {table.players: table for table in table_scores(self._store, game.name)}
         bounds = score_bounds(game.game)
         there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
+        owners: dict[int, User] = {}
         for connected in self._connected_bots.bots:
             if connected.offer.is_on_ladder and game.name in connected.versions:
                 there[connected.versions[game.name]] = connected.name
+                owners[connected.versions[game.name]] = connected.owner
         found = itertools.combinations(sorted(there), game.game.num_players)
         for versions in itertools.islice(found, _MOST_LINEUPS):
+            if has_one_owner_twice(map(owners.get, versions)):
+                continue
             table = tables.get(versions)
             width = math.inf if table is None else _width(table, bounds)
             names = tuple(there[version] for version in versions)

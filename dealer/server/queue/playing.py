@@ -31,11 +31,12 @@ from dealer.run.settings import read_config, validated
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.run.writers import parse_fault
 from dealer.server.db import records
-from dealer.server.db.records import Match, RunSeat, RunState
+from dealer.server.db.records import JobKind, Match, RunSeat, RunState
 from dealer.server.db.runs import RunReport
 from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import BotHost, ConnectedBots
 from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
+from dealer.server.ratings import why_unrated
 from dealer.server.server_bots import listener_host, run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, player_name
 from engine import Seat
@@ -92,7 +93,10 @@ async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> Ru
         result = await run.play(notifier if addresses else None, context.watchers.opened(row.id))
         if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
             return None
-        return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "")
+        bots = [None if seat.version is None else records.bot(context.store, seat.version) for seat in row.seats]
+        is_practice = job.row.kind is JobKind.REQUEST and context.settings.has_only_ladder
+        unrated = why_unrated(run.planned[0], bots, is_practice=is_practice)
+        return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "", unrated)
     except DealerError as error:
         return RunReport(RunState.FAILED, f"{error}.")
     except Exception as error:
@@ -148,11 +152,12 @@ def _readdress(context: PlayContext, players: Sequence[str], path: Path, address
     write_whole(path, config.model_copy(update={"bots": bots, "host": host}).to_toml())
 
 
-def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunReport:
+def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str, unrated: str) -> RunReport:
     """What is kept of a run.
 
     Args:
         cancelled: why it was ended before its time; empty if it was not cancelled.
+        unrated: why it does not count in the standings; empty if it does.
     """
     assert isinstance(result, ContestResult)
     (plan,) = run.planned
@@ -193,7 +198,7 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
         scores=scores,
         matches=matches,
         faults=faults,
-        is_comparable=is_comparable,
+        unrated=unrated,
     )
 
 

@@ -172,7 +172,7 @@ def test_one_address_cannot_lock_a_name_and_many_lock_out_no_owner() -> None:
     assert max(map(len, guesses._names._buckets)) <= 64, "what is remembered is bounded in every direction"
 
 
-def test_only_a_run_dealt_from_a_key_counts(store: Store) -> None:
+def test_a_run_counts_unless_there_is_a_reason(store: Store) -> None:
     def enter(db: sqlite3.Connection) -> None:
         ann = User(add_user(db, "ann"), "ann")
         for number in (1, 2):
@@ -186,8 +186,11 @@ def test_only_a_run_dealt_from_a_key_counts(store: Store) -> None:
     assert [(job.seed, job.is_seed_drawn) for job in records.jobs(store)] == [(DealKey(bytes(32)), True), (7, False)]
     seats = tuple(RunSeat.new(seat, name, chips=0.0) for seat, name in enumerate("AB"))
     scores = (array("d", [1.0]), array("d", [-1.0]))
-    report = RunReport(RunState.FINISHED, "", 1, seats=seats, scores=scores, is_comparable=True)
-    for run, counted in ((1, 0), (2, 1)):
-        store.write_now(lambda db, run=run: end_run(db, run, report))  # type: ignore[misc]
-        assert len(store.read("SELECT * FROM lineups")) == counted
+    for run, unrated in ((1, "it was not played in every seating"), (2, "")):
+        report = RunReport(RunState.FINISHED, "", 1, seats=seats, scores=scores, unrated=unrated)
+        store.write_now(lambda db, run=run, report=report: end_run(db, run, report))  # type: ignore[misc]
+        assert len(store.read("SELECT * FROM lineups")) == run - 1
+        kept = records.run(store, run)
+        assert kept is not None
+        assert (kept.is_rated, kept.unrated) == (not unrated, unrated)
     assert list(records.duplicate_scores(store, 2, 1)) == [-1.0]
