@@ -24,7 +24,7 @@ from dealer.run.results import ContestResult
 from dealer.server.db.runs import TableRow
 from dealer.server.settings import WebSettings
 from dealer.table.loop import new_event_loop
-from dealer.web import leaks, replay
+from dealer.web import leaks, live, replay
 from dealer.web.library import Counting, Library, LocalLibrary
 from dealer.web.play import LOCAL_OWNER, routes
 from dealer.web.serving import answering
@@ -46,6 +46,7 @@ def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseR
     return [
         Route("/", first),
         *leaks.routes(site, library),
+        *live.routes(site, library, counting),
         *replay.routes(site, library, counting),
     ]
 

@@ -7,23 +7,13 @@
     /runs/RUN/matches/MATCH/hands/N/FORMAT      the same as text: acpc, pokerstars, phh, ohh
     /runs/RUN/matches/MATCH/export/FORMAT       all hands in a format; `log` is the log itself
 
-    /runs/RUN/matches/MATCH/events              the table of a match that goes on, whenever it has changed
-    /runs/RUN/contest-events/CONTEST            the scores of a contest, the same way
-
 A page is made of values that are read in a worker thread, under the lock of the run.
-
-The last two are server-sent events, each a piece of a page as a whole, so one that comes back after a break needs none
-of those it has missed; its ``Last-Event-ID`` only shows whether there is anything new. A reader that takes its time
-gets fewer events, each the newest: the next is made when the last has been taken. Cards are left out before anything is
-sent.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
@@ -36,7 +26,7 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import WebError
 from dealer.run.results import TournamentResult
 from dealer.server.db.records import RunState
-from dealer.watching import WatchedContest, WatchedMatch
+from dealer.watching import WatchedMatch
 from dealer.web.leaks import leak_links
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, RunFilter, ShownRun
 from dealer.web.site import Site, templates
@@ -47,19 +37,19 @@ from dealer.web.views import (
     contest_view,
     crosstables,
     hand_path,
+    hero_of,
     match_of,
     match_path,
     open_run,
 )
 from dealer.web.visitor import visitor_of
-from engine import Deal
 from engine.text import shown
 from logs import format_state_line
 from logs.errors import LogsError, NoSuchHandError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
 from logs.record import HandRecord
-from logs.view import HandView, views_of
+from logs.view import views_of
 
 _PAGE: Final = 100
 _MOST_DIGITS: Final = 12
@@ -238,7 +228,7 @@ class Pages:
                 "number": number,
                 "names": [shown(name) for name in record.names],
                 "scenes": scenes,
-                "hero": _hero(scenes[0], match),
+                "hero": hero_of(scenes[0], match),
                 "step": min(asked, len(scenes) - 1),
                 "before": before,
                 "after": after,
@@ -302,8 +292,7 @@ class Pages:
 
 def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
     """The pages of this room."""
-    # The more special addresses are asked first.
-    return [*_event_routes(library, counting), *Pages(site, library, counting).routes()]
+    return Pages(site, library, counting).routes()
 
 
 def _number(text: str, default: int | None = None) -> int:
@@ -347,134 +336,3 @@ def _values_of(match: WatchedMatch, number: int) -> list[tuple[str, float]] | No
     except LogsError:
         return None
     return [(shown(name), value) for name, value in zip(record.names, record.values, strict=True)]
-
-
-_LOOK_S: Final = 0.25
-_SCORES_S: Final = 1.0
-_KEPT_ALIVE_S: Final = 15.0
-
-
-def _event_routes(library: Library, counting: Counting) -> list[BaseRoute]:
-    def stream(
-        request: Request, every_s: float, make: Callable[[ShownRun], tuple[str, str]], *, counted: bool
-    ) -> StreamingResponse:
-        """Events with what `make` gives: the name of a state, and a piece of HTML."""
-        visitor, run = visitor_of(request), request.path_params["run"]
-        last = request.headers.get("last-event-id", "")
-
-        def read() -> tuple[str, str, bool]:
-            found = open_run(library, run, visitor)
-            if counted:
-                counting.ask(found.run)
-            with found.run.lock:
-                state, text = make(found)
-                return state, text, found.run.is_over
-
-        async def events() -> AsyncIterator[str]:
-            seen, quiet_s = last, 0.0
-            yield "retry: 2000\n\n"
-            while True:
-                state, text, is_over = await run_in_threadpool(read)
-                if state != seen:
-                    seen, quiet_s = state, 0.0
-                    yield _event("state", state, text)
-                if is_over:
-                    yield _event("over", state, "")
-                    return
-                await asyncio.sleep(every_s)
-                quiet_s += every_s
-                if quiet_s >= _KEPT_ALIVE_S:
-                    quiet_s = 0.0
-                    yield ": still here\n\n"
-
-        return StreamingResponse(events(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-
-    async def table(request: Request) -> StreamingResponse:
-        template = templates().get_template("live_table.html.jinja")
-        key = request.path_params["match"]
-
-        def make(found: ShownRun) -> tuple[str, str]:
-            contest, match = match_of(found, key)
-            state, number, scenes = table_now(found, contest, match)
-            if not scenes:
-                return state, ""
-            history = [scene.words for scene in scenes]
-            return state, template.render(
-                scene=scenes[-1],
-                hero=_hero(scenes[-1], match),
-                holes=match.hands.game.num_hole_cards,
-                history=history,
-                number=number,
-                is_public=not found.sees_cards,
-                clocks=_clocks(found, contest, match),
-            )
-
-        await run_in_threadpool(
-            lambda: match_of(open_run(library, request.path_params["run"], visitor_of(request)), key)
-        )
-        return stream(request, _LOOK_S, make, counted=False)
-
-    async def scores(request: Request) -> StreamingResponse:
-        template = templates().get_template("scores.html.jinja")
-        key = request.path_params["contest"]
-
-        def make(found: ShownRun) -> tuple[str, str]:
-            view = contest_view(found, contest_of(found, key))
-            text = template.render(contest=view, run=found.run.key)
-            return f"{view.deals}-{len(view.faults)}-{view.is_over}", text
-
-        found = await run_in_threadpool(open_run, library, request.path_params["run"], visitor_of(request))
-        contest_of(found, key)
-        return stream(request, _SCORES_S, make, counted=True)
-
-    return [
-        Route("/runs/{run}/matches/{match:path}/events", table),
-        Route("/runs/{run}/contest-events/{contest:path}", scores),
-    ]
-
-
-def table_now(
-    found: ShownRun, contest: WatchedContest, match: WatchedMatch, *, with_cards: bool = True
-) -> tuple[str, int, tuple[HandView, ...]]:
-    """The newest moment of a match, as far as it may be seen, or without cards: its name, the hand, its scenes so far.
-
-    Where only the files of the match are there, it is the last finished hand.
-    """
-    with_cards = with_cards and found.sees_cards
-    moment = None
-    if found.live is not None:
-        moment = found.live.moment(contest.game_name, contest.players, match.name)
-    if moment is not None:
-        scenes = moment.scenes(with_cards=with_cards)
-        return f"{moment.hand_number}-{moment.version}", moment.hand_number, scenes
-    count = match.hands.count
-    if not count:
-        return "0", 0, ()
-    number = match.hands.page(count - 1, 1)[0]
-    record = match.hands.hand(number)
-    if not with_cards:
-        record = replace(record, deal=Deal(((),) * len(record.names), ()), comments=())
-    return f"{number}-{count}", number, views_of(record)
-
-
-def _hero(scene: HandView, match: WatchedMatch) -> int:
-    """The position that is drawn at the bottom: that of the player that the match names first, in every hand."""
-    first = shown(match.hands.names[0]) if match.hands.names else ""
-    return next((seat.position for seat in scene.seats if seat.name == first), 0)
-
-
-def _clocks(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> list[tuple[str, str]]:
-    """How long each player has thought in the match, in words; none where only files are there."""
-    if found.live is None:
-        return []
-    moment = found.live.moment(contest.game_name, contest.players, match.name)
-    if moment is None or not moment.used_us:
-        return []
-    by_position = zip(moment.names, moment.seats, strict=True)
-    return [(name, f"{moment.used_us[seat] / 1e6:,.3f} s") for name, seat in by_position]
-
-
-def _event(kind: str, number: str, text: str) -> str:
-    """One event; its text has no line that could be taken for another field."""
-    lines = "".join(f"data: {line}\n" for line in text.splitlines())
-    return f"event: {kind}\nid: {number}\n{lines or 'data:'}{'' if lines else chr(10)}\n"

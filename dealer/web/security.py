@@ -3,8 +3,8 @@
 `SecurityMiddleware` identifies the visitor by the address and by the login of the browser's cookie. The address and
 the scheme are the client's: `ProxyHeadersMiddleware` has taken them from a trusted proxy's headers. A request for
 another host name is rejected, since another site could otherwise reach a loopback server under a name of its own;
-bodies that are too long or too slow are rejected. The headers of every answer forbid scripts and resources from other
-origins, frames, guessed types, and referrers to other sites.
+bodies that are too long or too slow are rejected, and so are too many requests for pages. The headers of every answer
+forbid scripts and resources from other origins, frames, guessed types, and referrers to other sites.
 
 `read_form` reads a form of bounded size that one of our own pages sent: it carries a key derived from the browser's
 cookie, and its ``Origin``, if present, is ours. Forms are ``application/x-www-form-urlencoded``.
@@ -28,6 +28,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dealer.errors import StoreError, WebError
+from dealer.server.accounts import RateLimit
 from dealer.server.settings import WebSettings
 from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Sessions, Visitor, visitor_of
 
@@ -45,6 +46,8 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 """On every answer."""
+_NO_PAGES: Final = ("/api/", "/slumbot/", "/static/")
+"""Addresses of programs, which have their own limits, and of files."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _MOST_COOKIE_LETTERS = 100
 _RETRY_S = 5
@@ -70,6 +73,23 @@ def as_web_error(error: Exception) -> WebError:
         _log.error("%s", error)
         return WebError(503, "The server cannot read or write what it keeps; try again later.", wait_s=_RETRY_S)
     return WebError(500, "An internal error of the server; its log has the details.")
+
+
+class RequestLimit:
+    """How many requests a minute a visitor or a token may send."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._limit = RateLimit(per_minute)
+
+    def count(self, key: str) -> None:
+        """Count a request.
+
+        Raises:
+            WebError: there were too many.
+        """
+        if wait_s := self._limit.take(key):
+            raise WebError(429, f"There may be {self._per_minute:,} requests a minute.", "requests", wait_s)
 
 
 class SecurityMiddleware:
@@ -98,6 +118,7 @@ class SecurityMiddleware:
         self._on_error = on_error
         self._sessions = sessions
         self._names = settings.names or (_LOOPBACK if is_loopback else ())
+        self._page_limit = RequestLimit(settings.page_requests_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -138,6 +159,8 @@ class SecurityMiddleware:
 
         try:
             self._check(request)
+            if not visitor.is_owner and not request.url.path.startswith(_NO_PAGES):
+                self._page_limit.count(visitor.address if visitor.user is None else f"user {visitor.user.id}")
             if self._sessions is not None and visitor.user is not None:
                 await self._sessions.touch(visitor.cookie)
             await self._app(scope, self._bounded(request.headers, receive), answer)

@@ -11,7 +11,7 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
-from dealer.web import account, leaks, monitoring, play, replay, standings
+from dealer.web import account, leaks, live, monitoring, play, replay, standings
 from dealer.web.api import app as api
 from dealer.web.library import Counting, ServerLibrary
 from dealer.web.serving import answering
@@ -61,6 +61,7 @@ def server_routes(
         *account.routes(site),
         *standings.routes(site, parts, library),
         *leaks.routes(site, library),
+        *live.routes(site, library, counting),
         *replay.routes(site, library, counting),
         *slumbot.routes(parts, slumbot_sessions),
     ]

@@ -27,9 +27,8 @@ from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.figures import Cell, cell_of, interval_bars
 from dealer.web.library import ServerLibrary, run_entry
-from dealer.web.replay import table_now
 from dealer.web.site import Site
-from dealer.web.views import Crosstable, Line, LineUp, run_path
+from dealer.web.views import Crosstable, Line, LineUp, run_path, table_now
 from dealer.web.visitor import Visitor, visitor_of
 from engine.text import shown
 from logs.errors import LogsError

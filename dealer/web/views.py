@@ -5,7 +5,7 @@ Nothing is in them that the visitor may not see. The addresses stay.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -28,14 +28,14 @@ from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.figures import Cell, cell_of, score_chart
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor
-from engine import Move
+from engine import Deal, Move
 from engine.text import count_of, shown
 from logs import HandRecord
 from logs.contest_scores import NotableDeal, NotableHand
 from logs.estimation import Rate
 from logs.poker_table.faces import with_symbols
 from logs.tracker.tables import chips_text
-from logs.view import Acted, Dealt, views_of
+from logs.view import Acted, Dealt, HandView, views_of
 
 
 def _path(text: str) -> str:
@@ -98,6 +98,36 @@ def match_of(found: ShownRun, key: str) -> tuple[WatchedContest, WatchedMatch]:
     if match is None:
         raise WebError(404, "The run has no such match, or it has not begun.")
     return found.run.contest_of(match), match
+
+
+def table_now(
+    found: ShownRun, contest: WatchedContest, match: WatchedMatch, *, with_cards: bool = True
+) -> tuple[str, int, tuple[HandView, ...]]:
+    """The newest moment of a match, as far as it may be seen, or without cards: its name, the hand, its scenes so far.
+
+    Where only the files of the match are there, it is the last finished hand.
+    """
+    with_cards = with_cards and found.sees_cards
+    moment = None
+    if found.live is not None:
+        moment = found.live.moment(contest.game_name, contest.players, match.name)
+    if moment is not None:
+        scenes = moment.scenes(with_cards=with_cards)
+        return f"{moment.hand_number}-{moment.version}", moment.hand_number, scenes
+    count = match.hands.count
+    if not count:
+        return "0", 0, ()
+    number = match.hands.page(count - 1, 1)[0]
+    record = match.hands.hand(number)
+    if not with_cards:
+        record = replace(record, deal=Deal(((),) * len(record.names), ()), comments=())
+    return f"{number}-{count}", number, views_of(record)
+
+
+def hero_of(scene: HandView, match: WatchedMatch) -> int:
+    """The position that is drawn at the bottom: that of the player that the match names first, in every hand."""
+    first = shown(match.hands.names[0]) if match.hands.names else ""
+    return next((seat.position for seat in scene.seats if seat.name == first), 0)
 
 
 @dataclass(frozen=True, slots=True)

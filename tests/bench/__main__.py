@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dealer.cli.bench import show_rows
 from dealer.cli.console import Terminal
 
-MEASURED = ("equity", "evaluator", "export", "instructions", "selfplay", "server", "startup", "web")
+MEASURED = ("equity", "evaluator", "export", "instructions", "selfplay", "server", "startup", "viewers", "web")
 
 
 def main(arguments: Sequence[str]) -> None:

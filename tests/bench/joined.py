@@ -46,6 +46,7 @@ max_connections_per_address = 100000
 start_timeout_s = {start_s}
 [web]
 requests_per_minute = 1000000
+page_requests_per_minute = 1000000
 [[games]]
 game = "{game}"
 max_running = 0

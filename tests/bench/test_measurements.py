@@ -103,6 +103,15 @@ def test_chances_are_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.slow
+def test_viewers_of_a_match(rows_of: Any) -> None:
+    alone, watched = rows_of("viewers", "--viewers", "30", "--seconds", "0.5", "--rounds", "1", "--game", "kuhn")
+    assert (alone["who"], watched["who"]) == ("nobody watches", "30 viewers")
+    assert " 0 events/s" in alone["note"]
+    assert " 0 events/s" not in watched["note"]
+    assert watched["ratio"] == pytest.approx(alone["rate_median"] / watched["rate_median"])
+
+
+@pytest.mark.slow
 def test_a_server_with_joined_bots_and_its_pages(rows_of: Any) -> None:
     options = ("--bots", "4", "--seconds", "0.5", "--rounds", "1", "--calls", "2", "--runs", "50", "--game", "kuhn")
     rows = rows_of("server", *options)

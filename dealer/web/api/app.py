@@ -22,6 +22,7 @@ from starlette.routing import BaseRoute, Mount
 from dealer.errors import WebError
 from dealer.web.api import models, operations
 from dealer.web.api.calls import PREFIX, Callers
+from dealer.web.live import EventStreams
 from dealer.web.site import Site, error_answer, error_handlers
 
 
@@ -43,7 +44,7 @@ def routes(site: Site) -> list[BaseRoute]:
     )
     api.state.parts = site.server
     api.state.callers = Callers(site.server)
-    api.state.listeners = operations.Listeners()
+    api.state.streams = EventStreams(operations.MOST_STREAMS_PER_USER, "This user")
     api.state.exports = operations.export_slots()
     api.state.locks = WeakValueDictionary()
     api.router.routes.extend(operations.router.routes)

@@ -25,8 +25,9 @@ from starlette.responses import Response
 
 from dealer.errors import WebError
 from dealer.server.access import Person
-from dealer.server.accounts import RateLimit, Scope, Token, User
+from dealer.server.accounts import Scope, Token, User
 from dealer.server.server import ServerParts
+from dealer.web.security import RequestLimit
 from dealer.web.visitor import KNOWN_KEY, visitor_of
 
 
@@ -53,7 +54,7 @@ class Callers:
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
-        self._limit = RateLimit(parts.settings.web.requests_per_minute)
+        self._limit = RequestLimit(parts.settings.web.requests_per_minute)
 
     def caller_of(self, request: Request, scope: Scope) -> Caller:
         """Who calls.
@@ -72,19 +73,9 @@ class Callers:
             self._parts.guesses.note_failure(address)
             raise WebError(401, "This token is unknown or has been revoked.")
         request.scope[KNOWN_KEY] = True
-        self.count(f"token {token.id}")
+        self._limit.count(f"token {token.id}")
         self._check_scope(token, scope)
         return Caller(token.user, token.scopes)
-
-    def count(self, key: str) -> None:
-        """Count a request of a token or an address.
-
-        Raises:
-            WebError: there were too many.
-        """
-        if wait_s := self._limit.take(key):
-            most = self._parts.settings.web.requests_per_minute
-            raise WebError(429, f"There may be {most} requests a minute.", "requests", wait_s)
 
     @staticmethod
     def _check_scope(token: Token, scope: Scope) -> None:

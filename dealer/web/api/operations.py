@@ -17,8 +17,7 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
@@ -27,7 +26,7 @@ from weakref import WeakValueDictionary
 from fastapi import Header, Query
 from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, Response
 
 from dealer.errors import RefusedError, WebError
 from dealer.server import access
@@ -41,6 +40,7 @@ from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Caller, Parts, Player, Reader, answers, new_router
+from dealer.web.live import QUIET_S, EventStreams
 from logs.acpc_log.writer import format_state_line
 from logs.conversion import Conversion, convert
 from logs.errors import LogError, LogsError
@@ -50,8 +50,7 @@ from logs.hand_source import HandFile, HandSource
 from protocol import format_game_definition
 
 _EXPORTS_AT_A_TIME = 2
-_QUIET_S = 15.0
-_MOST_STREAMS_PER_USER = 20
+MOST_STREAMS_PER_USER: Final = 20
 router = new_router()
 _T = TypeVar("_T")
 _NO_JOB = answers(s404="there is no such job")
@@ -334,37 +333,16 @@ def _event_text(number: int, event: FeedEvent) -> str:
     return f"id: {number}\nevent: {name}\ndata: {json.dumps(asdict(event))}\n\n"
 
 
-class Listeners:
-    """Who listens, by user."""
-
-    def __init__(self) -> None:
-        self._open: Counter[int] = Counter()
-
-    def check(self, user: int) -> None:
-        """Refuse a user who listens too often.
-
-        Raises:
-            WebError: it is so.
-        """
-        if self._open[user] >= _MOST_STREAMS_PER_USER:
-            raise WebError(429, f"You listen {_MOST_STREAMS_PER_USER} times already.", "streams", int(_QUIET_S))
-
-    async def stream(self, feed: Feed, user: int, last: int | None) -> AsyncIterator[str]:
-        """The events after a number, as text."""
-        self._open[user] += 1
-        at = feed.last if last is None else last
-        try:
-            yield f": events after {at}\nretry: 2000\n\n"
-            while True:
-                for number, event in feed.after(at):
-                    yield _event_text(number, event)
-                    at = number
-                if not await feed.wait(at, _QUIET_S):
-                    yield ": \n\n"
-        finally:
-            self._open[user] -= 1
-            if not self._open[user]:
-                del self._open[user]
+async def _events_after(feed: Feed, last: int | None) -> AsyncGenerator[bytes]:
+    """The events after a number, or those to come, as text."""
+    at = feed.last if last is None else last
+    yield f": events after {at}\nretry: 2000\n\n".encode()
+    while True:
+        for number, event in feed.after(at):
+            yield _event_text(number, event).encode()
+            at = number
+        if not await feed.wait(at, QUIET_S):
+            yield b": \n\n"
 
 
 _Last: TypeAlias = Annotated[str, Header(description="the number of the last event that you have seen")]
@@ -380,13 +358,9 @@ async def events(request: Request, caller: Reader, parts: Parts, last_event_id: 
     """Events; nothing in them is secret."""
     if last_event_id and not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 20):
         raise WebError(422, "Last-Event-ID is the number of an event.")
-    listeners: Listeners = request.app.state.listeners
-    listeners.check(caller.user.id)
-    return StreamingResponse(
-        listeners.stream(parts.service.feed, caller.user.id, int(last_event_id) if last_event_id else None),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    streams: EventStreams = request.app.state.streams
+    last = int(last_event_id) if last_event_id else None
+    return streams.response(caller.user.name, _events_after(parts.service.feed, last))
 
 
 _KEY = "Idempotency-Key"

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from dealer.errors import WebError
+from dealer.server.accounts import User
 from dealer.server.settings import WebSettings
 from dealer.web.security import HEADERS, read_form
 from dealer.web.site import Link, Site, make_app
@@ -223,6 +224,35 @@ def test_bodies_are_bounded_whether_they_say_their_length_or_not() -> None:
 
     assert browser.post("/change", content=pieces()).status_code == 413  # type: ignore[arg-type]
     assert browser.post("/change", content=b"x", headers={"content-length": "-1"}).status_code == 400
+
+
+class _Ann:
+    """The sessions of a server where every cookie is Ann's."""
+
+    def find(self, cookie: str) -> User:
+        return User(1, "Ann")
+
+    async def touch(self, cookie: str) -> None:
+        pass
+
+
+def test_requests_for_pages_are_limited_by_address_and_by_user() -> None:
+    site = Site(sessions=_Ann())  # type: ignore[arg-type]
+    app = make_app(site, ROUTES, WebSettings(page_requests_per_minute=1))
+
+    def asked(path: str, address: str = "10.0.0.1", cookie: str = "") -> Response:
+        headers = {"cookie": f"arena-8080={cookie}"} if cookie else {}
+        return TestClient(app, base_url="http://127.0.0.1:8080", client=(address, 50000)).get(path, headers=headers)
+
+    assert asked("/tell").status_code == 200
+    refused = asked("/empty")
+    assert refused.status_code == 429
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert "There may be 1 requests a minute." in refused.text
+    assert asked("/api/none").status_code == 404
+    assert asked("/static/arena.css").status_code == 200
+    assert asked("/tell", "10.0.0.2").status_code == 200
+    assert [asked("/tell", cookie="a").status_code, asked("/tell", cookie="b").status_code] == [200, 429]
 
 
 def test_the_files_of_the_pages_are_the_only_files() -> None:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starlette.types import Message
 
 import dealer.library
 from dealer.match.events import ActionPlayed, HandStarted
 from dealer.run.contest import MatchEvent
+from dealer.server.access import Access, Visibility
 from dealer.watching import LiveMatches, WatchedRun
+from dealer.web import live as live_pages
+from dealer.web.library import Counting, LocalLibrary, ShownRun
+from dealer.web.local import local_routes
+from dealer.web.site import Site, make_app
+from dealer.web.visitor import Visitor
 from engine import Deal, format_cards
 from logs.poker_table.faces import card_face
+from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.browsing import browsing, interrupted, played
 
 
@@ -50,11 +63,8 @@ def test_a_run_that_is_over_tells_its_state_and_that_it_is_over(run: Path) -> No
 
 def _table_of(folder: Path, *, is_public: bool, live: LiveMatches | None = None) -> str:
     """What a watcher of a match that goes on is sent first."""
-    from dealer.server.access import Access, Visibility
-    from dealer.web.library import Counting, LocalLibrary, ShownRun
-    from dealer.web.local import local_routes
-    from dealer.web.replay import table_now
-    from dealer.web.site import Site, templates
+    from dealer.web.site import templates
+    from dealer.web.views import table_now
 
     site, counting = Site(), Counting()
     local_routes(site, LocalLibrary([folder]), counting)
@@ -117,3 +127,158 @@ def test_the_table_shows_the_moment_of_a_match_that_goes_on(tmp_path: Path) -> N
     hidden = _table_of(going, is_public=True, live=live)
     assert "Hand 29" in hidden
     assert not _cards_in(hidden, deals["match.a"])
+
+
+# ---- many readers
+
+
+class _Reader:
+    """A reader of the table of a match, from an address; it reads one event after the other."""
+
+    def __init__(self, follow: Callable[[_Reader], Awaitable[None]], address: str) -> None:
+        self.address = address
+        self.status = 0
+        self._events: asyncio.Queue[str] = asyncio.Queue()
+        self._left = asyncio.Event()
+        self._task = asyncio.ensure_future(follow(self))
+
+    async def receive(self) -> Message:
+        await self._left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        self.status = message.get("status", self.status)
+        for block in message.get("body", b"").decode().split("\n\n"):
+            if block and not block.startswith("retry"):
+                self._events.put_nowait(block)
+
+    async def event(self) -> str:
+        async with asyncio.timeout(PATIENCE_S):
+            return await self._events.get()
+
+    async def leave(self) -> None:
+        self._left.set()
+        await self._task
+
+
+class _WatchedTable:
+    """The pages of a match that goes on, without a port.
+
+    Attributes:
+        made: how many tables were made. access: by address; all others see no card.
+    """
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.made = 0
+        self.access: dict[str, Access] = {}
+        self._readers: list[_Reader] = []
+        self._counting = Counting()
+        table, numbers = live_pages.table_now, itertools.count()
+
+        def next_table(*about: object) -> tuple[str, int, object]:
+            self.made += 1
+            _, number, scenes = table(*about)  # type: ignore[arg-type]
+            return f"state {next(numbers)}", number, scenes
+
+        class Pages(LocalLibrary):
+            def open(_, key: str, visitor: Visitor) -> ShownRun | None:
+                found = super().open(key, visitor)
+                access = self.access.get(visitor.address, Access(Visibility.NOTHING, False, frozenset()))
+                return None if found is None else replace(found, access=access)
+
+        monkeypatch.setattr(live_pages, "table_now", next_table)
+        site = Site()
+        self._app = make_app(site, local_routes(site, Pages([folder]), self._counting))
+
+    async def _follow(self, reader: _Reader) -> None:
+        path = "/runs/going/matches/match.a/events"
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "scheme": "http"}
+        scope |= {"headers": [(b"host", b"localhost")], "client": (reader.address, 1), "server": ("localhost", 80)}
+        await self._app(scope, reader.receive, reader.send)
+
+    def reader(self, address: str) -> _Reader:
+        self._readers.append(_Reader(self._follow, address))
+        return self._readers[-1]
+
+    async def close(self) -> None:
+        for reader in self._readers:
+            await reader.leave()
+        self._counting.close()
+
+
+@asynccontextmanager
+async def _watched(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[_WatchedTable]:
+    table = _WatchedTable(interrupted(run, tmp_path / "going", "match.b", 20), monkeypatch)
+    try:
+        yield table
+    finally:
+        await table.close()
+
+
+def test_readers_who_may_see_the_same_share_one_table(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_pages, "_TABLE_S", 1e9)
+
+    async def main() -> None:
+        async with _watched(run, tmp_path, monkeypatch) as table:
+            table.access["10.0.0.9"] = Access()
+            first = table.reader("10.0.0.1")
+            shown = await first.event()
+            others = [table.reader(f"10.0.0.{number}") for number in range(2, 8)]
+            assert [await reader.event() for reader in others] == [shown] * len(others)
+            assert table.made == 1
+            knowing = await table.reader("10.0.0.9").event()
+            assert table.made == 2
+            deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
+            assert _cards_in(knowing, deal)
+            assert not _cards_in(shown, deal)
+
+    asyncio.run(main())
+
+
+def test_a_reader_whose_access_has_changed_gets_another_table(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_pages, "_TABLE_S", 0.0)
+
+    async def main() -> None:
+        async with _watched(run, tmp_path, monkeypatch) as table:
+            deal = WatchedRun(tmp_path / "going").contests[0].matches["match.a"].hands.hand(59).deal
+            table.access["10.0.0.9"] = Access()
+            reader, other = table.reader("10.0.0.9"), table.reader("10.0.0.1")
+            assert _cards_in(await reader.event(), deal)
+            table.access.clear()
+            while _cards_in(await reader.event(), deal):
+                pass
+            for _ in range(3):
+                assert not _cards_in(await reader.event(), deal)
+                assert not _cards_in(await other.event(), deal)
+
+    asyncio.run(main())
+
+
+def test_streams_are_limited_by_address_and_counted_down(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with _watched(run, tmp_path, monkeypatch) as table:
+            readers = [table.reader("10.0.0.1") for _ in range(20)]
+            for reader in readers:
+                assert await reader.event()
+            refused = table.reader("10.0.0.1")
+            assert "Your address follows 20 streams of events already." in await refused.event()
+            assert refused.status == 429
+            assert await table.reader("10.0.0.2").event()
+            await readers[0].leave()
+            again = table.reader("10.0.0.1")
+            await again.event()
+            assert again.status == 200
+
+    asyncio.run(main())
+
+
+def test_many_readers_look_less_often() -> None:
+    assert live_pages.pause_s(0.25, streams=1, pieces=1) == 0.25
+    assert live_pages.pause_s(0.25, streams=200, pieces=1) == pytest.approx(2.04)
+    assert live_pages.pause_s(1.0, streams=200, pieces=50) == 4.0

@@ -1,0 +1,237 @@
+"""Tables and scores that are followed live, as server-sent events.
+
+    /runs/RUN/matches/MATCH/events              the table of a match, whenever it has changed
+    /runs/RUN/contest-events/CONTEST            the scores of a contest, likewise
+
+Each event holds a piece of a page as a whole, so a reader that comes back after a break needs none of those that it has
+missed; its ``Last-Event-ID`` only shows whether there is anything new. A slow reader gets fewer events, each the
+newest. Cards are left out before anything is sent.
+
+Matches are dealt in the same process, so readers must not slow them down. A piece is made once for all who may see the
+same, by the first of them that looks after it is due. All look less often when there are many: the server makes at most
+25 pieces and sends at most 100 events a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+from weakref import WeakValueDictionary
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from dealer.errors import WebError
+from dealer.server.access import Access
+from dealer.server.settings import WebSettings
+from dealer.watching import WatchedContest, WatchedMatch
+from dealer.web.library import Counting, Library, ShownRun
+from dealer.web.site import Site, templates
+from dealer.web.views import contest_of, contest_view, hero_of, match_of, open_run, table_now
+from dealer.web.visitor import visitor_of
+from logs.errors import LogsError
+
+QUIET_S: Final = 15.0
+"""After this time without an event a comment is sent, which keeps proxies from closing the connection."""
+_TABLE_S: Final = 0.25
+_SCORES_S: Final = 1.0
+_SEND_S: Final = 0.01
+_MAKE_S: Final = 0.04
+_TICK_S: Final = 0.05
+
+
+class EventStreams:
+    """Open streams of server-sent events, a limited number for each user or address."""
+
+    def __init__(self, most: int, whose: str) -> None:
+        """Begin without streams; `whose` they are is the subject of the refusal."""
+        self._most = most
+        self._whose = whose
+        self._open: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        return self._open.total()
+
+    def response(self, key: str, events: AsyncGenerator[bytes]) -> Response:
+        """Answer with events.
+
+        Raises:
+            WebError: the user or the address has too many streams.
+        """
+        if self._open[key] >= self._most:
+            raise WebError(
+                429, f"{self._whose} follows {self._most} streams of events already.", "streams", int(QUIET_S)
+            )
+        return _EventStream(self._open, key, events)
+
+
+class _EventStream(StreamingResponse):
+    def __init__(self, open_: Counter[str], key: str, events: AsyncGenerator[bytes]) -> None:
+        # nginx keeps events back without the second header.
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(events, media_type="text/event-stream", headers=headers)
+        self._open = open_
+        self._key = key
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._open[self._key] += 1
+        try:
+            async with aclosing(self._events):
+                await super().__call__(scope, receive, send)
+        finally:
+            self._open[self._key] -= 1
+            if not self._open[self._key]:
+                del self._open[self._key]
+
+
+class _State(NamedTuple):
+    """What a piece shows: the state's name, the event that brings it, and whether nothing more comes."""
+
+    name: str
+    event: bytes
+    is_over: bool
+
+
+@dataclass(eq=False)
+class _Piece:
+    """A piece of a page for all who have the same access."""
+
+    access: Access
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    state: _State | None = None
+    made_s: float = 0.0
+
+
+_Make = Callable[[ShownRun, str], tuple[str, str]]
+
+
+class _Live:
+    def __init__(self, library: Library, counting: Counting, streams: EventStreams) -> None:
+        self._library = library
+        self._counting = counting
+        self._streams = streams
+        self._pieces: WeakValueDictionary[tuple[_Make, str, str, Access], _Piece] = WeakValueDictionary()
+        """Those that are followed, by what makes them, the run, the match or contest, and the access."""
+
+    async def table(self, request: Request) -> Response:
+        return await self._follow(request, request.path_params["match"], self._make_table, _TABLE_S, is_counted=False)
+
+    async def scores(self, request: Request) -> Response:
+        return await self._follow(
+            request, request.path_params["contest"], self._make_scores, _SCORES_S, is_counted=True
+        )
+
+    async def _follow(self, request: Request, key: str, make: _Make, every_s: float, *, is_counted: bool) -> Response:
+        run, visitor, last = request.path_params["run"], visitor_of(request), request.headers.get("last-event-id", "")
+
+        def read() -> tuple[Access, _State]:
+            found = open_run(self._library, run, visitor)
+            if is_counted:
+                self._counting.ask(found.run)
+            with found.run.lock:
+                name, text = make(found, key)
+                return found.access, _State(name, _event("state", name, text), found.run.is_over)
+
+        async def newest(access: Access) -> tuple[_Piece, _State]:
+            """The piece for who has this access, or has another one by now."""
+            while True:
+                piece = self._pieces.setdefault((make, run, key, access), _Piece(access))
+                async with piece.lock:
+                    if piece.state is not None and time.monotonic() - piece.made_s < pause_s(
+                        every_s, self._streams.count, len(self._pieces)
+                    ):
+                        return piece, piece.state
+                    access, state = await run_in_threadpool(read)
+                    if access == piece.access:
+                        piece.state, piece.made_s = state, time.monotonic()
+                        return piece, state
+
+        async def events(piece: _Piece, state: _State) -> AsyncGenerator[bytes]:
+            seen, quiet_s = last, 0.0
+            yield b"retry: 2000\n\n"
+            while True:
+                if state.name != seen:
+                    seen, quiet_s = state.name, 0.0
+                    yield state.event
+                if state.is_over:
+                    yield _event("over", state.name, "")
+                    return
+                wait_s = pause_s(every_s, self._streams.count, len(self._pieces))
+                # Readers wake together: every wake interrupts the fast path of the loop, and with it the dealing.
+                wait_s += -(time.monotonic() + wait_s) % _TICK_S
+                await asyncio.sleep(wait_s)
+                quiet_s += wait_s
+                if quiet_s >= QUIET_S:
+                    quiet_s = 0.0
+                    yield b": still here\n\n"
+                try:
+                    piece, state = await newest(piece.access)
+                except (WebError, LogsError, OSError):
+                    # The browser connects again and is answered with the reason.
+                    return
+
+        found = await run_in_threadpool(open_run, self._library, run, visitor)
+        return self._streams.response(visitor.address, events(*await newest(found.access)))
+
+    def _make_table(self, found: ShownRun, key: str) -> tuple[str, str]:
+        contest, match = match_of(found, key)
+        state, number, scenes = table_now(found, contest, match)
+        if not scenes:
+            return state, ""
+        template = templates().get_template("live_table.html.jinja")
+        return state, template.render(
+            scene=scenes[-1],
+            hero=hero_of(scenes[-1], match),
+            holes=match.hands.game.num_hole_cards,
+            history=[scene.words for scene in scenes],
+            number=number,
+            is_public=not found.sees_cards,
+            clocks=_clocks(found, contest, match),
+        )
+
+    def _make_scores(self, found: ShownRun, key: str) -> tuple[str, str]:
+        view = contest_view(found, contest_of(found, key))
+        text = templates().get_template("scores.html.jinja").render(contest=view, run=found.run.key)
+        return f"{view.deals}-{len(view.faults)}-{view.is_over}", text
+
+
+def pause_s(every_s: float, streams: int, pieces: int) -> float:
+    """The time between two looks of a reader that would look every `every_s` if it were alone."""
+    return max(every_s, streams * _SEND_S + pieces * _MAKE_S)
+
+
+def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
+    """The addresses of this room."""
+    web = WebSettings() if site.server is None else site.server.settings.web
+    live = _Live(library, counting, EventStreams(web.max_streams_per_address, "Your address"))
+    return [
+        Route("/runs/{run}/matches/{match:path}/events", live.table),
+        Route("/runs/{run}/contest-events/{contest:path}", live.scores),
+    ]
+
+
+def _clocks(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> list[tuple[str, str]]:
+    """How long each player has thought in the match, in words; none where only files are there."""
+    if found.live is None:
+        return []
+    moment = found.live.moment(contest.game_name, contest.players, match.name)
+    if moment is None or not moment.used_us:
+        return []
+    by_position = zip(moment.names, moment.seats, strict=True)
+    return [(name, f"{moment.used_us[seat] / 1e6:,.3f} s") for name, seat in by_position]
+
+
+def _event(kind: str, number: str, text: str) -> bytes:
+    """One event; its text has no line that could be taken for another field."""
+    lines = "".join(f"data: {line}\n" for line in text.splitlines())
+    return f"event: {kind}\nid: {number}\n{lines or 'data:'}{'' if lines else chr(10)}\n".encode()
