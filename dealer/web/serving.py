@@ -49,7 +49,10 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """A connection with bounds."""
+    """A connection with bounds.
+
+    uvicorn has no public place for them, and `H11Protocol` is private: `pyproject.toml` bounds its version from above.
+    """
 
     def __init__(self, *args: Any, bounds: WebSettings, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

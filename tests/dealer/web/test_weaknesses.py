@@ -88,7 +88,7 @@ def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         reader, writer = await connected(one, receive_bytes=1024)
         reader._transport.pause_reading()  # type: ignore[attr-defined]
-        ask = b"GET /static/htmx/htmx.min.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        ask = b"GET /static/play.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 10
 
         async def ask_on() -> None:
             while True:
