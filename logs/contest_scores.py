@@ -211,7 +211,12 @@ class ContestScores:
         if found is None or not found.mean.count:
             return None
         others = [name for name in self._players if name != player]
-        return Rate(found.mean.mean, found.mean.half_width_95, player, others[0] if len(others) == 1 else "the table")
+        return Rate(
+            found.mean.mean,
+            found.mean.half_width_95,
+            player=player,
+            opponent=others[0] if len(others) == 1 else "the table",
+        )
 
     def chips(self, player: str) -> float:
         return self._players[player].chips

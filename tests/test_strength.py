@@ -23,7 +23,7 @@ REMAKE = script("strength/remake.py")
 
 
 def _shown(row: dict[str, str]) -> str:
-    rate = Rate(float(row["mbb_per_game"]), float(row["half_width_95"]), row["player"], row["opponent"])
+    rate = Rate(float(row["mbb_per_game"]), float(row["half_width_95"]), player=row["player"], opponent=row["opponent"])
     return rate.text().removesuffix(" mbb/g")
 
 

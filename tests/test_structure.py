@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib
-import inspect
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -252,30 +250,6 @@ def test_the_lower_packages_talk_to_nobody() -> None:
 
 def test_every_module_opens_with_a_header() -> None:
     assert not [source.name for source in sources().values() if not ast.get_docstring(source.tree)]
-
-
-def test_every_name_of_a_package_has_a_docstring() -> None:
-    """Of what `__all__` lists, classes with their public methods; what `dataclass` writes for itself is none."""
-    missing = []
-    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("__init__.py")):
-        name = ".".join(path.relative_to(ROOT).parent.parts)
-        package = importlib.import_module(name)
-        for offered in getattr(package, "__all__", ()):
-            value = getattr(package, offered)
-            if not inspect.isclass(value) and not inspect.isfunction(value):
-                continue
-            members = vars(value).items() if inspect.isclass(value) else ()
-            public = [
-                (f"{name}.{offered}.{member}", found)
-                for member, found in members
-                if not member.startswith("_") and (inspect.isfunction(found) or isinstance(found, property))
-            ]
-            missing += [
-                full
-                for full, found in [(f"{name}.{offered}", value), *public]
-                if (inspect.getdoc(found) or "(").startswith(("(", f"{offered}("))
-            ]
-    assert not missing
 
 
 def test_every_package_is_typed() -> None:

@@ -176,7 +176,9 @@ class ContestResult(_Frozen):
         return self.players[0] if name is None else {one.name: one for one in self.players}[name]
 
     def _rate(self, player: PlayerResult, mbb: float | None, half_width: float | None) -> Rate | None:
-        return None if mbb is None else Rate(mbb, half_width, player.name, self.opponent_of(player.name))
+        return (
+            None if mbb is None else Rate(mbb, half_width, player=player.name, opponent=self.opponent_of(player.name))
+        )
 
     def opponent_of(self, player: str) -> str:
         """Whom a player's rate is against: its only opponent, or the table."""
@@ -209,7 +211,7 @@ class CrosstableCell(_Frozen):
     @property
     def rate(self) -> Rate:
         """The mean with its player and its opponent."""
-        return Rate(self.mbb_per_game, self.half_width_95, self.player, self.opponent)
+        return Rate(self.mbb_per_game, self.half_width_95, player=self.player, opponent=self.opponent)
 
 
 class Rank(_Frozen):

@@ -59,7 +59,9 @@ def _standing(result: ContestResult, deals: str) -> str:
     level = [player.name for player in ranked if best.chips - player.chips < _LEVEL_CHIPS]
     if len(level) > 1:
         return f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}."
-    rate = Rate(best.mbb_per_game or 0.0, best.half_width_of_best_95, best.name, result.opponent_of(best.name))
+    rate = Rate(
+        best.mbb_per_game or 0.0, best.half_width_of_best_95, player=best.name, opponent=result.opponent_of(best.name)
+    )
     ahead = f"{rate.player} is ahead of {rate.opponent}"
     lead = rate.text().removeprefix("+")
     if result.interval is Interval.NONE:

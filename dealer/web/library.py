@@ -242,7 +242,11 @@ def run_entry(run: Run) -> RunEntry:
     """A run of a server in a list."""
     players = []
     for seat in run.seats:
-        rate = None if seat.mbb_per_game is None else Rate(seat.mbb_per_game, seat.half_width_95, seat.name, "")
+        rate = (
+            None
+            if seat.mbb_per_game is None
+            else Rate(seat.mbb_per_game, seat.half_width_95, player=seat.name, opponent="")
+        )
         players.append((shown(seat.name), cell_of(rate)))
     words = "" if run.state is RunState.FINISHED else run.state.value
     took_s = None if run.ended_s is None else run.ended_s - run.started_s

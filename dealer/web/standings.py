@@ -142,7 +142,7 @@ def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> list[RatingLine]:
     lines = []
     for place, (rating, bar) in enumerate(zip(ratings, bars, strict=True), 1):
         name = _name(rating.bot.name, rating.bot.number)
-        mean = cell_of(Rate(rating.mbb_per_game, rating.half_width_95, name, "the field"))
+        mean = cell_of(Rate(rating.mbb_per_game, rating.half_width_95, player=name, opponent="the field"))
         path = f"/bots/{quote(game.name, safe='/')}/{quote(rating.bot.name, safe='')}"
         deals, is_provisional = rating.duplicates or 0, rating.is_provisional
         lines.append(RatingLine(place, name, path, mean, bar=bar, deals=deals, is_provisional=is_provisional))
@@ -209,7 +209,7 @@ def _bot(server: ServerParts, game: ServerGame, name: str) -> dict[str, Any]:
     rows, opponents = [], []
     for version in versions:
         rating = rated.get(version.version)
-        rate = None if rating is None else Rate(rating.mbb_per_game, rating.half_width_95, "", "")
+        rate = None if rating is None else Rate(rating.mbb_per_game, rating.half_width_95, player="", opponent="")
         rows.append((version, cell_of(rate), 0 if rating is None else rating.duplicates or 0))
     if game.game.num_players == 2:
         for (mine, other), cell in _against(server, game, names).items():
@@ -229,7 +229,12 @@ def _against(server: ServerParts, game: ServerGame, names: dict[int, str]) -> di
     """By version and opponent, what the one won from the other."""
     return {
         (mine.version, theirs.version): cell_of(
-            Rate(mine.mbb_per_game, mine.half_width_95, names.get(mine.version, "?"), names.get(theirs.version, "?")),
+            Rate(
+                mine.mbb_per_game,
+                mine.half_width_95,
+                player=names.get(mine.version, "?"),
+                opponent=names.get(theirs.version, "?"),
+            ),
             _pair_path(game, pair),
         )
         for pair in crosstable.pairs(server.store, game)
@@ -247,7 +252,7 @@ def _in_company(server: ServerParts, game: ServerGame, names: dict[int, str]) ->
 
 def _in_company_of(one: Company, names: dict[int, str], path: str = "") -> Cell:
     name, other = names.get(one.version, "?"), names.get(one.other, "?")
-    rate = Rate(one.mbb_per_game, one.half_width_95, name, "the others")
+    rate = Rate(one.mbb_per_game, one.half_width_95, player=name, opponent="the others")
     return cell_of(rate, path, f"{name} at the tables with {other} {rate.text()}")
 
 
@@ -282,7 +287,10 @@ def _tables(
 def _lineup(game: ServerGame, pair: Pair, names: dict[int, str], first: int | None) -> LineUp:
     """What the bots of a table won there."""
     scores = sorted(pair.scores, key=lambda score: score.version != first)
-    rates = [Rate(score.mbb_per_game, score.half_width_95, names[score.version], "the others") for score in scores]
+    rates = [
+        Rate(score.mbb_per_game, score.half_width_95, player=names[score.version], opponent="the others")
+        for score in scores
+    ]
     won = tuple((rate.player, cell_of(rate)) for rate in rates)
     return LineUp(" - ".join(rate.player for rate in rates), _pair_path(game, pair), pair.duplicates, won)
 
@@ -305,13 +313,15 @@ def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None)
     runs = found[:_RUNS_OF_A_PAGE]
     following = runs[-1].id if len(found) > len(runs) else ""
     scores = [
-        (name, cell_of(Rate(score.mbb_per_game, score.half_width_95, name, "")).text)
+        (name, cell_of(Rate(score.mbb_per_game, score.half_width_95, player=name, opponent="")).text)
         for name, score in zip(names, pair.scores, strict=True)
     ]
     rows = []
     for run in runs:
         mine = next((seat for seat in run.seats if seat.version == first), run.seats[0])
-        rate = None if mine.mbb_per_game is None else Rate(mine.mbb_per_game, mine.half_width_95, "", "")
+        rate = (
+            None if mine.mbb_per_game is None else Rate(mine.mbb_per_game, mine.half_width_95, player="", opponent="")
+        )
         rows.append((run_path(str(run.id)), run.id, run.duplicates or 0, cell_of(rate).text))
     return {
         "names": names,

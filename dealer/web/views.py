@@ -295,7 +295,7 @@ def _crosstable(run: WatchedRun, standings: GameStandings) -> Crosstable:
     for rank in standings.total_bankroll:
         name = rank.player
         half = standings.half_width_95[name]
-        mean = cell_of(Rate(standings.mbb_per_game[name], half, name, "the field"))
+        mean = cell_of(Rate(standings.mbb_per_game[name], half, player=name, opponent="the field"))
         contests = [_contest_of(run, standings.game, name, other) for other in order]
         cells = tuple(cell_of(rates.get((name, other)), at) for other, at in zip(order, contests, strict=True))
         lines.append(Line(rank.place, shown(name), mean, cells, is_provisional=half is None))

@@ -53,7 +53,12 @@ def means() -> dict[tuple[str, str], Rate]:
         with (HERE / f"{game}.csv").open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 if not row["opponent"]:
-                    rate = Rate(float(row["mbb_per_game"]), float(row["half_width_95"]), row["player"], "the field")
+                    rate = Rate(
+                        float(row["mbb_per_game"]),
+                        float(row["half_width_95"]),
+                        player=row["player"],
+                        opponent="the field",
+                    )
                     found[row["player"], game] = rate
     return found
 

@@ -46,8 +46,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, Self, TypeAlias
 
 from engine import Game
 from engine.game import MAX_ACTIONS_PER_ROUND
@@ -62,40 +62,57 @@ def signed(value: float, digits: int = 0) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class Estimate:
+    """A mean and how far it can be trusted.
+
+    Attributes:
+        half_width: half its 95 % interval; None with too few units to give one.
+        error: its standard error; None for fewer than two units.
+    """
+
+    mean: float
+    half_width: float | None = None
+    error: float | None = None
+
+    def __neg__(self) -> Self:
+        return replace(self, mean=0.0 - self.mean)
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval; None without one."""
+        return None if self.half_width is None else self.mean - self.half_width
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval; None without one."""
+        return None if self.half_width is None else self.mean + self.half_width
+
+
+@dataclass(frozen=True, slots=True)
+class Rate(Estimate):
     """What one player wins from another, in mbb per game (thousandths of a big blind per hand).
 
     A number means nothing without its point of view, so a rate carries both names, and the only ways to turn it round
     are `flipped` and `of`.
 
     Attributes:
-        half_width: half its 95 % interval; None with too few games to give one.
         opponent: who pays them: another player, or "the table".
     """
 
-    mbb: float
-    half_width: float | None
-    player: str
-    opponent: str
+    player: str = field(kw_only=True)
+    opponent: str = field(kw_only=True)
 
     @property
-    def low(self) -> float | None:
-        """The lower end of the interval; None without one."""
-        return None if self.half_width is None else self.mbb - self.half_width
+    def mbb(self) -> float:
+        return self.mean
 
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval; None without one."""
-        return None if self.half_width is None else self.mbb + self.half_width
-
-    def flipped(self) -> Rate:
+    def flipped(self) -> Self:
         """The same result from the opponent's point of view."""
-        return Rate(0.0 - self.mbb, self.half_width, self.opponent, self.player)
+        return replace(self, mean=0.0 - self.mean, player=self.opponent, opponent=self.player)
 
-    def __neg__(self) -> Rate:
-        return self.flipped()
+    __neg__ = flipped
 
-    def of(self, player: str) -> Rate:
+    def of(self, player: str) -> Self:
         """The same result from the point of view of either player.
 
         Raises:
@@ -110,7 +127,7 @@ class Rate:
     def text(self, digits: int = 0) -> str:
         """The figures alone, such as ``+12 ± 5 mbb/g``; ``+12 mbb/g`` without an interval."""
         spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
-        return f"{signed(self.mbb, digits)}{spread} mbb/g"
+        return f"{signed(self.mean, digits)}{spread} mbb/g"
 
     def __str__(self) -> str:
         return f"{self.player} over {self.opponent} {self.text()}"
@@ -273,7 +290,7 @@ class RunningMean:
 
     def rate(self, player: str, opponent: str) -> Rate | None:
         """The mean of scores in mbb per game as a `Rate`; None without any."""
-        return Rate(self.mean, self.half_width_95, player, opponent) if self.count else None
+        return Rate(self.mean, self.half_width_95, player=player, opponent=opponent) if self.count else None
 
 
 class PlainMean(RunningMean):

@@ -36,7 +36,9 @@ START = Progress(
 ANN = AwaitedPlayer("Ann", "127.0.0.1", 5000, is_remote=True)
 IPV6 = AwaitedPlayer("Ann", "::1", 5000, is_remote=True)
 BOT = AwaitedPlayer("bot", "127.0.0.1", 5001, is_remote=False)
-UNDER_WAY = replace(START, hands=1000, deals=500, hands_per_second=500.0, rate=Rate(12.4, 5.2, "A", "B"))
+UNDER_WAY = replace(
+    START, hands=1000, deals=500, hands_per_second=500.0, rate=Rate(12.4, 5.2, player="A", opponent="B")
+)
 
 
 @pytest.mark.parametrize(

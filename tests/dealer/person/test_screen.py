@@ -117,8 +117,8 @@ def test_the_screens_are_those_agreed_on(name: str) -> None:
     for score in (
         Score(0, (0, 0), Seat(0)),
         Score(1, (0.5, -0.5), Seat(0)),
-        Score(250, (-1250, 1250), Seat(1), Rate(500.0, 700.0, "Bob", "Ann")),
-        Score(90_000, (-45_000, 45_000), Seat(1), Rate(500.0, 30.0, "Bob", "Ann")),
+        Score(250, (-1250, 1250), Seat(1), Rate(500.0, 700.0, player="Bob", opponent="Ann")),
+        Score(90_000, (-45_000, 45_000), Seat(1), Rate(500.0, 30.0, player="Bob", opponent="Ann")),
     ):
         parts += section(f"score after {score.hands}", score_lines(NAMES[:2], score, styles), styles)
     for game in shipped_games():

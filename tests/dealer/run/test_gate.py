@@ -37,7 +37,7 @@ def test_any_player_can_be_judged_against_the_table() -> None:
         80.0,
         GateVerdict.PASSED,
         "B over the table: +99.0 ± 10.0 mbb/g (95 %), at least +80 mbb/g.",
-        Rate(99.0, 10.0, "B", "the table"),
+        Rate(99.0, 10.0, player="B", opponent="the table"),
         5.0,
         1000,
     )

@@ -200,10 +200,10 @@ def test_estimates_are_rounded_up_to_two_digits(number: float, shown: int) -> No
 
 def test_a_rate_says_whose_it_is() -> None:
     pair = results_of.contest(*_pair(5000, 1234.4, 99.6))
-    assert pair.rate() == Rate(1234.4, 99.6, "Ann", "Bob")
-    assert pair.rate("Bob") == Rate(-1234.4, 99.6, "Bob", "Ann")
+    assert pair.rate() == Rate(1234.4, 99.6, player="Ann", opponent="Bob")
+    assert pair.rate("Bob") == Rate(-1234.4, 99.6, player="Bob", opponent="Ann")
     three = results_of.contest(*_pair(1, 2.0, None), _player("Eve", 0.0))
-    assert three.rate("Bob") == Rate(-2.0, None, "Bob", "the table")
+    assert three.rate("Bob") == Rate(-2.0, None, player="Bob", opponent="the table")
     assert three.rate("Eve") is None
     with pytest.raises(KeyError):
         three.rate("Mallory")

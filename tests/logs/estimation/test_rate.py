@@ -12,7 +12,7 @@ import logs.estimation
 from logs.estimation import Rate, RunningMean
 from logs.estimation.mean import signed
 
-RATE = Rate(12.4, 5.2, "Ann", "Bob")
+RATE = Rate(12.4, 5.2, player="Ann", opponent="Bob")
 
 
 def test_the_example_of_the_package() -> None:
@@ -22,9 +22,9 @@ def test_the_example_of_the_package() -> None:
 
 
 def test_flipping_changes_the_sign_and_the_names() -> None:
-    assert RATE.flipped() == -RATE == Rate(-12.4, 5.2, "Bob", "Ann")
+    assert RATE.flipped() == -RATE == Rate(-12.4, 5.2, player="Bob", opponent="Ann")
     assert RATE.flipped().flipped() == RATE
-    level = Rate(0.0, None, "Ann", "Bob").flipped()
+    level = Rate(0.0, None, player="Ann", opponent="Bob").flipped()
     assert math.copysign(1, level.mbb) == 1
     assert (RATE.of("Ann"), RATE.of("Bob")) == (RATE, RATE.flipped())
     with pytest.raises(ValueError, match=r"^a rate of Ann over Bob does not concern Cat$"):
@@ -34,7 +34,7 @@ def test_flipping_changes_the_sign_and_the_names() -> None:
 def test_the_interval_is_around_the_mean() -> None:
     assert (RATE.low, RATE.high) == pytest.approx((7.2, 17.6))
     assert (RATE.flipped().low, RATE.flipped().high) == pytest.approx((-17.6, -7.2))
-    few = Rate(12.4, None, "Ann", "Bob")
+    few = Rate(12.4, None, player="Ann", opponent="Bob")
     assert (few.low, few.high) == (None, None)
 
 
@@ -43,9 +43,9 @@ def test_the_interval_is_around_the_mean() -> None:
     [
         (RATE, "Ann over Bob +12 ± 5 mbb/g"),
         (-RATE, "Bob over Ann -12 ± 5 mbb/g"),
-        (Rate(-1234.5, 20000, "Ann", "the table"), "Ann over the table -1,234 ± 20,000 mbb/g"),
-        (Rate(12.4, None, "Ann", "Bob"), "Ann over Bob +12 mbb/g"),
-        (Rate(-0.3, 5, "Ann", "Bob"), "Ann over Bob +0 ± 5 mbb/g"),
+        (Rate(-1234.5, 20000, player="Ann", opponent="the table"), "Ann over the table -1,234 ± 20,000 mbb/g"),
+        (Rate(12.4, None, player="Ann", opponent="Bob"), "Ann over Bob +12 mbb/g"),
+        (Rate(-0.3, 5, player="Ann", opponent="Bob"), "Ann over Bob +0 ± 5 mbb/g"),
     ],
 )
 def test_texts(rate: Rate, text: str) -> None:
@@ -68,7 +68,7 @@ def test_a_rate_is_a_value() -> None:
     assert copy == RATE
     assert copy in {RATE}
     with pytest.raises(AttributeError):
-        RATE.mbb = 0.0  # type: ignore[misc]
+        RATE.mean = 0.0  # type: ignore[misc]
 
 
 def test_the_rate_of_a_running_mean() -> None:
@@ -76,7 +76,7 @@ def test_the_rate_of_a_running_mean() -> None:
     assert running.rate("Ann", "Bob") is None
     for score in [10.0, -4.0] * 49:
         running.add(score)
-    assert running.rate("Ann", "Bob") == Rate(3.0, None, "Ann", "Bob")
+    assert running.rate("Ann", "Bob") == Rate(3.0, None, player="Ann", opponent="Bob")
     for score in [10.0, -4.0] * 51:
         running.add(score)
-    assert running.rate("Ann", "Bob") == Rate(3.0, running.half_width_95, "Ann", "Bob")
+    assert running.rate("Ann", "Bob") == Rate(3.0, running.half_width_95, player="Ann", opponent="Bob")

@@ -1,0 +1,39 @@
+"""A result as a value, and the renderers that show it in every medium.
+
+- `values`: the document: sentences, facts, tables, charts, hands
+- `terminal`, `page` (HTML, with `chart` for SVG), `plain` (JSON, Markdown, CSV): the renderers
+"""
+
+from logs.document.values import (
+    ABSENT,
+    Axis,
+    Bars,
+    Chart,
+    Column,
+    Document,
+    Fact,
+    Link,
+    Replay,
+    Section,
+    Series,
+    Table,
+    Value,
+    text_of,
+)
+
+__all__ = [
+    "ABSENT",
+    "Axis",
+    "Bars",
+    "Chart",
+    "Column",
+    "Document",
+    "Fact",
+    "Link",
+    "Replay",
+    "Section",
+    "Series",
+    "Table",
+    "Value",
+    "text_of",
+]

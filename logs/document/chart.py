@@ -1,0 +1,183 @@
+"""Charts as SVG: axes, grid, zero line, lines with bands, bars with whiskers. The style sheet of the page colours them.
+
+Hovering over a point shows its value; the whole chart has a description for screen readers. Nothing is measured in the
+page, so the same chart gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Final, TypeVar
+
+from logs.document.values import Axis, Bars, Chart, Series, text_of
+from logs.estimation import Estimate
+
+_WIDTH: Final = 480
+_HEIGHT: Final = 260
+_LEFT, _RIGHT, _TOP, _BOTTOM = 68, 14, 14, 46
+_BAR_HEIGHT: Final = 24
+_LETTER: Final = 7.2
+"""Width of a letter of the labels, at most."""
+_MOST_POINTS: Final = 400
+"""More than a screen shows apart."""
+_MOST_HINTS: Final = 40
+"""Points of a line that show their values."""
+COLOURS: Final = 10
+"""Series with a colour of their own."""
+
+_Item = TypeVar("_Item")
+
+
+class _Scale:
+    """Where values of an axis are drawn, between `start` and `end`; values beyond it are drawn at its ends."""
+
+    def __init__(self, values: Iterable[float], axis: Axis, start: float, end: float, margin: float = 0.0) -> None:
+        self.axis, self._start, self._end = axis, start, end
+        known = [value for value in values if not axis.is_log or value > 0] or [1.0]
+        self._low, self._high = self._along(min(known)), self._along(max(known))
+        spread = self._high - self._low
+        self._low -= margin * spread
+        self._high += margin * spread or (0.0 if spread else 1.0)
+
+    def __call__(self, value: float) -> float:
+        at = self._low if self.axis.is_log and value <= 0 else min(max(self._along(value), self._low), self._high)
+        return self._start + (self._end - self._start) * (at - self._low) / (self._high - self._low)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return (10.0**self._low, 10.0**self._high) if self.axis.is_log else (self._low, self._high)
+
+    def _along(self, value: float) -> float:
+        return math.log10(value) if self.axis.is_log else float(value)
+
+
+def chart_svg(chart: Chart | Bars) -> str:
+    """An ``<svg>`` element; empty for a chart without points."""
+    return _bars(chart) if isinstance(chart, Bars) else _lines(chart)
+
+
+def thinned(points: Sequence[_Item], most: int = _MOST_POINTS) -> list[_Item]:
+    """At most about so many of the points, the first and the last among them."""
+    step = -(-len(points) // most) or 1
+    return [*points[::step], *(points[-1:] if (len(points) - 1) % step else [])]
+
+
+def ticks(low: float, high: float, *, is_log: bool = False, most: int = 5) -> list[float]:
+    """Round numbers from `low` to `high`: multiples of 1, 2 or 5 times a power of 10, or powers of 10 on a log axis."""
+    if is_log:
+        first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+        every = -(-(last - first + 1) // most) or 1
+        return [10.0**exponent for exponent in range(first, last + 1, every)]
+    rough = (high - low) / most
+    power: float = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
+    return [step * number for number in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def _lines(chart: Chart) -> str:
+    series = [one for one in chart.series if one.xs]
+    if not series:
+        return ""
+    xs = [x for one in series for x in one.xs]
+    ys = [y for one in series for y in one.ys]
+    # The band of the first points is wide and without information: it is cut off where the chart ends.
+    for one in series:
+        half = one.half_widths[-1] if one.half_widths else None
+        ys += [one.ys[-1] + sign * (half or 0.0) for sign in (-1, 1)]
+    if not chart.y.is_log:
+        ys.append(0.0)
+    x = _Scale(xs, chart.x, _LEFT, _WIDTH - _RIGHT)
+    y = _Scale(ys, chart.y, _HEIGHT - _BOTTOM, _TOP, 0.05)
+    parts = [*_frame(x, y, _HEIGHT)]
+    for at, name in chart.marks:
+        parts.append(f'<line class="mark" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>')
+        parts.append(f'<text x="{x(at) + 4:.1f}" y="{_TOP + 10}">{escape(name)}</text>')
+    for number, one in enumerate(series):
+        parts += _line(one, number % COLOURS, x, y, chart)
+    ends = "; ".join(f"{one.name}: {text_of(_last(one), ',.6g')} at {one.xs[-1]:,.6g}" for one in series)
+    return _svg(f"{chart.title}: {chart.y.heading} over {chart.x.heading}. {ends}", _HEIGHT, parts)
+
+
+def _line(one: Series, number: int, x: _Scale, y: _Scale, chart: Chart) -> list[str]:
+    half_widths = one.half_widths or (None,) * len(one.xs)
+    points = thinned(list(zip(one.xs, one.ys, half_widths, strict=True)))
+    parts = []
+    known = [(at, height, half) for at, height, half in points if half is not None]
+    if len(known) > 1:
+        band = [(at, height + half) for at, height, half in known]
+        band += [(at, height - half) for at, height, half in reversed(known)]
+        parts.append(f'<polygon class="band p{number}" points="{_path(band, x, y)}"/>')
+    style = f"net p{number}{' dashed' if one.is_dashed else ''}"
+    path = _path([point[:2] for point in points], x, y)
+    parts.append(f'<polyline class="{style}" points="{path}"><title>{escape(one.name)}</title></polyline>')
+    for at, height, half in thinned(points, _MOST_HINTS):
+        hint = f"{one.name}, {chart.x.title} {at:,.6g}: {text_of(Estimate(height, half), ',.6g')} {chart.y.unit}"
+        dot = f"dot p{number}" if one.has_dots else "hint"
+        radius = 3.5 if one.has_dots else 8
+        parts.append(
+            f'<circle class="{dot}" cx="{x(at):.1f}" cy="{y(height):.1f}" r="{radius}">'
+            f"<title>{escape(hint.strip())}</title></circle>"
+        )
+    return parts
+
+
+def _last(one: Series) -> Estimate:
+    return Estimate(one.ys[-1], one.half_widths[-1] if one.half_widths else None)
+
+
+def _bars(chart: Bars) -> str:
+    if not chart.bars:
+        return ""
+    left = min(_WIDTH // 2, 16 + round(_LETTER * max(len(name) for name, _ in chart.bars)))
+    height = _TOP + _BAR_HEIGHT * len(chart.bars) + _BOTTOM
+    figures = [one for _, one in chart.bars]
+    ends = [end for one in figures for end in (one.mean, one.low, one.high) if end is not None]
+    x = _Scale([*ends, *([] if chart.axis.is_log else [0.0])], chart.axis, left, _WIDTH - _RIGHT, 0.03)
+    zero = x(x.ends[0] if chart.axis.is_log else 0.0)
+    parts = [*_frame(x, None, height)]
+    for number, (name, one) in enumerate(chart.bars):
+        middle = _TOP + _BAR_HEIGHT * (number + 0.5)
+        start, end = sorted((zero, x(one.mean)))
+        hint = escape(f"{name}: {text_of(one, ',.6g')} {chart.axis.unit}".strip())
+        parts.append(f'<text x="{left - 8}" y="{middle + 4:.1f}" text-anchor="end">{escape(name)}</text>')
+        parts.append(
+            f'<rect class="bar" x="{start:.1f}" y="{middle - 8:.1f}" width="{max(end - start, 0.5):.1f}" height="16">'
+            f"<title>{hint}</title></rect>"
+        )
+        if one.low is not None and one.high is not None:
+            parts.append(
+                f'<line class="whisker" x1="{x(one.low):.1f}" x2="{x(one.high):.1f}" '
+                f'y1="{middle:.1f}" y2="{middle:.1f}"/>'
+            )
+    words = "; ".join(f"{name}: {text_of(one, ',.6g')}" for name, one in chart.bars)
+    return _svg(f"{chart.title}: {chart.axis.heading}. {words}", height, parts)
+
+
+def _frame(x: _Scale, y: _Scale | None, height: int) -> Iterable[str]:
+    """Grid, ticks and names of the axes."""
+    bottom = height - _BOTTOM
+    for at in ticks(*x.ends, is_log=x.axis.is_log):
+        kind = "zero" if not at else "grid"
+        anchor = "end" if x(at) > _WIDTH - 3 * _RIGHT else "middle"
+        yield f'<line class="{kind}" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{_TOP}" y2="{bottom}"/>'
+        yield f'<text x="{x(at):.1f}" y="{bottom + 18}" text-anchor="{anchor}">{at:,.6g}</text>'
+    yield f'<text x="{_WIDTH - _RIGHT}" y="{height - 6}" text-anchor="end">{escape(x.axis.heading)}</text>'
+    if y is None:
+        return
+    for at in ticks(*y.ends, is_log=y.axis.is_log):
+        kind = "zero" if not at else "grid"
+        yield f'<line class="{kind}" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y(at):.1f}" y2="{y(at):.1f}"/>'
+        yield f'<text x="{_LEFT - 8}" y="{y(at) + 4:.1f}" text-anchor="end">{at:,.6g}</text>'
+    place, name = f"translate(14 {(_TOP + bottom) / 2:.0f}) rotate(-90)", escape(y.axis.heading)
+    yield f'<text transform="{place}" text-anchor="middle">{name}</text>'
+
+
+def _path(points: Iterable[tuple[float, float]], x: _Scale, y: _Scale) -> str:
+    return " ".join(f"{x(at):.1f},{y(height):.1f}" for at, height in points)
+
+
+def _svg(label: str, height: int, parts: Sequence[str]) -> str:
+    words = escape(label, quote=True)
+    return f'<svg class="chart" role="img" aria-label="{words}" viewBox="0 0 {_WIDTH} {height}">{"".join(parts)}</svg>'

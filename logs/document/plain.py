@@ -1,0 +1,113 @@
+"""Documents as JSON, Markdown and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from logs.document.values import Bars, Chart, Document, Link, Part, Replay, Table, Value
+from logs.estimation import Estimate
+
+
+def json_data(document: Document) -> Any:
+    """What JSON contains of a document: its data if it has any, otherwise its facts, tables and sentences."""
+    from pydantic import TypeAdapter
+
+    if document.data is not None:
+        return TypeAdapter(type(document.data)).dump_python(document.data, mode="json")
+    return {
+        "title": document.title,
+        "sentences": list(document.sentences),
+        "facts": {fact.name: _plain(fact.value) for fact in document.facts},
+        "sections": [
+            {"title": section.title, "parts": [_part_data(part) for part in section.parts]}
+            for section in document.sections
+        ],
+    }
+
+
+def _part_data(part: Part) -> Any:
+    match part:
+        case str():
+            return part
+        case Table():
+            names = [column.title or "name" for column in part.columns]
+            rows = [dict(zip(names, map(_plain, row), strict=True)) for row in part.rows]
+            return {"title": part.title, "rows": rows, **({"note": part.note} if part.note else {})}
+        case Chart():
+            series = [
+                {"name": one.name, "x": one.xs, "y": one.ys, "half_width_95": one.half_widths} for one in part.series
+            ]
+            return {"title": part.title, "x": part.x.heading, "y": part.y.heading, "series": series}
+        case Bars():
+            return {"title": part.title, "bars": {name: _plain(one) for name, one in part.bars}}
+        case Replay():
+            return {"title": part.title, "match": part.record.match_name, "hand": part.record.hand_number}
+
+
+def _plain(value: Value) -> Any:
+    match value:
+        case Link():
+            return _plain(value.value)
+        case Estimate():
+            return {"mean": value.mean, "half_width_95": value.half_width, "standard_error": value.error}
+        case _:
+            return value
+
+
+def markdown(document: Document) -> str:
+    """Sentences, facts and tables as Markdown; pages of the documentation draw charts themselves."""
+    blocks = [f"# {document.title}", *document.sentences]
+    if document.facts:
+        blocks.append("".join(f"- {fact.name}: {fact.text}\n" for fact in document.facts).rstrip())
+    for section in document.sections:
+        blocks.append(f"## {section.title}")
+        for part in section.parts:
+            if isinstance(part, str):
+                blocks.append(part)
+            elif isinstance(part, Table):
+                title = [f"**{part.title}**"] if part.title not in ("", section.title) else []
+                blocks += [*title, markdown_table(part).rstrip(), *([part.note] if part.note else [])]
+    return "\n\n".join(blocks) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    marks = ["---:" if column.format else "---" for column in table.columns]
+    lines: Iterable[Sequence[str]] = ([column.heading for column in table.columns], marks, *table.texts)
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
+    """The text of a page with these blocks between their markers, ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
+    for name, block in blocks.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}{block}{end}{rest.split(end)[1]}"
+    return page
+
+
+def csv_text(table: Table) -> str:
+    """A table with plain numbers; an estimate has a column for its mean, half interval and standard error each."""
+    estimates = [any(isinstance(row[at], Estimate) for row in table.rows) for at in range(len(table.columns))]
+    heads = [
+        [column.heading, f"{column.heading} half_width_95", f"{column.heading} standard_error"][: 3 if is_mean else 1]
+        for column, is_mean in zip(table.columns, estimates, strict=True)
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([name for names in heads for name in names])
+    for row in table.rows:
+        writer.writerow(
+            [cell for value, is_mean in zip(row, estimates, strict=True) for cell in _csv_cells(value, is_mean)]
+        )
+    return text.getvalue()
+
+
+def _csv_cells(value: Value, is_mean: bool) -> list[Any]:
+    if isinstance(value, Link):
+        return _csv_cells(value.value, is_mean)
+    if isinstance(value, Estimate):
+        return [value.mean, value.half_width, value.error]
+    return [value, None, None][: 3 if is_mean else 1]

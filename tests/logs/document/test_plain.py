@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+
+from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
+from logs.document.plain import csv_text, json_data, markdown, markdown_table, with_blocks
+from logs.estimation import Estimate
+
+TABLE = Table(
+    "Winnings",
+    (Column("player"), Column("won", "+,.1f", unit="mbb/g"), Column("hands", ",")),
+    (("a|b", Estimate(100.0, 20.0, 10.0), 5000), ("rh", None, None)),
+    "a note",
+)
+DOCUMENT = Document(
+    "Title",
+    ("It wins.",),
+    (Fact("seed", 12), Fact("training", 20_000, unit="hands")),
+    (Section("Part", ("A sentence.", TABLE, Chart("C", Axis("x"), Axis("y"), (Series("s", (0, 1), (0, 1)),)))),),
+)
+
+
+def test_json_has_numbers_not_texts() -> None:
+    data = json.loads(json.dumps(json_data(DOCUMENT)))
+    assert data["facts"] == {"seed": 12, "training": 20_000}
+    sentence, table, chart = data["sections"][0]["parts"]
+    assert sentence == "A sentence."
+    assert table["rows"][0] == {
+        "player": "a|b",
+        "won": {"mean": 100.0, "half_width_95": 20.0, "standard_error": 10.0},
+        "hands": 5000,
+    }
+    assert table["rows"][1]["won"] is None
+    assert chart["series"][0]["y"] == [0, 1]
+
+
+@dataclass
+class _Result:
+    value: float
+    names: tuple[str, ...]
+
+
+def test_json_is_the_data_of_a_document_that_has_any() -> None:
+    assert json_data(Document("T", data=_Result(1.5, ("a",)))) == {"value": 1.5, "names": ["a"]}
+
+
+def test_markdown_has_sentences_facts_and_tables() -> None:
+    assert markdown_table(TABLE) == (
+        "| player | won mbb/g | hands |\n| --- | ---: | ---: |\n| a\\|b | +100.0 ± 20.0 | 5,000 |\n| rh | - | - |\n"
+    )
+    text = markdown(DOCUMENT)
+    assert text.startswith("# Title\n\nIt wins.\n\n- seed: 12\n- training: 20,000 hands\n\n## Part\n\nA sentence.\n\n")
+    assert text.endswith("| rh | - | - |\n\na note\n")
+
+
+def test_csv_has_a_column_for_each_part_of_an_estimate() -> None:
+    first, second = csv.DictReader(io.StringIO(csv_text(TABLE)))
+    assert first == {
+        "player": "a|b",
+        "won mbb/g": "100.0",
+        "won mbb/g half_width_95": "20.0",
+        "won mbb/g standard_error": "10.0",
+        "hands": "5000",
+    }
+    assert second["won mbb/g"] == ""
+
+
+def test_blocks_are_replaced_between_their_markers() -> None:
+    page = "a\n<!-- one -->\nold\n<!-- end of one -->\nb\n"
+    assert with_blocks(page, {"one": "new\n"}) == "a\n<!-- one -->\nnew\n<!-- end of one -->\nb\n"

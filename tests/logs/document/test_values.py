@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from logs.document import ABSENT, Column, Fact, Link, Series, Table, Value, text_of
+from logs.estimation import Estimate, Rate
+
+
+@pytest.mark.parametrize(
+    ("value", "spec", "text"),
+    [
+        (None, ",", ABSENT),
+        (None, "", ""),
+        ("a\x1bb", "", "a\ufffdb"),
+        (1234, ",", "1,234"),
+        (1234.5, "+,.1f", "+1,234.5"),
+        (-0.04, "+,.1f", "+0.0"),
+        (0.5, ".0%", "50%"),
+        (Estimate(12.34, 5.67), "+,.1f", "+12.3 ± 5.7"),
+        (Estimate(12.34), "+,.1f", "+12.3"),
+        (Rate(-5.0, 1.0, player="A", opponent="B"), "+,.0f", "-5 ± 1"),
+        (Link(Link(7, "/x"), "/y"), ",", "7"),
+        (0.00019, "time", "190 µs"),
+        (0.00171, "time", "1.71 ms"),
+        (12.3456, "time", "12.3 s"),
+        (0.0, "time", "0 µs"),
+        (-1234.5, "chips", "-1,234.50"),
+        (1234.0, "chips", "+1,234"),
+        (1e-5, "digits", "0.0001"),
+        (6250.4, "digits", "6,250"),
+        (1.25e-11, "+.12f", "+0.000000000013"),
+    ],
+)
+def test_values_have_the_format_of_their_column(value: Value, spec: str, text: str) -> None:
+    assert text_of(value, spec) == text
+
+
+def test_both_sides_of_a_sum_are_rounded_alike() -> None:
+    half = 388.5
+    assert text_of(half + 1e-13, "+,.0f").lstrip("+") == text_of(-half, "+,.0f").lstrip("-")
+
+
+def test_a_heading_and_a_fact_end_in_their_unit() -> None:
+    assert Column("won", "+", unit="mbb/g").heading == "won mbb/g"
+    assert Fact("training", 20_000, unit="hands").text == "20,000 hands"
+
+
+def test_columns_without_values_are_left_out() -> None:
+    table = Table("T", (Column("a"), Column("b", ","), Column("c")), (("x", None, ""), ("y", 1, "")))
+    assert [column.title for column in table.without_empty().columns] == ["a", "b"]
+    assert table.without_empty().texts == [["x", ABSENT], ["y", "1"]]
+
+
+def test_a_series_needs_as_many_heights_as_places() -> None:
+    with pytest.raises(ValueError, match="2 places"):
+        Series("a", (1, 2), (1,))
+    with pytest.raises(ValueError, match="2 places"):
+        Series("a", (1, 2), (1, 2), (0.5,))
