@@ -202,6 +202,8 @@ class ContestTerms:
         seating: ``single``, ``rotations`` or ``permutations``: in which seatings each deal is played.
         seed: of the cards; 0 has the server draw a key, and only then can the result count in the standings.
         on_fault: ``end``, ``forfeit`` or ``restart``: what becomes of a player that times out, disconnects or floods.
+        practice: whether every seating has the same cards, also for players that could remember them; leaks are found
+            in such contests, which never count.
     """
 
     hands: int | None = _field(_COUNT, least=1, default=None)
@@ -209,6 +211,7 @@ class ContestTerms:
     seating: str = _field(_WORD, default="rotations")
     seed: int = _field(_COUNT, least=0, default=0)
     on_fault: str = _field(_WORD, "on-fault", default="end")
+    practice: bool = _field(_FLAG, default=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,14 @@ class _Challenges:
             show_default="a secret one",
         ),
     ] = None
+    practice: Annotated[
+        bool | None,
+        _challenge(
+            "--practice",
+            help="Same cards in every seating; they show leaks, and such results do not count in standings.",
+            show_default=False,
+        ),
+    ] = None
     on_fault: Annotated[
         FaultPolicy | None, _challenge("--on-fault", help="As for 'arena play'.", show_default=_TERMS.on_fault)
     ] = None
@@ -273,6 +281,7 @@ def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Ch
             seating=options.seating or _TERMS.seating,
             seed=options.card_seed or _TERMS.seed,
             on_fault=_TERMS.on_fault if options.on_fault is None else options.on_fault.value,
+            practice=options.practice or _TERMS.practice,
         )
         for one in options.challenge
     )

@@ -3,8 +3,8 @@
 Results are public. Secret is what reveals cards that are still to be played: the seed, the hands, what players
 sent. From the seed of one run, and with some work from a few of its cards, those of the job's other runs can be
 found. So neither is shown to any visitor before nothing of the job is left to play, not even an admin; except who has
-known the seed all along: the user who chose it, or got it in the answer to a request on the text port, which is played
-in one seating and never counts. Who sits at a table sees the own cards, and hands that are over.
+known the seed all along: the user who chose it, asked for practice, or got it in the answer to a request on the text
+port; none of these ever counts. Who sits at a table sees the own cards, and hands that are over.
 
 What a bot sent or wrote is less public than that: its faulty lines are for its owner and for the user who had the run
 played, what a process of the server wrote on its standard error for the latter alone.

@@ -51,7 +51,9 @@ def why_unrated(plan: ContestPlan, bots: Sequence[Bot | None], *, is_practice: b
     known = [bot.version for bot in bots if bot is not None]
     reasons = {
         "only the ladder's contests count here": is_practice,
-        "its cards are not from a secret key of the server": not isinstance(plan.run.seed, DealKey),
+        "its cards follow from a seed, as in practice, not from a key of the server": not isinstance(
+            plan.run.seed, DealKey
+        ),
         "it was not played in every seating": plan.seatings == 1,
         "its length depended on who was ahead": plan.is_sequential,
         "a player learned during play": bool(plan.learners),

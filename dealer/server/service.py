@@ -40,14 +40,22 @@ from dealer.server.queue.adjusting import Adjusting
 from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots, TableSeats
 from dealer.server.queue.fair_queue import Forecast, Slot, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
-from dealer.server.queue.jobs import ActiveJob, Client, JobEnded, RunEnded, check_contest, check_request, forecasts
+from dealer.server.queue.jobs import (
+    ActiveJob,
+    Client,
+    JobEnded,
+    RunEnded,
+    check_contest,
+    check_request,
+    forecasts,
+    seed_of,
+)
 from dealer.server.queue.ladder import LADDER_USER, Ladder, Standings, most_runs
 from dealer.server.queue.playing import PlayContext, Watchers, hosts_of, play_run
 from dealer.server.resources import Disk, remove_old_logs
 from dealer.server.server_bots import confine_again, process_environment
 from dealer.server.settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
-from engine import DealKey
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import Join
 
@@ -304,7 +312,7 @@ class Service:
         await asyncio.to_thread(check_contest, self.settings, game, request)
         self._stamp += 1
         request = replace(request, game=game.name, players=request.players[: game.game.num_players])
-        new = new_job(user, request, request.seed or DealKey.new(), self._stamp)
+        new = new_job(user, request, seed_of(request), self._stamp)
 
         def enter(db: sqlite3.Connection) -> Job:
             job = add_job(db, new)

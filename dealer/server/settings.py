@@ -241,6 +241,9 @@ class ServerSettings:
     ] = 0
     max_runs_per_user: Annotated[_Count, "runs of one user at a time"] = 0
     max_runs_per_bot: Annotated[_Count, "seats of one of the server's own bots at a time"] = 0
+    practice_duplicates: Annotated[
+        bool, "users' bots may be dealt the same cards in every seating, in contests that do not count"
+    ] = True
     max_queued_per_user: Annotated[_Bound, "unfinished requests of one user (not 0)"] = 100
     least_free_mb: Annotated[_Amount, "millions of bytes free on the disk; with less, no run starts"] = 500
     keep_days: Annotated[_MayDays, "until the logs of a finished run are removed; 0 keeps them forever"] = 0.0

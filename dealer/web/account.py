@@ -339,6 +339,7 @@ def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:
         hands=_number(form.get("hands", ""), "hands"),
         seating=seating,
         stop=form.get("stop", "").strip() or None,
+        practice=bool(form.get("practice")),
     )
 
 

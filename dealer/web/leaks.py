@@ -50,11 +50,20 @@ def leaks_path(run: str, contest: str, player: str) -> str:
 
 def leak_links(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
     """The players of a contest whose leaks a visitor may see, each with the address."""
-    is_duplicate = max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
-    if not found.sees_cards or not is_holdem(contest.game) or not is_duplicate:
+    if not found.sees_cards or not is_holdem(contest.game) or not _is_duplicate(contest):
         return []
     key = found.run.key
     return [(shown(name), leaks_path(key, contest.key, name)) for name in contest.players if found.access.is_own(name)]
+
+
+def practice_path(found: ShownRun, contest: WatchedContest) -> str:
+    """The form that asks for the contest once more, so that it shows leaks of the visitor's bots; empty for none."""
+    is_asked = any(found.access.is_own(name) for name in contest.players)
+    return found.practice_path if is_asked and is_holdem(contest.game) and not _is_duplicate(contest) else ""
+
+
+def _is_duplicate(contest: WatchedContest) -> bool:
+    return max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,7 @@ class _Wanted:
         player: whose leaks.
         hands: how many hands there are.
         matches: by path of the log, the key of the match.
+        practice_path: see `practice_path`.
     """
 
     run: str
@@ -76,6 +86,7 @@ class _Wanted:
     player: str
     hands: int
     matches: tuple[tuple[str, str], ...]
+    practice_path: str
 
 
 class _Pages:
@@ -174,6 +185,7 @@ class _Pages:
             title=wanted.title,
             player=shown(wanted.player),
             refusal=f"{refusal[:1].upper()}{refusal[1:]}." if refusal else "",
+            practice_path=wanted.practice_path,
             **values,
         )
 
@@ -190,7 +202,8 @@ def _of_contest(found: ShownRun, key: str, player: str) -> _Wanted:
     matches = sorted((match.path, match.key) for match in contest.matches.values())
     hands = sum(match.hands.count for match in contest.matches.values())
     title = " - ".join(map(shown, contest.players))
-    return _Wanted(found.run.key, contest.key, title, player, hands, tuple(matches))
+    practice = practice_path(found, contest)
+    return _Wanted(found.run.key, contest.key, title, player, hands, tuple(matches), practice_path=practice)
 
 
 def routes(site: Site, library: Library) -> list[BaseRoute]:

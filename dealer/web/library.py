@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
+from urllib.parse import urlencode
 
 from dealer.errors import WebError
 from dealer.run.folder import CONFIG_NAME
 from dealer.run.listing import listed_run
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
-from dealer.server.db.records import Run, RunState
+from dealer.server.db.records import Job, Run, RunState
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.watching import LiveMatches, WatchedRun
@@ -49,6 +50,8 @@ class ShownRun:
         live: its matches as they are played; None where only its files are there.
         reason: why it failed or was cancelled, as the server keeps it; empty for all others.
         unrated: why it does not count in the standings of its server; empty where it does, and while it is played.
+        practice_path: the form that asks for it as practice, with the same cards in every seating; empty where that is
+            not allowed, or the run is none of a server.
     """
 
     run: WatchedRun
@@ -56,6 +59,7 @@ class ShownRun:
     live: LiveMatches | None = None
     reason: str = ""
     unrated: str = ""
+    practice_path: str = ""
 
     @property
     def sentence(self) -> str:
@@ -315,7 +319,13 @@ class ServerLibrary:
         with self._lock:
             tables = self._tables_of(row)
         run = self._open.get(key, lambda: WatchedRun(path, key))
-        return None if run is None else ShownRun(run, access, tables, reason, row.unrated)
+        return None if run is None else ShownRun(run, access, tables, reason, row.unrated, self._practice_path(job))
+
+    def _practice_path(self, job: Job) -> str:
+        if not self._parts.settings.practice_duplicates:
+            return ""
+        players = {f"player{seat}": player for seat, player in enumerate(job.players, 1)}
+        return f"/account/request?{urlencode({'game': job.game, **players, 'practice': 1})}"
 
     def _tables_of(self, run: Run) -> LiveMatches | None:
         """Where a run goes on; who asks for it first has it watched until its end."""

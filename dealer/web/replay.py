@@ -27,7 +27,7 @@ from dealer.errors import WebError
 from dealer.run.results import TournamentResult
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedMatch
-from dealer.web.leaks import leak_links
+from dealer.web.leaks import leak_links, practice_path
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, RunFilter, ShownRun
 from dealer.web.site import Site, templates
 from dealer.web.views import (
@@ -143,6 +143,7 @@ class Pages:
                 "run": run.key,
                 "single": None if single is None else contest_view(found, single),
                 "leaks": [] if single is None else leak_links(found, single),
+                "practice_path": "" if single is None else practice_path(found, single),
                 "unrated": found.unrated,
                 "sentence": found.sentence,
                 "tables": crosstables(run),
@@ -168,6 +169,7 @@ class Pages:
                 "contest": view,
                 "problems": [],
                 "leaks": leak_links(found, contest),
+                "practice_path": practice_path(found, contest),
                 "unrated": found.unrated,
                 "sees_all": found.sees_cards,
             }

@@ -24,6 +24,7 @@ from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Forecast, Limits, Slot, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_of
+from engine import DealKey, Seed
 from engine.text import printable
 from logs.errors import StopRuleError
 from logs.estimation import FixedHands, parse_stop_rule
@@ -182,9 +183,18 @@ def of_text_port(request: RequestRuns) -> JobRequest:
         request.tag,
         request.runs,
         request.index,
-        seed=request.seed or secrets.randbelow(2**32 - 1) + 1,
+        seed=request.seed or _drawn_seed(),
         seating=Seating.SINGLE,
     )
+
+
+def _drawn_seed() -> int:
+    return secrets.randbelow(2**32 - 1) + 1
+
+
+def seed_of(request: JobRequest) -> Seed:
+    """The seed of a request: as asked for, else a number for practice, whose seatings share their cards, or a key."""
+    return request.seed or (_drawn_seed() if request.practice else DealKey.new())
 
 
 def check_request(
@@ -216,6 +226,9 @@ def check_request(
     for player in players:
         if player in game.users_bots(players) and (why := refusal(game.name, player)):
             raise RefusedError(why)
+    has_users_duplicates = bool(request.seed or request.practice) and request.seating != Seating.SINGLE
+    if has_users_duplicates and game.users_bots(players) and not settings.practice_duplicates:
+        raise RefusedError("users' bots are not dealt the same cards twice on this server, not even for practice")
     if not game.hands:
         raise RefusedError(f"{game.name} is set to be played for 0 hands")
     if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, request)), settings.limits):

@@ -150,6 +150,7 @@ class NewJob(Model):
     seating: Seating = Field(Seating.ROTATIONS, description="in which seatings each deal is played")
     stop: str | None = Field(None, max_length=200, description="may end a run before, as arena play --stop: ci=30")
     on_fault: FaultPolicy = FaultPolicy.END
+    practice: bool = Field(False, description="the same cards in every seating for all bots; never counts")
 
     def request(self) -> JobRequest:
         """The same for the server."""

@@ -28,6 +28,7 @@ from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.joining.test_joining import bringing
 from tests.dealer.server.servers import House, running
 from tests.dealer.web.pages import new_user
+from tests.scripts import script
 
 ANN, BOB = User(1, "ann"), User(2, "bob")
 SAME_OWNER = "two of its bots belong to the same user"
@@ -48,7 +49,7 @@ def bot(version: int, owner: User | None = None) -> Bot:
         ((bot(1, ANN), bot(2, ANN)), {}, SAME_OWNER),
         ((bot(1), bot(1)), {}, "a bot played against itself"),
         ((bot(1), None), {}, "a player is not a registered bot"),
-        ((bot(1), bot(2)), {"seed": 7}, "its cards are not from a secret key of the server"),
+        ((bot(1), bot(2)), {"seed": 7}, "its cards follow from a seed, as in practice, not from a key of the server"),
         ((bot(1), bot(2)), {"seating": "single"}, "it was not played in every seating"),
         ((bot(1), bot(2)), {"stop": "better:-9,9"}, "its length depended on who was ahead"),
         ((bot(1), bot(2)), {"stop": "ci=30"}, ""),
@@ -139,7 +140,10 @@ async def ask_by_every_way(house: House, tokens: dict[str, str]) -> None:
             assert (await browser.post("/api/v1/jobs", json=wish, headers=headers)).status_code == 201
             form = {"form_key": key, "game": "kuhn", "player1": "a", "player2": other, "tag": "page"}
             assert (await browser.post("/account/request", data=form)).status_code == 303
-    challenges = tuple(Challenge(f"join-{other}", "kuhn", ("c", other)) for other in ("a", "b"))
+    challenges = (
+        *(Challenge(f"join-{other}", "kuhn", ("c", other)) for other in ("a", "b")),
+        Challenge("practice", "kuhn", ("c", "b"), practice=True),
+    )
     challenger = bringing(house, name="c", user="ann", token=tokens["ann"], at_once=20, challenges=challenges)
     challenger.start()
     await challenger.ending()
@@ -151,13 +155,13 @@ def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice: bool)
     Path("s.toml").write_text(CONFIG)
     # A ladder whose only game is none of the server's plays nothing.
     ladder = LadderSettings(games=(), only=True) if is_practice else None
-    key = "its cards are not from a secret key of the server"
+    key = "its cards follow from a seed, as in practice, not from a key of the server"
     practice = "only the ladder's contests count here"
 
     async def talk(house: House, tokens: dict[str, str]) -> None:
         async with brought(house, tokens):
             await ask_by_every_way(house, tokens)
-            found = await reasons(house, 7)
+            found = await reasons(house, 8)
         other = practice if is_practice else ""
         assert found == {
             ("text", ("a", "a2"), False, other or key),
@@ -165,6 +169,7 @@ def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice: bool)
             *((tag, ("a", "b"), not is_practice, other) for tag in ("http", "page")),
             ("join-a", ("c", "a"), False, other or SAME_OWNER),
             ("join-b", ("c", "b"), not is_practice, other),
+            ("practice", ("c", "b"), False, other or key),
         }
 
     serve(replace(read_toml_settings(Path("s.toml")), ladder=ladder), talk)
@@ -184,3 +189,12 @@ def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
         assert house.rows("SELECT 1 FROM jobs WHERE players LIKE '%\"a\"%' AND players LIKE '%\"a2\"%'") == []
 
     serve(read_toml_settings(Path("s.toml")), talk)
+
+
+def test_what_two_bots_that_lose_on_purpose_buy() -> None:
+    """The attack raises a rating beyond its interval if it counts, and changes nothing by the rule."""
+    puppets = script("serve/puppets.py")
+    honest, bought, by_rule = puppets.attack("kuhn", ("calling", "random", "raising"), deals=100, lost=400)
+    assert by_rule == honest
+    assert bought["mallory"].mbb_per_game > honest["mallory"].mbb_per_game + 2 * honest["mallory"].half_width_95
+    assert puppets.place(bought, "mallory") == 1

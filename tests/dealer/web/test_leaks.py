@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +11,17 @@ from markupsafe import escape
 
 from dealer.run.leaks import divergence_in_words, sentences_of
 from dealer.server.access import Access
+from dealer.server.joining.connection import JoinedServer
 from dealer.watching import WatchedRun
 from dealer.web import leaks as pages
 from dealer.web.library import ShownRun
 from logs.hand_source import find
 from logs.leaks import deals_in, leaks_of
+from tests.dealer.server.joining.test_joining import bringing
 from tests.dealer.web.browsing import browsing, interrupted, links, played
+from tests.dealer.web.pages import Visit, small_house, visit
+from tests.dealer.web.test_account import post
+from tests.dealer.web.test_api import Program
 
 LEAKS = "/runs/limit/leaks?player="
 
@@ -73,3 +80,60 @@ def test_on_a_server_owners_are_told_of_their_own_bots(run: Path) -> None:
     assert told("calling") == ["calling"]
     assert told() == []
     watched.close()
+
+
+LIMIT = "holdem.limit.2p.reverse_blinds"
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_the_leaks_of_a_users_bot_are_found_in_practice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_allowed: bool
+) -> None:
+    """A contest that counts refuses, with the way to one that does not, where the server allows it."""
+    monkeypatch.chdir(tmp_path)
+
+    async def talk(one: Visit) -> None:
+        await one.log_in()
+        client = bringing(one.house, "calling", games=(LIMIT,), at_once=4)
+        client.start()
+        await client.until(JoinedServer)
+        program = Program(one)
+        wish = {"game": LIMIT, "players": ["mine", "random"], "hands": 40}
+        job = (await program.submit(wish)).json()["id"]
+        assert (await program.finished(job))["runs"][0]["unrated"] == ""
+        refused = (await one.browser.get("/runs/1/leaks?player=mine")).text
+        assert "No deal of mine was played in every seating" in refused
+        forms = links(refused, "/account/request?")
+        assert forms == links((await one.browser.get("/runs/1")).text, "/account/request?")
+        answer = await program.submit(wish | {"practice": True})
+        page = (await one.browser.get(f"/account/request?game={LIMIT}&practice=1")).text
+        if is_allowed:
+            form = (await one.browser.get(forms[0])).text
+            assert re.findall('value="([^"]+)" (?:selected|checked)', form) == [
+                LIMIT,
+                "mine",
+                "random",
+                "rotations",
+                "1",
+            ]
+            sent = {"game": LIMIT, "player1": "mine", "player2": "random", "hands": "40", "practice": "1"}
+            assert (await post(one.browser, "/account/request", forms[0], **sent)).status_code == 303
+            for run in (2, 3):
+                (played_run,) = (await program.finished(run))["runs"]
+                assert not played_run["is_rated"]
+                page = (await one.browser.get(f"/runs/{run}")).text
+                assert "does not count in the standings: its cards follow from a seed, as in practice" in page
+                (path,) = links(page, f"/runs/{run}/leaks")
+                found = (await one.browser.get(path)).text
+                assert "Both played the same cards in 40 deals" in found
+                assert links(found, "/account/request?") == []
+        else:
+            assert forms == []
+            assert answer.status_code == 422
+            assert "not dealt the same cards twice on this server" in answer.json()["detail"]
+            assert 'name="practice"' not in page
+            # Built-in bots remember nothing.
+            assert (await program.submit(wish | {"players": ["calling", "random"], "seed": 1})).status_code == 201
+        await client.leave()
+
+    visit(replace(small_house(), practice_duplicates=is_allowed), talk, tmp_path / "data")
