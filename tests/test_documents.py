@@ -32,6 +32,15 @@ def test_every_link_leads_somewhere(document: Path) -> None:
         assert not anchor or anchor in _anchors(path), target
 
 
+@pytest.mark.parametrize("document", ["README.md", "CHANGELOG.md"])
+def test_the_bot_of_the_readme_has_as_many_lines_as_is_said(document: str) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    count = sum(1 for line in program.splitlines() if line)
+    words = ("six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    said = re.findall(rf"bot (?:has|in) ({'|'.join(words)}) lines", (ROOT / document).read_text("utf-8"))
+    assert said == [words[count - 6]]
+
+
 def test_the_navigation_of_the_site_leaves_no_page_out() -> None:
     listed = re.findall(r"^ +- .*: ([\w.-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
