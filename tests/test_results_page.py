@@ -1,10 +1,17 @@
-"""What `docs/results.md` shows of intervals is what was simulated."""
+"""What `docs/results.md` shows of intervals and `docs/faq.md` of deals is what was simulated and measured."""
 
 from __future__ import annotations
 
+import math
+
+import pytest
+
+from logs.estimation import interval_half_width, score_bounds
+from protocol import find_game
 from tests.scripts import script
 
 SIMULATION = script("results/intervals.py")
+DEALS = script("results/deals.py")
 
 
 def test_the_page_shows_what_was_simulated() -> None:
@@ -16,3 +23,20 @@ def test_the_guaranteed_interval_holds() -> None:
     rows = SIMULATION.stored()
     assert {row.players for row in rows} == {"2", "3", "10"}
     assert all(float(row.guaranteed) >= 0.94 for row in rows if row.guaranteed)
+
+
+def test_the_page_shows_the_deals_that_the_intervals_take() -> None:
+    text = DEALS.PAGE.read_text("utf-8")
+    assert DEALS.with_table(text, DEALS.stored()) == text
+    assert [one[:3] for one in DEALS.stored()] == list(DEALS.MATCHES)
+
+
+def test_an_interval_takes_the_deals_in_the_table() -> None:
+    """An interval of as many scores as the table says is as narrow as the column says."""
+    for one in DEALS.stored():
+        for width in DEALS.WIDTHS_MBB:
+            deals = DEALS.deals_for(one.game, one.sd, width)
+            error = one.sd / math.sqrt(deals)
+            lowest, highest = score_bounds(find_game(one.game)[1])
+            half_width = interval_half_width(error, max(-lowest, highest) / deals)
+            assert half_width == pytest.approx(width, rel=0.01) or (half_width < width and deals == 1000)

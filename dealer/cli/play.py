@@ -9,7 +9,7 @@ import typer
 from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal
 from dealer.cli.options import RunOptions, takes_options
-from dealer.cli.running import run_new
+from dealer.cli.running import merged, run_new
 from dealer.run.settings import Command
 
 
@@ -32,6 +32,14 @@ def play(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="With --watch, print the address only, and open no browser.")
     ] = False,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Print how many deals --stop is likely to need: and how long that takes, from a pilot of 1,000 deals "
+            "or 30 seconds whose files are not kept.",
+        ),
+    ] = False,
     options: RunOptions,
 ) -> None:
     """Play a match between bots: which one won, and how sure that is.
@@ -42,6 +50,11 @@ def play(
     game, bots = split_words(words or [])
     settings = options.settings | ({} if game is None else {"games": [game]}) | ({"bots": bots} if bots else {})
     terminal = context.ensure_object(Terminal)
+    if plan:
+        from dealer.cli.pilot import show_plan
+
+        asked = merged(Command.PLAY, settings, options.config)
+        show_plan(terminal, asked, is_silent=options.quiet, as_json=options.as_json)
     if not watch:
         run_new(terminal, Command.PLAY, settings, options)
         return

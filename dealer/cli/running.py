@@ -54,7 +54,7 @@ def run_new(
     check_writable(options.junit)
     if scheduler is not None and options.workers is not None:
         abort("--workers counts matches on this machine, and a cluster has workers of its own: leave one out")
-    asked = _merged(command, settings, options.config)
+    asked = merged(command, settings, options.config)
     # Connect before creating the folder.
     with _cluster(scheduler) as cluster:
         run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
@@ -70,7 +70,7 @@ def _cluster(scheduler: str | None) -> Iterator[Workers | None]:
         yield workers
 
 
-def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunSettings:
+def merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunSettings:
     """The user's defaults, the settings of the file and those of the command line; later ones take precedence."""
     data: dict[str, Any] = {}
     if path is not None:

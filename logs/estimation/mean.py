@@ -187,6 +187,7 @@ FEWEST_UNITS: Final = 100
 BETS: Final = tuple(4.0**power for power in range(-6, 5))
 """The bets of `AnyTimeMean`, as parts of the range of scores. For a standard deviation of 0.003 to 0.5 of the range and
 100 to 100,000 units, twice as many bets change no width by more than 5 %."""
+_NARROWEST: Final = 1e-6
 _SLACK: Final = 1e-9
 """Means of equal scores may miss a bound by a rounding, as a part of the range."""
 
@@ -236,6 +237,25 @@ def _half_width(count: int, mean: float, squares: float, bounds: Bounds | None, 
     lowest, highest = bounds
     farther = max(mean - lowest, highest - mean)
     return min(farther, interval_half_width(error, farther / count, tail))
+
+
+def units_for_half_width(half_width: float, sd: float, farther: float) -> int:
+    """The fewest units whose 95 % interval is that narrow; as for `_NARROWEST` for anything narrower.
+
+    Args:
+        sd: the standard deviation of a unit's score.
+        farther: the distance from the mean to the farther bound.
+    """
+    narrow = max(half_width, _NARROWEST)
+    # The sum of a normal and an exponential variable: each point of it is below the sum of their points.
+    low, high = FEWEST_UNITS, FEWEST_UNITS + math.ceil(8 * (Z_95 * sd / narrow) ** 2 + 16 * farther / narrow)
+    while low < high:
+        units = (low + high) // 2
+        if interval_half_width(sd / math.sqrt(units), farther / units) <= narrow:
+            high = units
+        else:
+            low = units + 1
+    return low
 
 
 class RunningMean:

@@ -80,7 +80,7 @@ from typing import NamedTuple, TypeAlias
 
 from engine.errors import quoted
 from logs.errors import StopRuleError
-from logs.estimation.mean import FEWEST_UNITS, Z_95, Bounds, RunningMean
+from logs.estimation.mean import FEWEST_UNITS, Z_95, Bounds, RunningMean, units_for_half_width
 
 MULTIPLES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """The edges that are bet on, in units of HIGH - LOW."""
@@ -487,23 +487,21 @@ class Monitor:
             return self.likely_units(0.0) - self.scores.count
         if self.scores.half_width_95 is None or self.scores.standard_deviation is None:
             return None
-        return max(1, self.likely_units(self.scores.standard_deviation) - self.scores.count)
+        return max(1, self.likely_units(self.scores.standard_deviation, self.scores.mean) - self.scores.count)
 
-    def likely_units(self, sd: float) -> int:
-        """About how many units the rule takes in all, predicted from the expected standard deviation of a score.
+    def likely_units(self, sd: float, mean: float = 0.0) -> int:
+        """About how many units the rule takes in all, predicted from the standard deviation of a score.
 
-        For ``better:`` this is at a true mean of LOW or HIGH, whichever takes longer; halfway between them it takes up
-        to twice as many, outside of them fewer.
+        For ``ci=`` this is exact if the mean and the standard deviation are. For ``better:`` it is at a mean of LOW or
+        HIGH, whichever takes longer; halfway between them it takes up to twice as many, outside of them fewer.
         """
         rule = self.rule
         match rule:
             case FixedHands():
                 return -(-rule.hands // self._hands_per_unit)
             case IntervalWidth():
-                # Of the unseen, about one score at the bound is left where scores vary, 3.7 where they do not.
-                unseen = max(map(abs, self._bounds)) / rule.half_width_mbb
-                normal = (Z_95 * sd / rule.half_width_mbb) ** 2
-                return max(FEWEST_UNITS_OF_WIDTH, math.ceil(max(normal + 2 * unseen, 3.7 * unseen)))
+                farther = max(mean - self._bounds[0], self._bounds[1] - mean)
+                return max(FEWEST_UNITS_OF_WIDTH, units_for_half_width(rule.half_width_mbb, sd, farther))
             case Better():
                 return max(
                     expected_units(
@@ -512,9 +510,9 @@ class Monitor:
                         high=rule.high_mbb,
                         alpha=rule.alpha,
                         beta=rule.beta,
-                        mean=mean,
+                        mean=bound,
                         lowest=self._bounds[0],
                         highest=self._bounds[1],
                     )
-                    for mean in (rule.low_mbb, rule.high_mbb)
+                    for bound in (rule.low_mbb, rule.high_mbb)
                 )

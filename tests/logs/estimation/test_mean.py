@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logs.estimation import FEWEST_UNITS, Z_95, AnyTimeMean, Moments, RunningMean, interval_half_width
+from logs.estimation.mean import units_for_half_width
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2))
@@ -88,6 +89,18 @@ def test_the_half_width_grows_evenly() -> None:
     assert (np.diff(widths) > 0).all()
     assert (np.diff(widths) < 3.7 * np.diff(unseen) + 1e-4).all()
     assert interval_half_width(3.0) == pytest.approx(3 * Z_95)
+
+
+@pytest.mark.parametrize(("half_width", "sd", "farther"), [(230, 1600, 24_000), (20, 0, 24_000), (3, 900, 2_000)])
+def test_the_units_that_an_interval_takes(half_width: float, sd: float, farther: float) -> None:
+    units = units_for_half_width(half_width, sd, farther)
+    widths = [interval_half_width(sd / math.sqrt(count), farther / count) for count in (units - 1, units)]
+    assert widths[1] <= half_width < widths[0]
+
+
+def test_no_interval_takes_more_units_than_one_that_is_narrower_than_any() -> None:
+    assert units_for_half_width(1e-300, 1e5, 1e5) == units_for_half_width(1e-6, 1e5, 1e5) > 10**21
+    assert units_for_half_width(1e9, 1e5, 1e5) == FEWEST_UNITS
 
 
 def test_scores_that_were_all_equal_are_not_certain() -> None:

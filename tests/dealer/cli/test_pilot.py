@@ -1,0 +1,64 @@
+"""``arena play --plan``: a pilot that says how many deals a stop rule is likely to need."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from dealer.run.sentences import rounded_up
+from logs.estimation import IntervalWidth, Monitor, score_bounds
+from protocol import find_game
+from tests.dealer.cli.conftest import Arena
+
+LEDUC = ("play", "leduc", "calling", "random", "--in-process", "--seed", "3", "--plan")
+
+
+def test_a_width_takes_the_deals_that_the_spread_of_the_pilot_says(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here(*LEDUC, "--stop", "ci=20", "--json")
+    planned = json.loads(ran.out)
+    pilot = planned["pilot"]
+    first = pilot["players"][0]
+    assert (ran.code, ran.err, pilot["duplicates"]) == (0, "", 1000)
+    monitor = Monitor(IntervalWidth(20), score_bounds(find_game("leduc")[1]))
+    assert planned["deals"] == monitor.likely_units(first["standard_deviation"], first["mbb_per_game"])
+    assert planned["seconds"] == pytest.approx(planned["deals"] * 2 / pilot["hands_per_second"])
+    assert [*tmp_path.iterdir()] == []
+
+    sentences = arena_here(*LEDUC, "--stop", "ci=20").out.splitlines()
+    assert sentences[0].startswith("A pilot of 1,000 deals took ")
+    about = f"{rounded_up(planned['deals']):,}"
+    assert re.fullmatch(rf"--stop ci=20 is likely to need about {about} deals of leduc: .+\.", sentences[1])
+
+
+def test_a_rule_that_ends_the_pilot_needs_no_more(arena_here: Arena) -> None:
+    planned = json.loads(arena_here(*LEDUC, "--stop", "better:-3000,3000", "--json").out)
+    assert planned["deals"] == planned["pilot"]["duplicates"] < 1000
+
+
+def test_more_deals_than_would_be_played(arena_here: Arena) -> None:
+    out = arena_here(*LEDUC, "--stop", "ci=5", "-n", "2000").out
+    assert "deals of leduc, more than the 2,000 that would be played: " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "sentence"),
+    [
+        ((), 2, "--plan estimates what a stop rule needs: give --stop ci=20 or --stop better:0,30"),
+        (("--stop", "5000"), 2, "--plan estimates what a stop rule needs: give --stop ci=20 or --stop better:0,30"),
+        (("--stop", "ci=20", "-n", "50"), 1, "the pilot has 50 deals, fewer than 100: too few for an estimate"),
+    ],
+)
+def test_what_cannot_be_planned(arena_here: Arena, options: tuple[str, ...], code: int, sentence: str) -> None:
+    ran = arena_here(*LEDUC, *options)
+    assert (ran.code, ran.sentence) == (code, sentence)
+
+
+def test_a_pilot_that_fails_says_why(arena: Arena, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("raise SystemExit(3)")
+    ran = arena("play", "leduc", "python3 bad.py", "random", "--stop", "ci=20", "--plan")
+    assert (ran.code, ran.out) == (1, "")
+    assert "exit code 3" in ran.sentence
+    assert not (tmp_path / "runs").exists()
