@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import typer
 from rich.text import Text
@@ -23,6 +25,7 @@ from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import AnyResult, Run, new_play, new_tournament
 from dealer.match.sentences import stray_sentence
+from dealer.run.bot_code import interrupting_bot_code
 from dealer.run.contest import Watch
 from dealer.run.crosstable import crosstable_rows, crosstable_title, ranking_rows
 from dealer.run.ending import Outcome
@@ -128,7 +131,9 @@ def play_and_show(
 
 async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
     on_stop(run.interrupt)
-    return await run.play(line.show, watch, cluster)
+    is_here = run.plan.settings.in_process
+    with interrupting_bot_code(partial(line.give_up, run.resume_command)) if is_here else contextlib.nullcontext():
+        return await run.play(line.show, watch, cluster)
 
 
 class RunLine(LiveLine):
@@ -167,6 +172,12 @@ class RunLine(LiveLine):
             )
         self._versions_shown |= progress.other_versions
         self(status_line(progress, self.width))
+
+    def give_up(self, resume_command: str) -> NoReturn:
+        """End the process where a bot of it cannot be interrupted."""
+        self.__exit__(None, None, None)
+        self._terminal.note(f"A bot does not stop when it is interrupted. Resume with: {resume_command}")
+        os._exit(EXIT_INTERRUPTED)
 
 
 class _Part(NamedTuple):

@@ -12,8 +12,7 @@ Differences from a match over TCP, because nothing stands between the dealer and
 
 - An illegal answer is not replaced by the nearest legal one: it ends the bot's part, as it ends a bot's program over
   TCP, and so does any exception of the bot's own code (`FaultKind.CRASH`).
-- A bot cannot be interrupted. Its answers are timed on the same clocks, and an answer beyond the limits is a timeout
-  once it has come.
+- The clocks interrupt no bot. Answers are timed as over TCP, and one beyond the limits is a timeout once it has come.
 - A bot object that has failed is not replaced: under `FaultPolicy.RESTART` as under `FaultPolicy.FORFEIT` its seat
   checks or folds from there on.
 - There are no lines: watchers that want them are refused, and `MatchSetup.max_idle_lines_per_hand` bounds nothing.
@@ -131,9 +130,10 @@ class InProcessMatch:
     def close(self) -> None:
         """Notify the bots of the end, as the end of the connection does over TCP; the watchers get no event.
 
-        Nothing to do for a match that is over.
+        Nothing to do for a match that is over, or whose `play` was broken off in the middle of a hand.
         """
-        self._keep_tracebacks(self._bots.end_match())
+        if self.phase is not Phase.PLAYING:
+            self._keep_tracebacks(self._bots.end_match())
 
     # ---- one hand
 

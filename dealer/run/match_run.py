@@ -28,7 +28,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot
@@ -42,6 +42,7 @@ from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
 from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import NO_EARLIER_HANDS, Loss, MatchSetup, Phase
+from dealer.run.bot_code import bot_code
 from dealer.run.ending import Wait
 from dealer.run.record import MatchFiles, RecordPlan, open_match_files
 from dealer.run.resume import RecoveredMatch
@@ -287,6 +288,12 @@ _LONGEST_S = 0.05
 """How long hands are played before other tasks of the loop, such as the live line or an interrupt, have their turn."""
 
 
+async def _until_cancelled() -> NoReturn:
+    """Wait for the interrupt of the run, after that of the code of a bot."""
+    while True:
+        await asyncio.Event().wait()
+
+
 class LocalRun(MatchRun):
     """A match inside this process."""
 
@@ -295,30 +302,38 @@ class LocalRun(MatchRun):
         self._learners: list[LearningBot] = []
 
     async def _play_until(self, hands: int) -> Cause | None:
+        if self._match is None:
+            with bot_code():
+                self._match = self._open()
         match = self._match
         if match is None:
-            match = self._match = self._open()
+            await _until_cancelled()
         at_a_time = 1
         while match.hands_played < hands and match.failure is None:
             began_s = time.monotonic()
-            match.play(min(hands, match.hands_played + at_a_time))
+            with bot_code():
+                match.play(min(hands, match.hands_played + at_a_time))
+            if match.phase is Phase.PLAYING:
+                await _until_cancelled()
             took_s = time.monotonic() - began_s
             at_a_time = at_a_time * 2 if took_s < _LONGEST_S / 2 else max(1, int(at_a_time * _LONGEST_S / took_s))
             await asyncio.sleep(0)
         self._keep_tracebacks(match)
         if match.failure is None and match.hands_played >= self.plan.setup.hands:
-            match.finish()
+            self._finish()
         return match.failure
 
     def _finish(self) -> Cause | None:
         if self._match is None:
             return None
-        self._match.finish()
+        with bot_code():
+            self._match.finish()
         return self._match.failure
 
     async def _close(self) -> None:
-        if self._match is not None:
-            self._match.close()
+        with bot_code():
+            if self._match is not None:
+                self._match.close()
         for bot in self._learners:
             bot.end_training()
 

@@ -1,0 +1,82 @@
+"""Bots of this process: interrupt one whose code does not return.
+
+While the code of a bot runs in this process, nothing else does: the event loop cannot deliver an interrupt of the run.
+`interrupting_bot_code` therefore has SIGINT and SIGTERM raise an exception in the code of a bot that has not returned
+in the meantime, and end the process if the bot catches that. Lines of files are whole after either, as after a kill.
+Code that does not return to Python cannot be interrupted at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Final, NoReturn
+
+_PATIENCE_S: Final = 0.75
+_LAST_PATIENCE_S: Final = 0.25
+"""For code that catches the exception, and for what bots do at the end of their matches."""
+
+
+class _Interrupted(BaseException):
+    """Raised in the code of a bot; not an `Exception`, which would be the bot's failure."""
+
+
+class _Section:
+    """A call of the code of bots."""
+
+    def __init__(self) -> None:
+        self.began_s = time.monotonic()
+        self.is_interrupted = False
+
+
+_section: _Section | None = None
+
+
+@contextlib.contextmanager
+def bot_code() -> Iterator[None]:
+    """Run code of bots, in the main thread, to its end or to its interruption."""
+    global _section
+    try:
+        _section = _Section()
+        yield
+    except _Interrupted:
+        pass
+    finally:
+        _section = None
+
+
+@contextlib.contextmanager
+def interrupting_bot_code(give_up: Callable[[], NoReturn]) -> Iterator[None]:
+    """Have SIGINT and SIGTERM interrupt the code of bots, besides what the event loop does at them.
+
+    On Windows, where there is no such timer, the second Ctrl-C interrupts it.
+
+    Args:
+        give_up: ends the process when a bot cannot be interrupted.
+    """
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def on_alarm(number: int, frame: object) -> None:
+        section = _section
+        if section is None or time.monotonic() - section.began_s < 0.9 * _LAST_PATIENCE_S:
+            return
+        if section.is_interrupted:
+            give_up()
+        section.is_interrupted = True
+        raise _Interrupted
+
+    def on_stop(number: int, frame: object) -> None:
+        signal.signal(signal.SIGALRM, on_alarm)
+        signal.setitimer(signal.ITIMER_REAL, _PATIENCE_S, _LAST_PATIENCE_S)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # The loop has its own way to learn of a signal, and keeps it.
+        signal.signal(number, on_stop)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)

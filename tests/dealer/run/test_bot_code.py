@@ -1,0 +1,83 @@
+"""Bots of the dealer's process that do not return: Ctrl-C and SIGTERM end the run, which can be resumed."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
+from tests.programs import start
+
+BOT = """
+import os
+import time
+
+from bots import Bot
+from engine import CALL
+
+HOW = os.environ.get("HOW")
+
+
+class Stuck(Bot):
+    count = 0
+
+    def act(self, view):
+        if view.hand_number == 5:
+            self.stay("loop", "sleep", "catch")
+        return CALL
+
+    def match_finished(self):
+        self.stay("loop at the end")
+
+    def stay(self, *here):
+        if HOW not in here:
+            return
+        open("stuck", "w").close()
+        while HOW.startswith("loop"):
+            self.count += 1
+        while HOW == "sleep":
+            time.sleep(1e6)
+        while HOW == "catch":
+            try:
+                while True:
+                    self.count += 1
+            except BaseException:
+                pass
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send to another process")
+@pytest.mark.parametrize(
+    ("how", "number", "text"),
+    [
+        ("loop", signal.SIGINT, "Resume with: arena resume there\n"),
+        ("sleep", signal.SIGTERM, "Resume with: arena resume there\n"),
+        ("loop at the end", signal.SIGINT, "Resume with: arena resume there\n"),
+        ("catch", signal.SIGTERM, "A bot does not stop when it is interrupted. Resume with: arena resume there\n"),
+    ],
+)
+def test_a_bot_that_does_not_return_is_interrupted(tmp_path: Path, how: str, number: int, text: str) -> None:
+    (tmp_path / "bot.py").write_text(BOT)
+    play = ["play", "leduc", "bot.py:Stuck", "calling", "--in-process", "-n", "20", "--seed", "1", "--out"]
+    program = start([*ARENA, *play, "there"], cwd=tmp_path, env=program_env(HOW=how))
+    try:
+        while not (tmp_path / "stuck").exists():
+            assert program.poll() is None, "it has ended before it was stopped"
+            time.sleep(0.01)
+        program.send_signal(number)
+        out, err = program.communicate(timeout=PATIENCE_S)
+    finally:
+        program.kill()
+    assert program.wait() == 130
+    assert (out + err).decode().endswith(text)
+    logs = []
+    for words in (["resume", "there"], [*play, "here"]):
+        program = start([*ARENA, *words], cwd=tmp_path, env=program_env())
+        program.communicate(timeout=PATIENCE_S)
+        assert program.wait() == 0
+        logs.append([(tmp_path / words[-1] / f"match.{match}.log").read_bytes() for match in "ab"])
+    assert logs[0] == logs[1]
