@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from bots.equilibrium.deviations import ChosenAction, Deviations, Situation
-from bots.studies.report import Report, Section, sheet
+from bots.studies.report import Report, Section
 from engine.text import count_of
+from logs.page.table import Column, ColumnKind, sheet
 
 _MOST_NAMED: Final = 20
 
@@ -18,10 +19,14 @@ def deviations_report(found: Deviations) -> Report:
     table = sheet(
         "",
         (
-            ("decision", "position, card, betting"),
-            ("deals", "in which it came up"),
-            ("chips/100", "chips given away per hundred of all hands, against an equilibrium"),
-            ("what it did", "how often; how often an equilibrium does it; the exact cost of doing it once, in chips"),
+            Column("decision", "position, card, betting", ColumnKind.TEXT),
+            Column("deals", "in which it came up", rank=1),
+            Column("chips/100", "chips given away per hundred of all hands, against an equilibrium"),
+            Column(
+                "what it did",
+                "how often; how often an equilibrium does it; the exact cost of doing it once, in chips",
+                ColumnKind.TEXT,
+            ),
         ),
         (
             (one.name, f"{one.deals:,}", _rate(one), "; ".join(map(_in_words, one.choices)))

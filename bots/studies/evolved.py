@@ -39,11 +39,11 @@ from bots.studies.evolved_play import (
     winnings,
     winnings_chart,
 )
-from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict, sheet
+from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
 from bots.workers import Workers
 from logs.estimation import Rate, RunningMean
 from logs.estimation.mean import signed
-from logs.page.table import ABSENT, TableView
+from logs.page.table import ABSENT, Column, TableView, sheet
 from protocol import find_game
 
 _GENE_TRIALS: Final = 50
@@ -474,7 +474,7 @@ def _play(chromosome: str, odds: str, opponent: StudyMatch, seed: int, first: in
 def results_table(results: Sequence[MatchResult]) -> TableView:
     return sheet(
         "Against the built-in bots",
-        ("others", "players", "deals", "hands", "mbb/g", "95 % interval"),
+        ("others", "players", Column("deals", rank=2), Column("hands", rank=1), "mbb/g", "95 % interval"),
         (
             (
                 result.opponent.bot,

@@ -19,11 +19,11 @@ from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from bots.evolved.hand_results import Estimate, HandResults, Preflop, play_hands, ratio, total
 from bots.evolved.runs import Check, FinishedRun, FinishedRuns
 from bots.evolved.training import GENOME, OPPONENTS, DealSet
-from bots.studies.report import Claim, Claims, Line, LineChart, Verdict, printed_figures, sheet
+from bots.studies.report import Claim, Claims, Line, LineChart, Verdict, printed_figures
 from engine import Category
 from engine.cards import STARTING_HANDS
 from logs.estimation.mean import signed
-from logs.page.table import ABSENT, TableView
+from logs.page.table import ABSENT, Column, ColumnKind, TableView, sheet
 from logs.tracker.definitions import classify
 
 _TOO_FEW: Final = "too few deals were played"
@@ -218,7 +218,10 @@ def best_hands(sides: MeasuredPlayer) -> tuple[TableView, Claims]:
         cells.append("" if interval is None else _interval_text(interval, 0))
         rows.append(cells)
     heads = ("times", "won %", "dollars")
-    columns = ("place", "printed", *heads, "training", *heads, "other deals", *heads, "interval")
+    columns: list[str | Column] = ["place"]
+    for whose in ("printed", "training", "other deals"):
+        columns += [Column(whose, kind=ColumnKind.NAME), *(Column(head, rank=1) for head in heads)]
+    columns.append("interval")
     view = sheet(
         "The 20 best starting hands",
         columns,
@@ -581,7 +584,7 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
     ]
     return sheet(
         "Runs side by side",
-        ("run", "settings", *against, ("mean", "over the tables")),
+        ("run", Column("settings", kind=ColumnKind.TEXT, rank=1), *against, Column("mean", "over the tables")),
         rows,
         "Dollars per 1,000 hands against nine others, with rake, on the same unseen deals for all; 95 % intervals over "
         "all deals. Callers and raisers play the charts before the flop and always call or raise after it.",

@@ -22,8 +22,9 @@ from bots.studies.kuhn_sections import (
     rival_sections,
     value_line,
 )
-from bots.studies.report import Claim, Claims, Report, Section, Verdict, printed_figures, sheet
+from bots.studies.report import Claim, Claims, Report, Section, Verdict, printed_figures
 from logs.estimation.mean import signed
+from logs.page.table import Column, ColumnKind, sheet
 
 
 def kuhn_report(found: ExperimentResults) -> Report:
@@ -165,8 +166,7 @@ def _selections(found: ExperimentResults) -> Section:
         verdict, why = range_verdict(figure, values)
         about = f"{selection}, mean fitness against Rational after {generation} generations"
         rows.append(over_runs(about, values, printed=f"{figure:.2f}", verdict=verdict, why=why))
-    table = []
-    charts = []
+    table, charts, generations = [], [], (10, 50, 100, 200, 500)
     for name in FOUR_MODELS:
         runs = {selection: found[f"classic-{name}-1-{selection}"] for selection in _SELECTIONS}
         for selection, results in runs.items():
@@ -174,7 +174,7 @@ def _selections(found: ExperimentResults) -> Section:
                 (
                     name.capitalize(),
                     selection,
-                    *(of_runs(_means_at(results, generation), 3) for generation in (10, 50, 100, 200, 500)),
+                    *(of_runs(_means_at(results, generation), 3) for generation in generations),
                     str(len(results)),
                 )
             )
@@ -186,7 +186,12 @@ def _selections(found: ExperimentResults) -> Section:
             charts.append(
                 generations_chart(f"{what.capitalize()} fitness against {name.capitalize()}, by selection", lines)
             )
-    heads = ("against", "selection", "10", "50", "100", "200", "500", "seeds")
+    heads: tuple[str | Column, ...] = (
+        "against",
+        Column("selection", kind=ColumnKind.NAME),
+        *map(str, generations),
+        Column("seeds", rank=2),
+    )
     view = sheet("Mean fitness by generation", heads, table, RUN_SPREAD, is_grouped=True)
     note = "The interval covers all runs, from the lowest to the highest."
     return Section(
@@ -219,7 +224,14 @@ def _starts_and_crossovers(found: ExperimentResults) -> Section:
             )
         lines = tuple(mean_line(way, [result.mean for result in results]) for way, results in runs.items())
         charts.append(generations_chart(f"Mean fitness against {name.capitalize()}, by start and crossover", lines))
-    heads = ("against", "", "generation 100", "generation 20", "difference at 100", "seeds")
+    heads = (
+        "against",
+        Column("", kind=ColumnKind.NAME),
+        "generation 100",
+        Column("generation 20", rank=1),
+        Column("difference at 100", kind=ColumnKind.TEXT),
+        Column("seeds", rank=2),
+    )
     note = f"{RUN_SPREAD} A difference of less than 2 standard errors is undecided."
     view = sheet("Mean fitness, chips per hand", heads, rows, note)
     sentences = (
@@ -274,7 +286,12 @@ def _listing(found: ExperimentResults) -> Section:
             "the first of the population wins among those at -1 or below",
         ),
     )
-    heads = ("mistake", "corrected", "as listed", "effect")
+    heads = (
+        Column("mistake", kind=ColumnKind.TEXT),
+        Column("corrected", rank=2),
+        "as listed",
+        Column("effect", kind=ColumnKind.TEXT),
+    )
     note = (
         f"Mean fitness after {FIXED} generations against Rational in chips per hand; of the mixed approach, the value "
         f"that the average player of the later half guarantees. {RUN_SPREAD} The seat with wrong payoffs shows these "
@@ -325,8 +342,14 @@ def _exact(found: ExperimentResults) -> Section:
                 str(len(results)),
             )
         )
-    heads = ("", "mean", "best", "its value", "seeds")
-    rival_heads = ("co-evolution", "fittest first player", "average first player", "average second player", "seeds")
+    heads = (Column("", kind=ColumnKind.TEXT), "mean", "best", "its value", Column("seeds", rank=2))
+    rival_heads = (
+        Column("co-evolution", kind=ColumnKind.TEXT),
+        "fittest first player",
+        "average first player",
+        "average second player",
+        Column("seeds", rank=2),
+    )
     note = f"No strategy wins more than {possible:.4f} from Rational. {RUN_SPREAD}"
     tables = (
         sheet("Fitness sampled and exact", heads, rows, note),

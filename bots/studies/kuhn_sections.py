@@ -34,15 +34,15 @@ from bots.studies.report import (
     Section,
     Verdict,
     printed_figures,
-    sheet,
     student_point,
 )
-from logs.page.table import TableView
+from logs.page.table import Column, ColumnKind, TableView, sheet
 
 _PRINTED: Final = printed_figures("kuhn")
 _COEVOLVED_GENES: Final = tuple(tuple(_PRINTED["coevolved_genes"][seat]) for seat in "12")
 _MIXED_GENES: Final = tuple(_PRINTED["mixed_genes"])
 
+_POSSIBLE: Final = Column("possible", "exact value of the best response")
 RUN_SPREAD: Final = "± is the standard deviation from run to run."
 _TAIL: Final = 0.00135
 """A printed figure counts as one of ours where it lies as near as 99.7 % of further runs would, both tails aside."""
@@ -256,7 +256,7 @@ def _under_other_rules(others: Sequence[_ModelRuns]) -> TableView:
     for one in others:
         ours = over_runs("", one.records, 3)
         rows.append((one.name, f"{one.printed:.2f}", ours.ours, ours.interval, f"{one.answer.value:.4f}"))
-    heads = ("", "printed", "ours", "interval", ("possible", "exact value of the best response"))
+    heads = (Column("", kind=ColumnKind.TEXT), "printed", "ours", "interval", _POSSIBLE)
     return sheet("The highest fitness under other rules, chips per hand", heads, rows, _OF_SEEDS)
 
 
@@ -275,14 +275,14 @@ def _exact(mine: Sequence[_ModelRuns]) -> TableView:
         for one in mine
     ]
     columns = (
-        ("", ""),
-        ("possible", "exact value of the best response"),
-        ("mean", "fitness of the population in generation 100"),
-        ("best", "the highest fitness of all generations"),
-        ("law", "possible, plus 4.3 standard errors of 1,010 hands"),
-        ("its value", "exact value of the strategy with the highest fitness"),
-        ("95 % at", "the generation that reaches 95 % of the gain of the mean"),
-        ("seeds", ""),
+        Column("", kind=ColumnKind.TEXT),
+        _POSSIBLE,
+        Column("mean", "fitness of the population in generation 100"),
+        Column("best", "the highest fitness of all generations"),
+        Column("law", "possible, plus 4.3 standard errors of 1,010 hands", rank=1),
+        Column("its value", "exact value of the strategy with the highest fitness"),
+        Column("95 % at", "the generation that reaches 95 % of the gain of the mean", rank=1),
+        Column("seeds", rank=2),
     )
     return sheet("The highest possible value, and that of the best strategy", columns, rows, RUN_SPREAD)
 
@@ -314,7 +314,12 @@ def _genes(game: KuhnGame, mine: Sequence[_ModelRuns]) -> TableView:
         "are the means of the last population, averaged over the seeds. In the exact best response, ~ is indifferent "
         "and . is never reached. Reproduced: every gene printed as 0 or 1 is within 0.2 of it."
     )
-    heads = ("", "printed", "ours", "best response", "verdict", "because")
+    heads = (
+        Column("", kind=ColumnKind.TEXT),
+        *(Column(head, kind=ColumnKind.CODE) for head in ("printed", "ours", "best response")),
+        Column("verdict", kind=ColumnKind.NAME),
+        Column("because", kind=ColumnKind.TEXT, rank=2),
+    )
     return sheet("Convergence of the genes", heads, rows, note)
 
 
@@ -598,15 +603,19 @@ def _larger(found: ExperimentResults) -> Section:
             genes.append((f"{variant.value}, {name} player", symbols_of[f"{variant.value}-{seat}"], symbols(means)))
         charts.append(_chart(f"Average fitness in co-evolution, {variant.value}", results[0], value))
     columns = (
-        ("game", ""),
-        ("value", "exact value of the game for the first player"),
-        ("mean", f"the first player's average fitness from generation {_SETTLED} on"),
-        ("second ahead", "generations in which the second player's average is above the first's"),
-        ("exploitability, fittest", "of the fittest first player of the last generation"),
-        ("exploitability, average", "of the average first player of the later half"),
-        ("seeds", ""),
+        "game",
+        Column("value", "exact value of the game for the first player"),
+        Column("mean", f"the first player's average fitness from generation {_SETTLED} on"),
+        Column("second ahead", "generations in which the second player's average is above the first's"),
+        Column("exploitability, fittest", "of the fittest first player of the last generation"),
+        Column("exploitability, average", "of the average first player of the later half"),
+        Column("seeds", rank=2),
     )
-    heads = (("", ""), ("printed", ""), ("ours", "on average over the later half"))
+    heads = (
+        Column("", kind=ColumnKind.TEXT),
+        Column("printed", kind=ColumnKind.CODE),
+        Column("ours", "on average over the later half", ColumnKind.CODE),
+    )
     sentences = (
         "The thesis finds no equilibrium in the larger games, and the second player ahead in general. The second "
         "player is ahead in all of them: their exact values are negative. Populations never settle in the classic "

@@ -38,10 +38,10 @@ from bots.learner.training import (
 from bots.learner.tuning import MeasuredConstants, TuningSettings
 from bots.sdk.bot import option
 from bots.sdk.registry import builtin_names, make_bot
-from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, sheet, student_point
+from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
 from bots.workers import Workers
 from engine import Game
-from logs.page.table import ABSENT, TableView
+from logs.page.table import ABSENT, Column, TableView, sheet
 from protocol import find_game
 
 _STAGES: Final = 6
@@ -356,7 +356,11 @@ def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, game
             cells = fmean(one.cells[name] for one in of_game)
             row += [SeedMean.of(winnings[game, name][:, -1].tolist()).words, f"{cells:,.0f}"]
         rows.append(row)
-    heads = [(name, about) for game in games for name, about in ((game, "mbb/g, frozen"), ("cells", "met, on average"))]
+    heads = [
+        column
+        for game in games
+        for column in (Column(game, "mbb/g, frozen"), Column("cells", "met, on average", rank=2))
+    ]
     charts = [
         LineChart(
             f"Learning curve: {game}",
@@ -455,7 +459,7 @@ def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[
     shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
     table = sheet(
         "Winnings by block, mbb/g",
-        ("hands", "cells", *[name for name, _ in _CURVES]),
+        (Column("hands"), Column("cells", rank=2), *[name for name, _ in _CURVES]),
         (
             (f"{blocks[at].hands:,}", f"{blocks[at].cells:,}", *[curve(blocks[at]).words for _, curve in _CURVES])
             for at in shown
@@ -506,10 +510,10 @@ def tuning_report(
         "Result of the search, mbb/g",
         (
             "constants",
-            ("learners", "measured by the search"),
-            ("best measured", "on the deals of the search"),
-            ("on other deals", "the same constants, with other draws"),
-            ("above the default", "seed by seed"),
+            Column("learners", "measured by the search", rank=2),
+            Column("best measured", "on the deals of the search", rank=1),
+            Column("on other deals", "the same constants, with other draws"),
+            Column("above the default", "seed by seed"),
         ),
         (
             ("default", "", "", SeedMean.of(checks["default"].tolist()).words, ""),
@@ -527,7 +531,7 @@ def tuning_report(
     sets = (Constants(), best.constants)
     constants = sheet(
         "Its constants",
-        ("constant", "range", "default", "evolution"),
+        ("constant", Column("range", rank=2), "default", "evolution"),
         (
             (name, f"{low:g} to {high:g}", *[f"{getattr(one, name):.3g}" for one in sets])
             for name, (low, high) in RANGES.items()

@@ -18,7 +18,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
-from logs.page.table import ABSENT, TableView
+from logs.page.table import ABSENT, Column, ColumnKind, TableView, sheet
 from logs.page.templates import page_template
 
 if TYPE_CHECKING:
@@ -30,19 +30,6 @@ def printed_figures(name: str) -> dict[str, Any]:
     """The printed figures of a publication, from the file ``NAME_printed.json``."""
     found: dict[str, Any] = json.loads(files("bots.studies").joinpath(f"{name}_printed.json").read_text("utf-8"))
     return found
-
-
-def sheet(
-    title: str,
-    heads: Iterable[str | tuple[str, str]],
-    rows: Iterable[Iterable[str]],
-    note: str = "",
-    *,
-    is_grouped: bool = False,
-) -> TableView:
-    """A table; a head that needs one comes with the sentence that explains it."""
-    columns = tuple((head, "") if isinstance(head, str) else head for head in heads)
-    return TableView(title, columns, tuple(map(tuple, rows)), note, is_grouped=is_grouped)
 
 
 def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
@@ -161,18 +148,20 @@ class Claims:
     @property
     def view(self) -> TableView:
         """As a table; columns that would be empty are left out."""
-        heads = (("", ""), ("printed", "the published figure"), ("ours", ""), ("interval", ""), ("verdict", ""))
+        columns = (
+            Column("", kind=ColumnKind.TEXT),
+            Column("printed", "the published figure"),
+            "ours",
+            Column("interval", rank=1),
+            Column("verdict", kind=ColumnKind.NAME),
+            Column("because", kind=ColumnKind.TEXT, rank=2),
+        )
         rows = [
             (row.quantity, row.printed or ABSENT, row.ours, row.interval, row.verdict.value, row.why)
             for row in self.rows
         ]
-        kept = [at for at in range(6) if at < 3 or any(row[at] for row in rows)]
-        return TableView(
-            self.title,
-            tuple((*heads, ("because", ""))[at] for at in kept),
-            tuple(tuple(row[at] for at in kept) for row in rows),
-            self.note,
-        )
+        view = sheet(self.title, columns, rows, self.note)
+        return view.with_columns(at for at in range(len(columns)) if at < 3 or any(row[at] for row in rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

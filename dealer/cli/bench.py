@@ -15,6 +15,7 @@ from dealer.cli.options import Json
 from dealer.cli.streams import EXIT_FAILED
 from dealer.run.sentences import three_digits
 from engine.errors import quoted
+from logs.page.table import Column, ColumnKind, sheet
 
 if TYPE_CHECKING:
     from dealer.bench import Row
@@ -96,13 +97,19 @@ def show_rows(terminal: Terminal, rows: Sequence[Row], *, as_json: bool) -> None
 
 
 def _show_group(terminal: Terminal, group: str, rows: Sequence[Row]) -> None:
-    head = ["who", f"median {rows[0].unit}", "lowest", "highest", "ours/theirs"]
+    columns: list[str | Column] = [
+        "who",
+        f"median {rows[0].unit}",
+        Column("lowest", rank=2),
+        Column("highest", rank=2),
+        Column("ours/theirs", rank=1),
+    ]
     has_times = any(row.user_us is not None for row in rows)
     has_notes = any(row.note for row in rows)
     if has_times:
-        head += ["user µs", "system µs", "others busy"]
+        columns += [Column(title, rank=4) for title in ("user µs", "system µs", "others busy")]
     if has_notes:
-        head.append("note")
+        columns.append(Column("note", kind=ColumnKind.TEXT, rank=3))
     cells = []
     for row in rows:
         cell = [row.who, *map(three_digits, (row.rate_median, row.rate_low, row.rate_high))]
@@ -113,4 +120,4 @@ def _show_group(terminal: Terminal, group: str, rows: Sequence[Row]) -> None:
         if has_notes:
             cell.append(row.note)
         cells.append(cell)
-    terminal.table(head, cells, title=group, texts=(len(head) - 1,) if has_notes else ())
+    terminal.table(sheet(group, columns, cells))

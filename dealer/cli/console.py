@@ -8,8 +8,8 @@ A command takes the `Terminal` from its context and hands it on; nothing prints 
 A command that cannot continue calls `abort`, or lets an error of one of our packages or of the system through:
 `dealer.cli.commands` prints it and ends the process.
 
-A table is printed with its columns side by side where they fit the window, otherwise as a block of lines for each row;
-nothing is cut or broken inside a word or a number.
+Paragraphs, which tables are, too, have one blank line between them, and neither the first nor the last line is blank.
+In a window sentences and tables fit its width; in a pipe or a file each sentence and row is one line.
 """
 
 from __future__ import annotations
@@ -20,28 +20,23 @@ import logging
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel
-from rich import box
-from rich.cells import cell_len
 from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from dealer.cli.streams import EXIT_USAGE
+from dealer.cli.tables import table_lines
 from dealer.errors import CommandError
 from logs.page.table import TableView
 from logs.whole_file import write_whole
 
 _Result = TypeVar("_Result")
 _WIDTH_OF_FILES = 400
-"""In files and pipes, tables need not fit a window."""
-_LONGEST_WORDS = 40
-"""A cell of more characters is a sentence."""
+"""Drawings in files and pipes need not fit a window."""
 
 
 class Terminal:
@@ -52,32 +47,44 @@ class Terminal:
         width = None if sys.stdout.isatty() else _WIDTH_OF_FILES
         self.out = Console(highlight=False, soft_wrap=True, width=width)
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._takes_blank = self._is_blank_due = False
 
-    def table(
-        self, head: Sequence[str], rows: Sequence[Sequence[str | Text]], *, widest: int | None = None, **layout: Any
-    ) -> None:
-        """Print a table that fits the window, and `widest` characters; see `table_view`."""
-        width = self.out.width if widest is None else min(self.out.width, widest)
-        view = table_view(head, rows, width, **layout)
-        if self.out.is_terminal:
-            self.out.print(view, soft_wrap=False, width=width)
-            return
-        with self.out.capture() as printed:
-            self.out.print(view, soft_wrap=False, width=width)
-        for line in printed.get().splitlines():
-            self.print(line.rstrip())
+    def table(self, view: TableView, *, paint: Callable[[str], Text] = Text) -> None:
+        """Print a table as a paragraph; `paint` makes its cells coloured texts."""
+        self.blank()
+        if view.title:
+            self.heading(view.title)
+        width = self.out.width if self.out.is_terminal else None
+        for line in table_lines(view, width, is_ascii=self.out.options.ascii_only, paint=paint):
+            self.draw(line)
+        if view.note:
+            self.print(_between_words(view.note, self.out), style="dim")
+        self.blank()
 
-    def view(self, view: TableView) -> None:
-        """Print a table that pages show as well; its long cells are sentences."""
-        columns = range(len(view.columns))
-        words = [at for at in columns if view.is_words(at)]
-        texts = [at for at in columns[1:] if any(len(row[at]) > _LONGEST_WORDS for row in view.rows)]
-        head = [name for name, _ in view.columns]
-        self.table(head, view.rows, title=view.title or None, caption=view.note, left=words, texts=texts)
+    def heading(self, text: str) -> None:
+        """Print the title of what comes next, as the beginning of a paragraph."""
+        self.blank()
+        self.print(_between_words(text, self.out), style="bold")
+        self._takes_blank = False
 
-    def print(self, text: str = "", *, style: str | None = None, end: str = "\n") -> None:
+    def blank(self) -> None:
+        """Separate what was printed from what will be by one blank line."""
+        self._is_blank_due = self._takes_blank
+
+    def draw(self, drawing: RenderableType, **layout: Any) -> None:
+        """Print something that is laid out for the window."""
+        self._begin_line()
+        self.out.print(drawing, **layout)
+
+    def print(self, text: str, *, style: str | None = None, end: str = "\n") -> None:
         """Print a line of a result, exactly as it is."""
+        self._begin_line()
         self.out.print(text, markup=False, soft_wrap=True, style=style, end=end)
+
+    def _begin_line(self) -> None:
+        if self._is_blank_due:
+            self.out.print()
+        self._takes_blank, self._is_blank_due = True, False
 
     def json(self, value: BaseModel | dict[str, Any] | list[Any], *, indent: int | None = 2) -> None:
         """Print a result as JSON; on one line where `indent` is None."""
@@ -192,68 +199,3 @@ def write_file(path: Path, text: str) -> None:
         write_whole(path, text)
     except OSError as error:
         abort(f"cannot write {path}: {error.strerror}")
-
-
-_GAP = 3
-"""Characters between two cells."""
-_FEWEST_OF_TEXT = 20
-"""The least width of a column of sentences."""
-
-
-def table_view(
-    head: Sequence[str],
-    rows: Sequence[Sequence[str | Text]],
-    width: int,
-    *,
-    title: str | None = None,
-    caption: str | None = None,
-    left: Collection[int] = (0,),
-    texts: Collection[int] = (),
-) -> RenderableType:
-    """Rows and columns as a table, or as a block of lines for each row where a table does not fit.
-
-    Args:
-        left: the columns that are not aligned to the right.
-        texts: the columns of sentences, which may be wrapped between words.
-    """
-    natural = [max(cell_len(str(row[at])) for row in (head, *rows)) for at in range(len(head))]
-    least = [min(size, _FEWEST_OF_TEXT) if at in texts else size for at, size in enumerate(natural)]
-    if sum(least) + _GAP * len(head) + 1 > width:
-        return _blocks(head, rows, title, caption, width)
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", caption=caption)
-    for at, name in enumerate(head):
-        is_left = at in left or at in texts
-        table.add_column(Text(name), justify="left" if is_left else "right", no_wrap=at not in texts)
-    for row in rows:
-        table.add_row(*map(_text, row))
-    return table
-
-
-def _blocks(
-    head: Sequence[str], rows: Sequence[Sequence[str | Text]], title: str | None, caption: str | None, width: int
-) -> RenderableType:
-    """Each row as a block: its first cell, then a line for each other cell that is not empty."""
-    grid = Table.grid()
-    if title is not None:
-        grid.add_row(Text(title, style="bold"))
-    for first, *cells in rows:
-        shown = [(name, cell) for name, cell in zip(head[1:], cells, strict=True) if cell]
-        label = max((cell_len(name) for name, _ in shown), default=0)
-        longest = max((cell_len(word) for _, cell in shown for word in str(cell).split()), default=0)
-        block = Table.grid(padding=(0, 2, 0, 0))
-        for name, cell in shown:
-            if label + longest + 4 <= width:
-                block.add_row(Text(name, style="dim"), _text(cell))
-            else:
-                block.add_row(Text.assemble(f"{name}\n  ", _text(cell)))
-        # A number needs the name of its column.
-        heading = f"{head[0]} {first}" if str(first).isdigit() else str(first)
-        grid.add_row(Text(heading, style="bold"))
-        grid.add_row(Padding(block, (0, 0, 1, 2)))
-    if caption is not None:
-        grid.add_row(Text(caption, style="dim"))
-    return grid
-
-
-def _text(cell: str | Text) -> Text:
-    return Text(cell) if isinstance(cell, str) else cell

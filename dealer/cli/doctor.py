@@ -110,7 +110,7 @@ def doctor(
 
     terminal = context.ensure_object(Terminal)
     if options.lists:
-        terminal.table(*list_table(SITUATIONS), texts=(1,), widest=_WIDTH)
+        terminal.table(list_table(SITUATIONS))
         return
     check_writable(options.junit)
     if bot is None:
@@ -186,11 +186,11 @@ def _show(terminal: Terminal, report: DoctorReport, options: DoctorOptions) -> N
         terminal.json(report)
         return
     if not options.quiet:
-        terminal.table(*situations_table(report), texts=(5,), widest=_WIDTH)
+        terminal.table(situations_table(report))
         for finding in report.findings:
             width = min(terminal.out.width, _WIDTH)
-            terminal.out.print(finding_view(finding, width), soft_wrap=False, width=width)
-            terminal.print()
+            terminal.draw(finding_view(finding, width), soft_wrap=False, width=width)
+            terminal.blank()
     terminal.sentence(report.sentence)
 
 

@@ -18,6 +18,7 @@ from engine.cards import RANKS, format_cards, holdings_of
 from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MOST_PLAYERS, Chances, Holding, chances
 from engine.errors import quoted
 from engine.text import count_of
+from logs.page.table import Column, sheet
 
 _UNKNOWN = ("random", "??")
 _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
@@ -137,22 +138,19 @@ def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], f
         return styles.cards_text(cards) if terminal.out.is_terminal else format_cards(cards)
 
     if board:
-        terminal.out.print(styles.coloured(f"board: {shown(board)}"))
-    head = ["player", "win %", "tie %", "equity %"]
-    rows = [
-        [
+        terminal.draw(styles.coloured(f"board: {shown(board)}"))
+    plus_minus = "+/-" if styles.is_ascii else "±"
+    rows = (
+        (
             shown(holdings[0]) if len(holdings) == 1 else name,
             f"{100 * one.win:.3f}",
             f"{100 * one.tie:.3f}",
-            f"{100 * one.equity:.3f}" + ("" if found.is_exact else f" ± {100 * one.standard_error:.3f}"),
-        ]
+            f"{100 * one.equity:.3f}" + ("" if found.is_exact else f" {plus_minus} {100 * one.standard_error:.3f}"),
+        )
         for (name, holdings), one in zip(fields, found.players, strict=True)
-    ]
-    widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
-    for number, row in enumerate((head, *rows)):
-        cells = [row[0].ljust(widths[0]), *[cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]]
-        line = styles.coloured("  ".join(cells))
-        terminal.out.print(line, style="bold" if number == 0 else None)
+    )
+    columns = ("player", Column("win %", rank=1), Column("tie %", rank=2), "equity %")
+    terminal.table(sheet("", columns, rows), paint=styles.coloured)
     if found.is_exact:
         terminal.print(f"exact: all {count_of(found.showdowns, 'showdown')} counted")
     else:

@@ -21,6 +21,7 @@ from dealer.cli.evolve_learner import learner
 from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from engine.text import count_of
+from logs.page.table import Column, ColumnKind, sheet
 
 app = typer.Typer(
     cls=ArenaGroup,
@@ -155,20 +156,26 @@ def progress_line(progress: EvolutionProgress) -> str:
 
 
 def _report(terminal: Terminal, runs: list[Run]) -> None:
-    terminal.table(
-        ["run", "generations", "best", "mean", "best trainer", "genes used", "ended because"],
-        [
-            [
-                run.name,
-                f"{run.last.number:,}",
-                f"{run.last.best:+,.0f}",
-                f"{run.last.mean:+,.0f}",
-                f"{run.last.best_opponent or 0:+,.0f}",
-                f"{run.last.used_share:.0%}",
-                run.reason.value,
-            ]
-            for run in runs
-        ],
-        left=(0, 6),
+    columns = (
+        "run",
+        Column("generations", rank=1),
+        "best",
+        Column("mean", rank=2),
+        Column("best trainer", rank=3),
+        Column("genes used", rank=4),
+        Column("ended because", kind=ColumnKind.TEXT),
     )
+    rows = (
+        (
+            run.name,
+            f"{run.last.number:,}",
+            f"{run.last.best:+,.0f}",
+            f"{run.last.mean:+,.0f}",
+            f"{run.last.best_opponent or 0:+,.0f}",
+            f"{run.last.used_share:.0%}",
+            run.reason.value,
+        )
+        for run in runs
+    )
+    terminal.table(sheet("", columns, rows))
     terminal.print(f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands")

@@ -7,6 +7,7 @@ import typer
 from dealer.cli.console import Terminal
 from engine import Game
 from engine.game import DEFAULT_STACK
+from logs.page.table import Column, ColumnKind, sheet
 from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
 
@@ -17,8 +18,13 @@ def games(context: typer.Context) -> None:
     for name in shipped_games():
         game = find_game(name)[1]
         rows.append([short_name(name), str(game.num_players), _betting(game), name])
-    head = ["game", "players", "betting", "full name"]
-    context.ensure_object(Terminal).table(head, rows, left=(0, 2, 3), texts=(2,))
+    columns = (
+        "game",
+        Column("players", rank=1),
+        Column("betting", kind=ColumnKind.TEXT),
+        Column("full name", kind=ColumnKind.NAME, rank=2),
+    )
+    context.ensure_object(Terminal).table(sheet("", columns, rows))
 
 
 def _betting(game: Game) -> str:

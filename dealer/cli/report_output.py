@@ -41,7 +41,7 @@ def show_report(
 
 
 def _print_report(terminal: Terminal, report: Report) -> None:
-    terminal.print(report.title, style="bold")
+    terminal.heading(report.title)
     for sentence in report.sentences:
         terminal.sentence(sentence)
     if report.facts:
@@ -49,11 +49,8 @@ def _print_report(terminal: Terminal, report: Report) -> None:
     for section in report.sections:
         if not section.sentences and not section.tables:
             continue
-        terminal.print()
-        terminal.print(section.title, style="bold")
+        terminal.heading(section.title)
         for sentence in section.sentences:
             terminal.sentence(sentence)
         for view in section.tables:
-            terminal.view(replace(view, title="" if view.title == section.title else view.title, note=""))
-            if view.note:
-                terminal.sentence(view.note)
+            terminal.table(replace(view, title="" if view.title == section.title else view.title))

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import typer
-from rich.text import Text
 
 from bots.workers import Workers, cluster_workers
 from dealer.cli.console import Terminal, abort, check_writable, on_stop, write_file
@@ -27,7 +26,7 @@ from dealer.library import AnyResult, Run, new_play, new_tournament
 from dealer.match.sentences import stray_sentence
 from dealer.run.bot_code import interrupting_bot_code
 from dealer.run.contest import Watch
-from dealer.run.crosstable import crosstable_rows, crosstable_title, ranking_rows
+from dealer.run.crosstable import crosstable, rankings
 from dealer.run.ending import Outcome
 from dealer.run.gate import junit_report
 from dealer.run.plan import ContestPlan
@@ -39,6 +38,7 @@ from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
 from logs.estimation.mean import signed
+from logs.page.table import Column, ColumnKind, Tone, sheet
 from protocol.game_definition import short_name
 
 Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
@@ -259,10 +259,21 @@ def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool, verb
 def _show_players(terminal: Terminal, result: ContestResult) -> None:
     interval = "± 95 %, any time" if result.interval is Interval.ANY_TIME else "± 95 %"
     unknown = "training" if result.interval is Interval.NONE else "too few"
-    rows: list[list[str | Text]] = [
-        [
-            Text(player.name, _style(player)),
-            Text("-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1), _style(player)),
+    columns = (
+        Column("player", kind=ColumnKind.NAME, is_toned=True),
+        Column("mbb/g", is_toned=True),
+        interval,
+        Column("SE", rank=6),
+        Column("chips", rank=2),
+        Column("hands", rank=3),
+        Column("faults", rank=1),
+        Column("median", rank=5),
+        Column("99 %", rank=4),
+    )
+    rows = (
+        (
+            player.name,
+            "-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1),
             unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
             _error(player.standard_error),
             f"{player.chips:+,.10g}",
@@ -270,10 +281,10 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
             _faults(player),
             _time(player.median_us),
             _time(player.p99_us),
-        ]
+        )
         for player in result.players
-    ]
-    terminal.table(["player", "mbb/g", interval, "SE", "chips", "hands", "faults", "median", "99 %"], rows)
+    )
+    terminal.table(sheet("", columns, rows, tones=tuple(map(_tone, result.players))))
     corrected = [
         [
             player.name,
@@ -285,15 +296,15 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
         if player.corrected_mbb_per_game is not None
     ]
     if corrected:
-        terminal.table(["without luck", "mbb/g", interval, "SE"], corrected)
+        terminal.table(sheet("", ("without luck", "mbb/g", interval, Column("SE", rank=6)), corrected))
 
 
-def _style(player: PlayerResult) -> str:
-    """Green for a player whose win rate is above 0 beyond its interval, red for one below."""
+def _tone(player: PlayerResult) -> Tone:
+    """Good for a player whose win rate is above 0 beyond its interval, bad for one below."""
     rate, half_width = player.mbb_per_game, player.half_width_95
     if rate is None or half_width is None or abs(rate) <= half_width:
-        return ""
-    return "bold green" if rate > 0 else "red"
+        return Tone.PLAIN
+    return Tone.GOOD if rate > 0 else Tone.BAD
 
 
 def _error(error: float | None) -> str:
@@ -333,11 +344,9 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
         for standings in result.standings:
             if not standings.total_bankroll:
                 continue
-            terminal.print(f"\n{short_name(standings.game)}", style="bold")
-            first, *rows = crosstable_rows(standings)
-            terminal.table(first, rows, title=crosstable_title(standings))
-            first, *rows = ranking_rows(standings)
-            terminal.table(first, rows, left=(1, 3))
+            terminal.heading(short_name(standings.game))
+            terminal.table(crosstable(standings))
+            terminal.table(rankings(standings))
             _show_entrants(
                 terminal, standings, [contest for contest in result.contests if contest.game == standings.game]
             )
@@ -367,4 +376,11 @@ def _show_entrants(terminal: Terminal, standings: GameStandings, contests: Seque
         faults = sum(sum(player.faults.values()) for _, player in played)
         speed = three_digits(hands / thinking_s) if thinking_s else "-"
         rows.append([rank.player, f"{len(played):,}", f"{hands:,}", f"{faults:,}", speed])
-    terminal.table(["bot", "contests", "hands", "faults", "hands/s of its own time"], rows)
+    columns = (
+        "bot",
+        Column("contests", rank=6),
+        Column("hands", rank=5),
+        Column("faults", rank=3),
+        Column("hands/s of its own time", rank=4),
+    )
+    terminal.table(sheet("", columns, rows))

@@ -15,6 +15,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.run.listing import FOLDER, listed_run, newest_runs
 from engine.text import count_of, shown
+from logs.page.table import Column, ColumnKind, sheet
 
 _SHOWN: Final = 20
 _LAST: Final = re.compile(r"last(?:-(\d{1,6}))?")
@@ -59,6 +60,12 @@ def runs(
         listed = listed_run(run)
         began = time.strftime("%Y-%m-%d %H:%M", time.localtime(listed.began_s))
         rows.append([shown(run.name), began, listed.games, listed.words])
-    terminal.table(["run", "began", "game", "result"], rows, left=(0, 1, 2), texts=(3,))
+    columns = (
+        "run",
+        Column("began", kind=ColumnKind.NAME, rank=2),
+        Column("game", kind=ColumnKind.NAME, rank=1),
+        Column("result", kind=ColumnKind.TEXT),
+    )
+    terminal.table(sheet("", columns, rows))
     if len(chosen) < len(found):
         terminal.sentence(f"{len(found) - len(chosen):,} older runs are not listed: --all lists every run.")

@@ -18,6 +18,7 @@ from dealer.cli.progress import showing_progress
 from dealer.cli.solve_small import Algorithm, check_picture, write_picture
 from dealer.cli.streams import EXIT_FAILED
 from engine.cards import RANKS
+from logs.page.table import Column, ColumnKind, sheet
 
 if TYPE_CHECKING:
     from bots.lp_mc.preflop import Chart, Lines
@@ -159,25 +160,28 @@ def _show(terminal: Terminal, result: Mapping[str, Any], views: Sequence[Chart])
         terminal.sentence(f"Value for the small blind: {value:+.12f} chips per hand.")
     terminal.sentence(exploitability_in_words(result["exploitability"]))
     for view in views:
-        terminal.print()
-        terminal.out.print(chart_view(view, terminal.out), soft_wrap=False)
+        terminal.blank()
+        terminal.draw(chart_view(view, terminal.out), soft_wrap=False)
         for line in _mixed(view):
             terminal.sentence(line)
-    terminal.print()
+    terminal.blank()
     terminal.sentence(_LEGEND)
-    terminal.print()
-    columns = ["seat", "after", "fold", "call", "raise", "mixed", "never there"]
+    columns = (
+        "seat",
+        Column("after", kind=ColumnKind.NAME),
+        *("fold", "call", "raise"),
+        Column("mixed", rank=1),
+        Column("never there", rank=2),
+    )
     rows = [
         [row["seat"], row["betting"] or "nothing", *map(str, list(row.values())[2:])] for row in result["decisions"]
     ]
-    terminal.table(columns, rows, title="Hands that always do the same, by decision", left=(0, 1))
+    terminal.table(sheet("Hands that always do the same, by decision", columns, rows))
     balances = result["small_bets_per_hand"]
     opponents = next(iter(balances.values()))
-    terminal.table(
-        ["opponent", *balances],
-        [[name, *(f"{of[name]:+.4f}" for of in balances.values())] for name in opponents],
-        title="Small bets per hand against simple players, mean of both seats",
-    )
+    title = "Small bets per hand against simple players, mean of both seats"
+    rows = [[name, *(f"{of[name]:+.4f}" for of in balances.values())] for name in opponents]
+    terminal.table(sheet(title, ("opponent", *balances), rows))
 
 
 def _mixed(view: Chart) -> list[str]:

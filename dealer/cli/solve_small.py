@@ -21,6 +21,7 @@ from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import Json, takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from logs.page.table import Column, ColumnKind, sheet
 
 if TYPE_CHECKING:
     from bots.solving.equilibria import Convergence, Reached
@@ -245,20 +246,22 @@ def _show(terminal: Terminal, title: str, result: dict[str, Any], which: KuhnGam
 def _show_convergence(terminal: Terminal, result: dict[str, Any]) -> None:
     """Iterations and the exploitability they reached, with bars of the same length for each power of ten."""
     powers = [math.log10(max(step["exploitability"], _FLOOR)) for step in result["convergence"]]
-    terminal.table(
-        ["iterations", "exploitability", "value, first player", f"{_BARS_A_POWER} signs: ten times as much"],
-        [
-            [
-                f"{step['iterations']:,}",
-                f"{step['exploitability']:.6g}",
-                f"{step['values'][0]:+.6f}",
-                "#" * (1 + round(_BARS_A_POWER * (power - min(powers)))),
-            ]
-            for step, power in zip(result["convergence"], powers, strict=True)
-        ],
-        title=f"Convergence of {result['algorithm']}, chips per hand",
-        left=(3,),
+    columns = (
+        Column("iterations"),
+        "exploitability",
+        Column("value, first player", rank=1),
+        Column(f"{_BARS_A_POWER} signs: ten times as much", kind=ColumnKind.CODE, rank=2),
     )
+    rows = (
+        (
+            f"{step['iterations']:,}",
+            f"{step['exploitability']:.6g}",
+            f"{step['values'][0]:+.6f}",
+            "#" * (1 + round(_BARS_A_POWER * (power - min(powers)))),
+        )
+        for step, power in zip(result["convergence"], powers, strict=True)
+    )
+    terminal.table(sheet(f"Convergence of {result['algorithm']}, chips per hand", columns, rows))
 
 
 def _show_rows(terminal: Terminal, which: KuhnGame, result: dict[str, Any]) -> None:
@@ -269,7 +272,8 @@ def _show_rows(terminal: Terminal, which: KuhnGame, result: dict[str, Any]) -> N
             for row, question in zip(which.rows, which.questions, strict=True)
             if row in strategy
         ]
-        terminal.table(["probability of yes", *CARDS], rows, title=f"The {seat} player")
+        columns = (Column("probability of yes", kind=ColumnKind.TEXT), *CARDS)
+        terminal.table(sheet(f"The {seat} player", columns, rows))
     if which.variant is Variant.CLASSIC:
         bluffs = result["strategies"][0]["B"]["J"]["yes"]
         near = "come near" if result["algorithm"] != Algorithm.LP.value else "are"
@@ -290,7 +294,13 @@ def _show_states(terminal: Terminal, result: dict[str, Any]) -> None:
                 continue
             rows += [[seat, betting or "nothing", held, _mixture(chances)] for held, chances in states.items()]
     title = "The first betting round" if left_out else "All decisions"
-    terminal.table(["player", "after", "holding", "plays"], rows, title=title, left=(0, 1, 2, 3))
+    columns = (
+        "player",
+        Column("after", kind=ColumnKind.NAME),
+        Column("holding", kind=ColumnKind.NAME),
+        Column("plays", kind=ColumnKind.TEXT),
+    )
+    terminal.table(sheet(title, columns, rows))
     if left_out:
         terminal.sentence(f"{left_out} more information sets come later: --json prints them, --out writes them.")
 

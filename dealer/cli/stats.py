@@ -22,6 +22,7 @@ from dealer.run.folder import RESULT_NAME
 from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
 from engine import Game
 from engine.text import count_of
+from logs.page.table import Column, ColumnKind, sheet
 from logs.tracker.definitions import STATISTICS
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def stats(
         return
     views = statistics_tables(statistics)
     for view in views if full else views[:1]:
-        terminal.view(view)
+        terminal.table(view)
     more = "" if full else "; --full adds positions, streets and hands"
     terminal.note(f"arena stats --help defines the statistics{more}.")
 
@@ -127,7 +128,14 @@ def stats(
 # ---- estimators
 
 
-_HEAD = ("player", "estimator", "mbb/g", "± 95 % over", "worth raw hands", "times")
+_COLUMNS = (
+    "player",
+    Column("estimator", kind=ColumnKind.NAME),
+    "mbb/g",
+    Column("± 95 % over", rank=3),
+    Column("worth raw hands", rank=2),
+    Column("times", rank=1),
+)
 _NOTE = (
     "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."
 )
@@ -233,7 +241,7 @@ def _show(terminal: Terminal, found: GameEstimates) -> None:
         for player in shown
         for at, estimate in enumerate(player.estimates)
     ]
-    terminal.table(_HEAD, rows, title=found.game, caption=_NOTE, left=(0, 1))
+    terminal.table(sheet(found.game, _COLUMNS, rows, _NOTE))
     if len(shown) < len(found.players):
         terminal.note(f"{found.players[1].player}: the same with the other sign")
     for player in shown:

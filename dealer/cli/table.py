@@ -113,7 +113,7 @@ def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoRetu
     """Let the person play a run, print the result, and end the command."""
     _end_if_finished(terminal, run)
     table_session = sit_down(terminal.out, run, face)
-    terminal.print()
+    terminal.print("")
     _end(
         terminal,
         run,

@@ -21,6 +21,7 @@ from dealer.doctor.situations import HANDSHAKE, ExaminationSetup, Situation
 from dealer.run.gate import Case, Suite, junit_text
 from engine import Action, ActionKind
 from engine.text import count_of
+from logs.page.table import Column, ColumnKind, TableView, Tone, sheet
 
 SCHEMA_VERSION: Final = 1
 _MOST_LINE_CHARACTERS: Final = 8192
@@ -219,30 +220,36 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
 
 
 _STYLES: Final = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+_TONES: Final = {
+    SituationState.OK: Tone.GOOD,
+    SituationState.FAULTS: Tone.BAD,
+}
+"""Of situations that were tried to their end; all others are faint."""
 _LABEL_WIDTH: Final = 12
 _LEAST_WIDTH: Final = 20
 _DOTS: Final = "..."
 _MOST_NAMES: Final = 4
 
 
-def situations_table(report: DoctorReport) -> tuple[Sequence[str], Sequence[Sequence[str | Text]]]:
-    """Names of columns, and the rows."""
-    rows: list[Sequence[str | Text]] = []
+def situations_table(report: DoctorReport) -> TableView:
+    rows = []
     for row in report.situations:
-        counts = [str(count) if row.hands else "" for count in (row.hands, row.folds, row.calls, row.raises)]
-        rows.append([row.name, *counts, _result(row, report.findings)])
-    return ("situation", "hands", "folds", "calls", "raises", "result"), rows
+        numbers = [str(count) if row.hands else "" for count in (row.hands, row.folds, row.calls, row.raises)]
+        rows.append([row.name, *numbers, _result(row, report.findings)])
+    tones = tuple(_TONES.get(row.result, Tone.FAINT) for row in report.situations)
+    columns = (
+        Column("situation", kind=ColumnKind.NAME),
+        *(Column(name, rank=1) for name in ("hands", "folds", "calls", "raises")),
+        Column("result", kind=ColumnKind.TEXT, is_toned=True),
+    )
+    return sheet("", columns, rows, tones=tones)
 
 
-def _result(row: SituationReport, findings: Sequence[Finding]) -> Text:
-    if row.result is SituationState.OK:
-        return Text("ok", style="green")
+def _result(row: SituationReport, findings: Sequence[Finding]) -> str:
     if row.result is SituationState.FAULTS:
-        found = [(one.kind, _STYLES[one.severity]) for one in findings if row.name in one.situations]
-        return Text(", ").join([Text(kind, style=style) for kind, style in found])
+        return ", ".join(one.kind for one in findings if row.name in one.situations)
     # Many situations share one reason for not being tried: the closing sentence gives it.
-    is_shown = row.result is SituationState.NOT_IN_GAME
-    return Text(f"{row.result.value}: {row.reason}" if is_shown else row.result.value, style="dim")
+    return f"{row.result.value}: {row.reason}" if row.result is SituationState.NOT_IN_GAME else row.result.value
 
 
 def finding_view(finding: Finding, width: int) -> RenderableType:
@@ -276,10 +283,13 @@ def _unwrapped(text: str) -> Text:
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
-def list_table(situations: Sequence[Situation]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """Names of columns, and the rows."""
-    rows = [[one.name, one.what, "yes" if one.needs_connection else ""] for one in situations]
-    return ("situation", "what happens", "own connection"), rows
+def list_table(situations: Sequence[Situation]) -> TableView:
+    columns = (
+        "situation",
+        Column("description", kind=ColumnKind.TEXT),
+        Column("own connection", kind=ColumnKind.NAME, rank=1),
+    )
+    return sheet("", columns, ((one.name, one.what, "yes" if one.needs_connection else "") for one in situations))
 
 
 class MarkedLine(NamedTuple):

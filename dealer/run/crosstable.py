@@ -6,10 +6,10 @@ import csv
 import enum
 import io
 import re
-from collections.abc import Sequence
 
 from dealer.run.results import CrosstableCell, GameStandings, Rank
 from logs.estimation.mean import signed
+from logs.page.table import Column, ColumnKind, TableView, sheet
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
@@ -23,24 +23,20 @@ class TableFormat(enum.StrEnum):
     LATEX = "latex"
 
 
-def crosstable_title(standings: GameStandings) -> str:
-    """What the cells of a crosstable are."""
-    without_luck = ", without the luck of the cards" if standings.corrected_mbb_per_game else ""
-    return f"mbb/g of row against column{without_luck}, ± 95 % (standard error)"
-
-
-def crosstable_rows(standings: GameStandings) -> list[list[str]]:
-    """What the bot of a row won from that of a column and in the mean, in mbb/g; the first row and column are names.
+def crosstable(standings: GameStandings) -> TableView:
+    """Winnings of the bot of a row from that of a column and in the mean, in mbb/g.
 
     Figures are without the luck of the cards where all contests have that.
     """
     order = [rank.player for rank in standings.total_bankroll]
     cells = {(cell.player, cell.opponent): cell for cell in standings.crosstable}
-    rows = [["", *order, "mean"]]
+    rows = []
     for name in order:
         found = [*(cells.get((name, other)) for other in order), standings.mean_of(name)]
         rows.append([name, *("" if cell is None else _cell(*cell.figures) for cell in found)])
-    return rows
+    without_luck = ", without the luck of the cards" if standings.corrected_mbb_per_game else ""
+    title = f"mbb/g of row against column{without_luck}, ± 95 % (standard error)"
+    return sheet(title, ("", *(Column(name, rank=1) for name in order), "mean"), rows)
 
 
 def _cell(mbb: float, half_width: float | None, error: float | None) -> str:
@@ -48,12 +44,22 @@ def _cell(mbb: float, half_width: float | None, error: float | None) -> str:
     return f"{signed(mbb)}{half}{'' if error is None else f' ({error:,.0f})'}"
 
 
-def ranking_rows(standings: GameStandings) -> list[list[str]]:
-    """Both rankings side by side, under a row of headings."""
-    rows = [["place", "total bankroll", "place", "instant run-off"]]
-    for first, second in zip(standings.total_bankroll, standings.instant_runoff, strict=True):
-        rows.append([str(first.place), _named(first), str(second.place), _named(second)])
-    return rows
+def rankings(standings: GameStandings) -> TableView:
+    """Both rankings side by side."""
+    columns = (
+        Column("place"),
+        Column("total bankroll", kind=ColumnKind.NAME),
+        Column("place", rank=1),
+        Column("instant run-off", kind=ColumnKind.NAME),
+    )
+    return sheet(
+        "",
+        columns,
+        (
+            (str(first.place), _named(first), str(second.place), _named(second))
+            for first, second in zip(standings.total_bankroll, standings.instant_runoff, strict=True)
+        ),
+    )
 
 
 def _named(rank: Rank) -> str:
@@ -65,8 +71,7 @@ def standings_text(standings: GameStandings, form: TableFormat) -> str:
     if form is TableFormat.CSV:
         return _csv(standings)
     write = _markdown if form is TableFormat.MARKDOWN else _latex
-    cells, ranks = crosstable_rows(standings), ranking_rows(standings)
-    return write(cells, "l" + "r" * (len(cells[0]) - 1)) + "\n" + write(ranks, "rlrl")
+    return write(crosstable(standings)) + "\n" + write(rankings(standings))
 
 
 def _csv(standings: GameStandings) -> str:
@@ -82,16 +87,21 @@ def _csv(standings: GameStandings) -> str:
     return text.getvalue()
 
 
-def _markdown(rows: Sequence[Sequence[str]], alignment: str) -> str:
-    marks = [{"l": "---", "r": "---:"}[letter] for letter in alignment]
-    escaped = [[cell.replace("|", r"\|") for cell in row] for row in rows]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (escaped[0], marks, *escaped[1:]))
+def _markdown(table: TableView) -> str:
+    marks = ["---:" if column.is_right else "---" for column in table.columns]
+    head, *rows = [[cell.replace("|", r"\|") for cell in row] for row in _with_head(table)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, marks, *rows))
 
 
-def _latex(rows: Sequence[Sequence[str]], alignment: str) -> str:
-    lines = [" & ".join(map(_latex_cell, row)) + r" \\" for row in rows]
-    inner = "\n".join([lines[0], r"\hline", *lines[1:]])
+def _latex(table: TableView) -> str:
+    alignment = "".join("r" if column.is_right else "l" for column in table.columns)
+    head, *lines = [" & ".join(map(_latex_cell, row)) + r" \\" for row in _with_head(table)]
+    inner = "\n".join([head, r"\hline", *lines])
     return f"\\begin{{tabular}}{{{alignment}}}\n{inner}\n\\end{{tabular}}\n"
+
+
+def _with_head(table: TableView) -> list[tuple[str, ...]]:
+    return [tuple(column.title for column in table.columns), *table.rows]
 
 
 def _latex_cell(cell: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.text import count_of
-from logs.page.table import TableView
+from logs.page.table import Column, ColumnKind, TableView, sheet
 
 if TYPE_CHECKING:
     from logs.leaks import Cell, Divergence, Leaks
@@ -134,15 +134,19 @@ def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str 
         what = f"{len(small)} with too few {unit} to ask"
         rows.append((what, f"{sum(one.deals for one in small):,}", f"{chips:+,.1f}", "", ""))
     columns = (
-        ("where they parted", "the decision in which the two did different things with the same cards"),
-        (unit, "in which they parted there"),
-        ("chips/100", "chips per hundred of all hands, against what the other player made of the same cards"),
-        ("", "a leak: the whole interval lies below 0"),
-        ("dearest", "what the player did, what the other did, and chips per hundred hands"),
+        Column("decision", "in which the two did different things with the same cards", ColumnKind.TEXT),
+        Column(unit, "in which they parted there", rank=2),
+        Column("chips/100", "chips per hundred of all hands, against what the other player made of the same cards"),
+        Column("", "a leak: the whole interval lies below 0", ColumnKind.NAME),
+        Column(
+            "largest loss",
+            "what the player did, what the other did, and chips per hundred hands",
+            ColumnKind.TEXT,
+            rank=1,
+        ),
     )
-    kept = [at for at in range(5) if at != 3 or any(row[3] for row in rows)]
-    return TableView(
-        title, tuple(columns[at] for at in kept), tuple(tuple(row[at] for at in kept) for row in rows), note
+    return sheet(title, columns, rows, note).with_columns(
+        at for at in range(5) if at != 3 or any(row[3] for row in rows)
     )
 
 
@@ -169,12 +173,17 @@ def worst_table(found: Leaks, sources: Sequence[Path], title: str = "") -> Table
         chips = f"{divergence.chips:+,.10g}", f"{divergence.others_chips:+,.10g}"
         rows.append((divergence_in_words(divergence), *chips, command_for(paths, divergence.hand_number, sources)))
     columns = (
-        ("cards and decision", ""),
-        (found.player, "what it made of the cards, in chips"),
-        ("other", "what the other player made of the same cards"),
-        ("to see both hands", "`arena replay` with the same words shows them in the browser"),
+        Column("cards and decision", kind=ColumnKind.TEXT),
+        Column(found.player, "what it made of the cards, in chips"),
+        Column("other", "what the other player made of the same cards", rank=2),
+        Column(
+            "to see both hands",
+            "`arena replay` shows them in the browser",
+            ColumnKind.CODE,
+            rank=1,
+        ),
     )
-    return TableView(title, columns, tuple(rows))
+    return sheet(title, columns, rows)
 
 
 def command_for(paths: tuple[str, ...], number: int, sources: Sequence[Path]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dealer.run.results import ContestResult, PlayerResult, TournamentResult
 from dealer.run.sentences import three_digits
-from logs.page.table import TableView
+from logs.page.table import Column, ColumnKind, TableView, sheet
 from logs.report import ReportData, report_data
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
@@ -76,18 +76,18 @@ def _faults(contests: list[ContestResult], order: list[str]) -> list[TableView]:
             rows.append((player.name, *([" · ".join(against)] if has_many else []), *_player_cells(player)))
     places = {name: place for place, name in enumerate(order)}
     rows.sort(key=lambda row: places.get(row[0], len(places)))
-    columns = [
-        ("bot", ""),
-        *([("against", "")] if has_many else []),
-        ("faults", "what it did wrong, all kinds"),
-        ("restarts", "how often its process was started again, or, for tcp, its client awaited again"),
-        ("actions", "answers given"),
-        ("median", "median time of an answer"),
-        ("99 %", "the time that 99 % of the answers did not exceed"),
-        ("in all", "time its answers took"),
-        ("first fault", ""),
+    columns: list[str | Column] = [
+        "bot",
+        *([Column("against", kind=ColumnKind.NAME)] if has_many else []),
+        Column("faults", "what it did wrong, all kinds", ColumnKind.TEXT),
+        Column("restarts", "how often its process was started again, or, for tcp, its client awaited again"),
+        Column("actions", "answers given"),
+        Column("median", "median time of an answer"),
+        Column("99 %", "the time that 99 % of the answers did not exceed"),
+        Column("in all", "time its answers took"),
+        Column("first fault", kind=ColumnKind.TEXT),
     ]
-    return [TableView("Faults and thinking times", tuple(columns), tuple(rows))]
+    return [sheet("Faults and thinking times", columns, rows)]
 
 
 def _player_cells(player: PlayerResult) -> tuple[str, ...]:

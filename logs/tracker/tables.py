@@ -6,12 +6,11 @@ All of them go by the one list of definitions (`logs.tracker.definitions.STATIST
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from engine.text import shown
 from logs.estimation.mean import signed
-from logs.page.table import ABSENT, TableView
+from logs.page.table import ABSENT, Column, ColumnKind, TableView, sheet
 from logs.pokerstars.names import screen_names
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
 from logs.tracker.statistics import (
@@ -27,7 +26,6 @@ from logs.tracker.statistics import (
 )
 
 Cell: TypeAlias = str | int | float | None
-_Heads: TypeAlias = tuple[tuple[str, str], ...]
 
 _IN_POSITION: Final = (
     "hands",
@@ -166,29 +164,33 @@ def _overview(bots: Sequence[BotStatistics]) -> TableView:
         strict=True,
     )
     meanings = tuple(statistic.definition for statistic in kept)
-    return TableView("Statistics", _plain("", *(shown(bot.name) for bot in bots)), tuple(turned), meanings=meanings)
+    return sheet("Statistics", ("", *(shown(bot.name) for bot in bots)), turned, meanings=meanings)
 
 
 def _styles(bots: Sequence[BotStatistics]) -> TableView:
-    styles = tuple(
+    styles = (
         (shown(bot.name), bot.style.name or ABSENT, bot.style.explanation) for bot in bots if bot.style is not None
     )
-    columns = (*_plain("bot"), ("style", STATISTIC_OF_KEY["style"].definition), *_plain("because"))
-    return TableView("Style of play", columns, styles)
+    style = Column("style", STATISTIC_OF_KEY["style"].definition, ColumnKind.NAME)
+    return sheet("Style of play", ("bot", style, Column("because", kind=ColumnKind.TEXT, rank=3)), styles)
 
 
 def _positions(bots: Sequence[BotStatistics]) -> TableView:
-    positions = tuple(
+    positions = (
         (shown(bot.name), play.position, *_texts(play, _IN_POSITION)) for bot in bots for play in bot.positions
     )
-    return _pruned(
-        TableView("By position", (*_plain("bot", "position"), *_explained(_IN_POSITION)), positions, is_grouped=True)
-    )
+    columns = (Column("bot", kind=ColumnKind.NAME), Column("position", kind=ColumnKind.NAME), *_explained(_IN_POSITION))
+    return _pruned(sheet("By position", columns, positions, is_grouped=True))
 
 
 def _streets(bots: Sequence[BotStatistics]) -> TableView:
-    heads = _plain("bot", "street", "seen") + _plain("folds", "checks", "calls", "bets", "raises")
-    streets = tuple(
+    columns: tuple[str | Column, ...] = (
+        "bot",
+        Column("street", kind=ColumnKind.NAME),
+        *("seen", "folds", "checks", "calls", "bets", "raises"),
+        *_explained(("aggression_factor", "aggression_frequency")),
+    )
+    streets = (
         (
             shown(bot.name),
             street.street,
@@ -200,32 +202,36 @@ def _streets(bots: Sequence[BotStatistics]) -> TableView:
         for bot in bots
         for street in bot.streets
     )
-    heads += _explained(("aggression_factor", "aggression_frequency"))
-    return _pruned(TableView("By street", heads, streets, is_grouped=True))
+    return _pruned(sheet("By street", columns, streets, is_grouped=True))
 
 
 def _starting_hands(bots: Sequence[BotStatistics]) -> TableView:
-    heads = [head for bot in bots for head in (shown(bot.name), "dealt", "net")]
+    columns = [
+        column
+        for bot in bots
+        for column in (Column(shown(bot.name), kind=ColumnKind.NAME), Column("dealt", rank=3), "net")
+    ]
     places = []
     for place in range(max((len(bot.best_starting_hands) for bot in bots), default=0)):
         row = [str(place + 1)]
         for bot in bots:
             best = bot.best_starting_hands[place : place + 1]
             row += [best[0].hand, f"{best[0].hands:,}", signed(best[0].net_chips)] if best else ["", "", ""]
-        places.append(tuple(row))
-    return TableView("Most profitable starting hands", _plain("place", *heads), tuple(places), is_open=False)
+        places.append(row)
+    return sheet("Most profitable starting hands", ("place", *columns), places, is_open=False)
 
 
 def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
     columns = (
-        *_plain("bot", "hand at the end"),
-        ("showdowns", "showdowns with it"),
-        ("won", "showdowns in which it won part of the pot"),
-        ("net", "chips from these showdowns"),
-        ("rivers", "hands in which the bot held it on the river, shown or not"),
-        ("net of all", "chips from these hands"),
+        "bot",
+        Column("hand at the end", kind=ColumnKind.NAME),
+        Column("showdowns", "showdowns with it"),
+        Column("won", "showdowns in which it won part of the pot", rank=1),
+        Column("net", "chips from these showdowns"),
+        Column("rivers", "hands in which the bot held it on the river, shown or not", rank=3),
+        Column("net of all", "chips from these hands", rank=2),
     )
-    finals = tuple(
+    finals = (
         (
             shown(bot.name),
             final.category,
@@ -238,21 +244,24 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
         for bot in bots
         for final in bot.final_hands
     )
-    return TableView("Hands at the end", columns, finals, is_open=False, is_grouped=True)
+    return sheet("Hands at the end", columns, finals, is_open=False, is_grouped=True)
 
 
 def _tracker_names(bots: Sequence[BotStatistics]) -> TableView:
-    names = tuple((shown(bot.name), name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
+    names = ((shown(bot.name), name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
     note = "PokerStars histories have names of at most twelve letters; equal names at a table get numbers."
-    return TableView("Names in trackers", _plain("bot", "in PokerStars histories"), names, note)
+    return sheet("Names in trackers", ("bot", Column("in PokerStars histories", kind=ColumnKind.NAME)), names, note)
 
 
-def _plain(*heads: str) -> _Heads:
-    return tuple((head, "") for head in heads)
-
-
-def _explained(keys: Iterable[str]) -> _Heads:
-    return tuple((STATISTIC_OF_KEY[key].short, STATISTIC_OF_KEY[key].definition) for key in keys)
+def _explained(keys: Iterable[str]) -> tuple[Column, ...]:
+    return tuple(
+        Column(
+            STATISTIC_OF_KEY[key].short,
+            STATISTIC_OF_KEY[key].definition,
+            rank=0 if key in ("hands", "mbb_per_game") else 1,
+        )
+        for key in keys
+    )
 
 
 def _texts(play: PlayStatistics, keys: Iterable[str]) -> list[str]:
@@ -262,6 +271,4 @@ def _texts(play: PlayStatistics, keys: Iterable[str]) -> list[str]:
 
 
 def _pruned(view: TableView) -> TableView:
-    kept = [column for column in range(len(view.columns)) if any(row[column] != ABSENT for row in view.rows)]
-    columns = tuple(view.columns[column] for column in kept)
-    return replace(view, columns=columns, rows=tuple(tuple(row[column] for column in kept) for row in view.rows))
+    return view.with_columns(at for at in range(len(view.columns)) if any(row[at] != ABSENT for row in view.rows))

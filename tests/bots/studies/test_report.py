@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict, sheet
-from logs.page.table import TableView
+from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
+from logs.page.table import sheet
 
 LINE = Line(name="won", xs=(0.0, 1.0), ys=(2.0, -3.0), low=(1.0, -4.0), high=(3.0, -2.0))
 CLAIMS = Claims(
@@ -30,7 +30,7 @@ REPORT = Report(
                 LineChart("Winnings", "hands", "dollars", (LINE,), "A note."),
                 CLAIMS,
                 BarChart("Against", "mbb/g", (Bar("random", 5.0, 4.0, 6.0),)),
-                TableView("More", (("", ""), ("a", "")), (("x", "1"),)),
+                sheet("More", ("", "a"), (("x", "1"),)),
             ),
         ),
     ),
@@ -51,7 +51,7 @@ def test_a_section_tells_its_tables_from_its_charts() -> None:
 
 def test_comparisons_leave_out_columns_that_would_be_empty() -> None:
     view = CLAIMS.view
-    assert [head for head, _ in view.columns] == ["", "printed", "ours", "interval", "verdict"]
+    assert [column.title for column in view.columns] == ["", "printed", "ours", "interval", "verdict"]
     assert view.rows[0] == ("VPIP", "21.91 %", "21.5 %", "± 0.3", "reproduced")
     assert view.rows[1] == ("genes", "-", "32 %", "", "not printed")
     assert view.note == "Of one run."
@@ -95,8 +95,6 @@ def test_a_figure_that_chance_could_have_made_is_undecided(ours: float, room: fl
     assert Verdict.within(10.0, ours, room) is verdict
 
 
-def test_a_line_and_a_table_of_plain_values() -> None:
+def test_a_line_of_plain_values() -> None:
     assert Line.of("won", range(2), [2, -3], [1, 1]) == LINE
     assert Line.of("won", (0, 1), (2, -3)) == Line(name="won", xs=(0.0, 1.0), ys=(2.0, -3.0))
-    view = sheet("More", ("", ("a", "explained")), ([text, "1"] for text in "xy"))
-    assert view == TableView("More", (("", ""), ("a", "explained")), (("x", "1"), ("y", "1")))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from dealer.cli import commands_for
 from dealer.cli.app import application
+from dealer.cli.console import Terminal
 from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, enter_program_env, program_env
 from tests.programs import start
 
@@ -33,6 +36,17 @@ class Ran(NamedTuple):
 
 
 Arena = Callable[..., Ran]
+
+
+def window(width: int, *, is_terminal: bool = True) -> tuple[Terminal, io.StringIO]:
+    """A terminal whose window is so wide, without colours, and what it shows on both streams."""
+    shown = io.StringIO()
+    terminal = Terminal()
+    terminal.out, terminal.err = (
+        Console(file=shown, width=width, force_terminal=is_terminal, color_system=None, highlight=False, soft_wrap=True)
+        for _ in range(2)
+    )
+    return terminal, shown
 
 
 @pytest.fixture

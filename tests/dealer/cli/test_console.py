@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from dealer.cli.console import Terminal
-from tests.dealer.cli.conftest import Arena
+from tests.dealer.cli.conftest import Arena, window
 
 SENTENCE = "Files of this run are in runs/20260101-120000-a-bot-with-a-very-long-name-vs-another, as ever."
 
 
-def _terminal(width: int, *, is_terminal: bool) -> tuple[Terminal, io.StringIO]:
-    out = io.StringIO()
-    terminal = Terminal()
-    terminal.out = Console(
-        file=out, width=width, highlight=False, force_terminal=is_terminal, color_system=None, soft_wrap=True
-    )
-    terminal.err = Console(
-        file=out, width=width, highlight=False, force_terminal=is_terminal, color_system=None, soft_wrap=True
-    )
-    return terminal, out
-
-
 def test_sentences_end_their_lines_between_words_in_a_window() -> None:
-    terminal, out = _terminal(40, is_terminal=True)
+    terminal, out = window(40)
     terminal.sentence(SENTENCE)
     terminal.note(SENTENCE)
     lines = out.getvalue().splitlines()
@@ -37,7 +22,7 @@ def test_sentences_end_their_lines_between_words_in_a_window() -> None:
 
 
 def test_an_error_is_wrapped_with_its_beginning_and_quotations_are_not() -> None:
-    terminal, out = _terminal(40, is_terminal=True)
+    terminal, out = window(40)
     terminal.error(f"{'word ' * 8}end\n    a line that somebody else wrote and that stays as it is")
     first, *_, last = out.getvalue().splitlines()
     assert first.endswith("arena: word word word word word word")
@@ -45,7 +30,7 @@ def test_an_error_is_wrapped_with_its_beginning_and_quotations_are_not() -> None
 
 
 def test_elsewhere_a_sentence_is_a_line() -> None:
-    terminal, out = _terminal(40, is_terminal=False)
+    terminal, out = window(40, is_terminal=False)
     terminal.sentence(SENTENCE)
     terminal.note(SENTENCE)
     assert out.getvalue() == f"{SENTENCE}\n" * 2

@@ -21,9 +21,12 @@ from tests.dealer.helpers import ROOT
 
 FLOP = """\
 board: 2h7dTc
-player   win %  tie %  equity %
-AhKd    53.540  1.077    54.078
-random  45.384  1.077    45.922
+
+  player   win %  tie %  equity %
+  ───────────────────────────────
+  AhKd    53.540  1.077    54.078
+  random  45.384  1.077    45.922
+
 exact: all 1,070,190 showdowns counted
 """
 
@@ -78,8 +81,8 @@ def test_drawn_chances_name_their_seed_and_error(arena_here: Arena) -> None:
     assert lines[-1] == "2,000 showdowns drawn with seed 7; ± is one standard error"
     expected = chances([[parse_cards("AhKd")], ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTc"), trials=2000, seed=7)
     us = expected.players[0]
-    assert lines[2].split()[-3:] == [f"{100 * us.equity:.3f}", "±", f"{100 * us.standard_error:.3f}"]
-    assert len(lines) == 6
+    assert lines[4].split()[-3:] == [f"{100 * us.equity:.3f}", "±", f"{100 * us.standard_error:.3f}"]
+    assert len(lines) == 9
 
 
 REFUSED = [

@@ -104,7 +104,7 @@ def test_a_damaged_result(arena_here: Arena, tmp_path: Path) -> None:
 def test_repeated_runs_have_a_mean_and_a_spread(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("evolve", "kuhn", str(tmp_path), "--repeat", "3", "--seed", "5", *EXACT, "2")
     assert ran.code == 0
-    assert [line.split()[0] for line in ran.out.splitlines()[3:8]] == ["5", "6", "7", "mean", "spread"]
+    assert [line.split()[0] for line in ran.out.splitlines()[2:7]] == ["5", "6", "7", "mean", "spread"]
     assert sorted(path.name for path in tmp_path.glob("seed-*.json")) == [f"seed-{seed}.json" for seed in (5, 6, 7)]
 
 

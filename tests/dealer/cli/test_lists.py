@@ -16,7 +16,7 @@ from tests.dealer.cli.conftest import Arena
 def test_bots_are_listed_with_their_games(arena: Arena) -> None:
     ran = arena("bots")
     assert (ran.code, ran.err) == (0, "")
-    lines = {line.split()[0]: line for line in ran.out.splitlines()[3:] if line}
+    lines = {line.split()[0]: line for line in ran.out.splitlines()[2:] if line}
     assert lines.keys() == set(builtin_names())
     assert lines["mfs"].split(maxsplit=2)[:2] == ["mfs", "hold'em"]
     assert lines["lp"].split()[:2] == ["lp", "limit"]

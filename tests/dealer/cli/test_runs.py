@@ -32,9 +32,9 @@ def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> N
     (tmp_path / "runs" / "strange").mkdir()
     (tmp_path / "runs" / "strange" / "run.toml").write_text("game = 5\nbots = 3")
     os.utime(tmp_path / "runs" / "strange" / "run.toml", (0, 0))
-    lines = [line.split(maxsplit=3) for line in arena_here("runs").out.splitlines()[3:] if line]
+    lines = [line.split(maxsplit=3) for line in arena_here("runs").out.splitlines()[2:] if line]
     assert [line[0] for line in lines] == ["new", "old", "half", "strange", "broken"]
-    assert lines[0][3].startswith("kuhn    ")
+    assert lines[0][3].startswith("kuhn   ")
     assert lines[0][3].endswith("after 6 deals of kuhn in 2 seatings each.")
     assert lines[2][3].endswith("calling, mfs: ended before it could write a result")
     assert "strange/run.toml: " in lines[3][3]

@@ -1,55 +1,163 @@
-"""Tables in windows of any width."""
+"""Tables in windows of any width: always rows below a head, with the most important columns that fit."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Collection
-
 import pytest
-from rich.console import Console
 
-from dealer.cli.console import table_view
+from dealer.cli.running import show_contest
+from dealer.cli.tables import table_lines
+from dealer.run.results import ContestResult
+from logs.page.table import Column, ColumnKind, TableView, Tone, sheet
+from tests.dealer.cli.conftest import window
+from tests.dealer.results_of import contest, player
 
-HEAD = ["player", "mbb/g", "what it does", "faults"]
-ROWS = [
-    ["raising", "+1,234,567.8", "raises whenever it may and calls otherwise", "12 malformed reply, restarted once"],
-    ["a-bot-with-quite-a-long-name", "-1,234,567.8", "plays", "0"],
-]
-
-
-def _lines(width: int, texts: Collection[int] = (2,)) -> list[str]:
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False)
-    console.print(table_view(HEAD, ROWS, width, title="A title", caption="a caption", texts=texts))
-    return [line.rstrip() for line in out.getvalue().splitlines()]
-
-
-@pytest.mark.parametrize("width", [*range(30, 130), 400])
-@pytest.mark.parametrize("texts", [(), (2,)])
-def test_no_word_or_number_is_broken_and_nothing_is_lost(width: int, texts: Collection[int]) -> None:
-    lines = _lines(width, texts)
-    assert max(map(len, lines)) <= width
-    words = " ".join(lines).split()
-    for text in (*HEAD[1:], *(cell for row in ROWS for cell in row), "A title", "a caption"):
-        for word in text.split():
-            assert word in words
+TABLE = sheet(
+    "",
+    (
+        "player",
+        "mbb/g",
+        Column("SE", rank=3),
+        Column("what it does", kind=ColumnKind.TEXT, rank=1),
+        Column("faults", rank=2),
+    ),
+    (
+        ("raising", "+1,234,567.8", "88.1", "raises whenever it may and calls otherwise", "12"),
+        ("a-bot-with-quite-a-long-name", "-1,234,567.8", "88.1", "plays", "0"),
+    ),
+)
 
 
-def test_side_by_side_where_there_is_room_and_in_blocks_elsewhere() -> None:
-    assert any("raising" in line and "+1,234,567.8" in line for line in _lines(120))
-    blocks = _lines(60)
-    assert "raising" in blocks
-    assert any(line.split() == ["mbb/g", "+1,234,567.8"] for line in blocks)
+def _lines(width: int | None, view: TableView = TABLE) -> list[str]:
+    return [line.plain for line in table_lines(view, width)]
 
 
-def test_a_block_that_begins_with_a_number_says_of_what() -> None:
-    out = io.StringIO()
-    Console(file=out, width=20).print(table_view(["place", "bot"], [["1", "a-bot-with-a-long-name"]], 20))
-    assert out.getvalue().splitlines()[0].strip() == "place 1"
+@pytest.mark.parametrize("width", [*range(34, 130), None])
+def test_no_line_is_wider_than_the_window_and_no_number_is_broken(width: int | None) -> None:
+    lines = _lines(width)
+    assert width is None or max(map(len, lines)) <= width
+    shown = " ".join(lines).split()
+    for at, column in enumerate(TABLE.columns):
+        if column.title in shown and column.kind is ColumnKind.NUMBER:
+            assert {row[at] for row in TABLE.rows} <= set(shown)
+        if column.title.split()[-1] in shown and column.kind is ColumnKind.TEXT:
+            assert {word for row in TABLE.rows for word in row[at].split()} <= set(shown)
+
+
+@pytest.mark.parametrize(
+    ("width", "head"),
+    [
+        (None, "player mbb/g SE what it does faults"),
+        (84, "player mbb/g SE what it does faults"),
+        (83, "player mbb/g what it does faults"),
+        (78, "player mbb/g what it does faults"),
+        (77, "player mbb/g what it does"),
+        (70, "player mbb/g what it does"),
+        (69, "player mbb/g"),
+        (34, "player mbb/g"),
+    ],
+)
+def test_the_least_important_columns_are_left_out_first(width: int | None, head: str) -> None:
+    lines = _lines(width)
+    assert lines[0].split() == head.split()
+    left_out = sum(title not in lines[0] for title in ("SE", "what it does", "faults"))
+    notes = [line.strip() for line in lines if "wider window" in line]
+    assert notes == ([] if not left_out else [f"{left_out} more column{'s' * (left_out > 1)} in a wider window"])
+
+
+def test_of_equal_columns_the_rightmost_goes_first() -> None:
+    view = sheet("", ("a", Column("bbbb", rank=3), Column("cccc", rank=3)), (("x", "1234", "1234"),))
+    assert _lines(12, view)[0].split() == ["a", "bbbb"]
+
+
+def test_where_even_the_essential_columns_do_not_fit_names_and_heads_end_in_an_ellipsis() -> None:
+    lines = _lines(30)
+    assert lines[2].split() == ["raising", "+1,234,567.8"]
+    assert lines[3].split() == ["a-bot-with-qu…", "-1,234,567.8"]
+    view = sheet("", ("a", "a long head", "b"), (("x", "12", "34"),))
+    assert _lines(14, view)[0] == "  a  a lo…   b"
+    ascii_only = [line.plain for line in table_lines(view, 14, is_ascii=True)]
+    assert ascii_only[:2] == ["  a  a lo~   b", "  ------------"]
+
+
+def test_numbers_that_do_not_fit_leave_whole_columns_out() -> None:
+    view = sheet("", ("a", "b", "c"), (("x", "123456", "123456"),))
+    assert _lines(14, view)[2] == "  x  123456"
+
+
+def test_sentences_are_wrapped_between_words() -> None:
+    view = sheet("", ("a", Column("b", kind=ColumnKind.TEXT)), (("x", "one two three four five six seven"), ("y", "z")))
+    assert _lines(30, view) == [
+        "  a  b",
+        "  ────────────────────────────",
+        "  x  one two three four five",
+        "     six seven",
+        "  y  z",
+    ]
+
+
+def test_a_code_is_whole_or_left_out() -> None:
+    view = sheet("", ("a", Column("b", kind=ColumnKind.CODE, rank=3)), (("x", "arena hands run --hand 3"),))
+    assert _lines(29, view)[2] == "  x  arena hands run --hand 3"
+    assert _lines(28, view)[2] == "  x"
+
+
+def test_characters_count_by_the_room_they_take() -> None:
+    view = sheet("", ("a", "b"), (("表表", "1"), ("x", "1")))
+    assert _lines(None, view)[2:] == ["  表表  1", "  x     1"]
 
 
 def test_markup_is_text() -> None:
-    out = io.StringIO()
-    Console(file=out, width=40).print(table_view(["[b]x"], [["[red]y"]], 40))
-    assert "[b]x" in out.getvalue()
-    assert "[red]y" in out.getvalue()
+    assert _lines(40, sheet("", ("[b]x",), (("[red]y",),)))[::2] == ["  [b]x", "  [red]y"]
+
+
+def test_tones_colour_the_columns_that_show_them() -> None:
+    view = sheet("", (Column("a", is_toned=True), "b"), (("1", "2"),), tones=(Tone.BAD,))
+    row = table_lines(view, 40)[2]
+    assert [(row.plain[span.start : span.end], str(span.style)) for span in row.spans if span.style] == [("1", "red")]
+
+
+def _contest(median_us: float, p99_us: float) -> ContestResult:
+    figures = {"half_width_95": 736.2, "standard_error": 375.5, "median_us": median_us, "p99_us": p99_us}
+    return contest(
+        player("rembrant-of-2011", mbb_per_game=584.1, chips=3504.0, **figures),
+        player("mfs", mbb_per_game=-584.1, chips=-3504.0, **figures),
+    )
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_shape_of_a_result_does_not_depend_on_times(width: int) -> None:
+    heads = []
+    for times_us in ((1.0, 2.0), (190.0, 1710.0), (123_000.0, 59_900_000.0)):
+        terminal, out = window(width)
+        show_contest(terminal, _contest(*times_us), quiet=False)
+        lines = out.getvalue().splitlines()
+        assert all(len(line) <= width or " " not in line for line in lines)
+        assert [line.split()[0] for line in lines[2:4]] == ["rembrant-of-2011", "mfs"] or width == 40
+        heads.append(lines[0].split())
+    assert heads[0][:3] == ["player", "mbb/g", "±"]
+    if width == 40:
+        assert heads[0] == heads[1] == heads[2] == ["player", "mbb/g", "±", "95", "%"]
+    if width == 120:
+        assert heads[0] == heads[1] == heads[2]
+        assert heads[0][-2:] == ["99", "%"]
+
+
+def test_a_pipe_gets_all_columns_and_rows_of_one_line() -> None:
+    terminal, out = window(40, is_terminal=False)
+    terminal.table(TABLE)
+    assert out.getvalue().splitlines() == _lines(None)
+
+
+def test_one_blank_line_between_paragraphs_and_none_at_the_ends() -> None:
+    terminal, out = window(80)
+    terminal.blank()
+    terminal.table(sheet("first", ("a",), (("x",),)))
+    terminal.blank()
+    terminal.table(sheet("second", ("a",), (("x",),), "a note"))
+    terminal.sentence("The end.")
+    terminal.blank()
+    assert out.getvalue().splitlines() == [
+        *("first", "  a", "  ─", "  x", ""),
+        *("second", "  a", "  ─", "  x", "a note", ""),
+        "The end.",
+    ]

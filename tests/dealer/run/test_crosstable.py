@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 
-from dealer.run.crosstable import TableFormat, crosstable_rows, crosstable_title, standings_text
+from dealer.run.crosstable import TableFormat, crosstable, standings_text
 from dealer.run.results import GameStandings
 from dealer.run.summary import standings_of
 from logs.estimation import RankedContest
@@ -66,9 +66,10 @@ def test_figures_without_luck_are_shown_where_all_contests_have_them() -> None:
     assert (standings.mbb_per_game["A"], standings.corrected_mbb_per_game["A"]) == (20.0, 20.0)
     assert standings.corrected_standard_error["A"] == pytest.approx(10 / 199**0.5)
     assert standings.total_bankroll[0].player == "A"
-    (_, (_, _, cell, _), _) = crosstable_rows(standings)
+    table = crosstable(standings)
+    ((_, _, cell, _), _) = table.rows
     assert cell == "+20 ± 19 (1)"
-    assert "without the luck of the cards" in crosstable_title(standings)
+    assert "without the luck of the cards" in table.title
     (row,) = [
         row
         for row in csv.DictReader(standings_text(standings, TableFormat.CSV).splitlines())

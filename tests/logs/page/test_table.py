@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from logs.page.table import TableView
+from logs.page.table import Column, ColumnKind, TableView, sheet
 
 
-def test_words_and_figures_are_told_apart() -> None:
-    table = TableView(
+def test_the_first_column_holds_names_and_the_others_numbers_unless_they_are_described() -> None:
+    text = Column("because", "why", ColumnKind.TEXT, rank=1)
+    assert sheet("t", ("", "a", text), [[at, "1", "so"] for at in "xy"], "n") == TableView(
         "t",
-        (("", ""), ("a", ""), ("b", ""), ("c", ""), ("d", "")),
-        (("x", "dice", "1.5 %", "AKs", "nobody wins more than 0.5"), ("y", "", "-", "T2", "")),
+        (Column("", kind=ColumnKind.NAME), Column("a", kind=ColumnKind.NUMBER), text),
+        (("x", "1", "so"), ("y", "1", "so")),
+        "n",
     )
-    assert [table.is_words(column) for column in range(5)] == [True, True, False, False, True]
+
+
+def test_a_table_with_some_of_its_columns() -> None:
+    view = sheet("t", ("", "a", "b"), (("x", "1", "2"),))
+    assert view.with_columns((0, 2)) == sheet("t", ("", "b"), (("x", "2"),))

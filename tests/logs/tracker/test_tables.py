@@ -40,8 +40,8 @@ def test_every_table_has_its_columns(game: str, hands: int) -> None:
 
 def test_bots_stand_side_by_side_with_meanings() -> None:
     few = _tables(random_hands("limit3", 30))[0]
-    assert [head for head, _ in few.columns[1:]] == sorted(
-        ["Ann", "Bob", "Cat"], key=[head for head, _ in few.columns].index
+    assert [column.title for column in few.columns[1:]] == sorted(
+        ["Ann", "Bob", "Cat"], key=[column.title for column in few.columns].index
     )
     assert len(few.columns) == 4
     assert all(meaning.endswith(".") or meaning for meaning in few.meanings)
@@ -59,7 +59,7 @@ def test_names_that_trackers_shorten_are_listed() -> None:
 
 def test_what_a_game_lacks_is_no_column() -> None:
     by_title = {table.title: table for table in _tables(random_hands("kuhn", 200))}
-    heads = [head for head, _ in by_title["By position"].columns]
+    heads = [column.title for column in by_title["By position"].columns]
     assert "VPIP" not in heads
     assert "W$SD" in heads
     assert all(any(row[column] != ABSENT for row in by_title["By position"].rows) for column in range(len(heads)))
@@ -68,7 +68,7 @@ def test_what_a_game_lacks_is_no_column() -> None:
 def test_names_that_are_no_utf_8_are_shown_all_the_same() -> None:
     records = [replace(record, names_by_seat=("\udcffX", "Bob")) for record in random_hands("limit", 5)]
     table = _tables(records)[0]
-    assert any("\ufffdX" in head for head, _ in table.columns)
+    assert any("\ufffdX" in column.title for column in table.columns)
 
 
 # ---- rows

@@ -1,0 +1,140 @@
+"""Tables as lines of text, fitted to the width of a window.
+
+A table is always rows below a head. Where it is too wide, columns are left out, the most dispensable first; where even
+the essential ones do not fit, their names and heads end in an ellipsis. A number is never shortened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from engine.text import count_of
+from logs.page.table import ColumnKind, TableView, Tone
+
+_MARGIN: Final = 2
+_GAP: Final = 2
+"""Characters between two columns."""
+_LEAST_TEXT: Final = 24
+"""The least width of a column of sentences,"""
+_LEAST_NAME: Final = 8
+"""and of names."""
+_STYLES: Final = {
+    Tone.PLAIN: "",
+    Tone.GOOD: "bold green",
+    Tone.DOUBTFUL: "bold yellow",
+    Tone.BAD: "red",
+    Tone.FAINT: "dim",
+}
+
+
+def table_lines(
+    view: TableView, width: int | None, *, is_ascii: bool = False, paint: Callable[[str], Text] = Text
+) -> list[Text]:
+    """The lines of a table below its title, none wider than `width`; without one all columns, as wide as needed.
+
+    Args:
+        is_ascii: whether the window can show nothing else.
+        paint: makes a cell a coloured text.
+    """
+    ellipsis, stroke = ("~", "-") if is_ascii else ("…", "─")
+    fitted, widths = _fitted(view, width)
+    left_out = len(view.columns) - len(fitted.columns)
+    size = sum(widths) + _GAP * (len(widths) - 1)
+    head = _row_lines(fitted, [column.title for column in fitted.columns], widths, ellipsis, Text)
+    for line in head:
+        line.stylize("bold")
+    tones = fitted.tones or [Tone.PLAIN] * len(fitted.rows)
+    return [
+        *head,
+        Text(" " * _MARGIN + stroke * size),
+        *(
+            line
+            for row, tone in zip(fitted.rows, tones, strict=True)
+            for line in _row_lines(fitted, row, widths, ellipsis, paint, tone)
+        ),
+        *([Text(f"  {count_of(left_out, 'more column')} in a wider window", "dim")] if left_out else []),
+    ]
+
+
+def _fitted(view: TableView, width: int | None) -> tuple[TableView, list[int]]:
+    """The table with the columns that fit, and their widths."""
+    cells = [max((cell_len(row[at]) for row in view.rows), default=0) for at in range(len(view.columns))]
+    whole = [max(cell_len(column.title), size) for column, size in zip(view.columns, cells, strict=True)]
+    if width is None:
+        return view, whole
+    texts = [column.kind is ColumnKind.TEXT for column in view.columns]
+    tight = [min(size, _LEAST_TEXT) if is_text else size for size, is_text in zip(whole, texts, strict=True)]
+    least = [
+        min(size, _LEAST_NAME) if column.kind in (ColumnKind.TEXT, ColumnKind.NAME) else max(1, cell)
+        for column, size, cell in zip(view.columns, whole, cells, strict=True)
+    ]
+    kept = list(range(len(view.columns)))
+
+    def room(widths: Sequence[int]) -> int:
+        return width - _MARGIN - _GAP * (len(kept) - 1) - sum(widths[at] for at in kept)
+
+    # From the right, so that of equals the rightmost goes first. The first column names the rows.
+    for at in sorted(kept[:0:-1], key=lambda at: -view.columns[at].rank):
+        if room(tight if view.columns[at].rank else least) >= 0:
+            break
+        kept.remove(at)
+    widths = list(least if room(tight) < 0 else tight)
+    for goals in (tight, whole):
+        for _ in range(room(widths)):
+            growing = [at for at in kept if widths[at] < goals[at]]
+            if not growing:
+                break
+            widths[min(growing, key=widths.__getitem__)] += 1
+    return view.with_columns(kept), [widths[at] for at in kept]
+
+
+def _row_lines(
+    view: TableView,
+    cells: Sequence[str],
+    widths: Sequence[int],
+    ellipsis: str,
+    paint: Callable[[str], Text],
+    tone: Tone = Tone.PLAIN,
+) -> list[Text]:
+    """A row, of more lines where a sentence is wrapped."""
+    columns = [
+        _wrapped(cell, width, ellipsis) if column.kind is ColumnKind.TEXT else [_shortened(cell, width, ellipsis)]
+        for column, cell, width in zip(view.columns, cells, widths, strict=True)
+    ]
+    lines = []
+    for number in range(max(map(len, columns))):
+        line, missing = Text(), _MARGIN
+        for column, texts, width in zip(view.columns, columns, widths, strict=True):
+            text = texts[number] if number < len(texts) else ""
+            blank = width - cell_len(text)
+            line.append(" " * (missing + blank * column.is_right))
+            cell = paint(text)
+            if column.is_toned:
+                cell.stylize(_STYLES[tone])
+            line.append_text(cell)
+            missing = _GAP + blank * (not column.is_right)
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def _wrapped(text: str, width: int, ellipsis: str) -> list[str]:
+    """A text in lines that end between words; a word that is wider than a line is shortened."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        joined = f"{lines[-1]} {word}" if lines else word
+        if lines and cell_len(joined) <= width:
+            lines[-1] = joined
+        else:
+            lines.append(_shortened(word, width, ellipsis))
+    return lines
+
+
+def _shortened(text: str, width: int, ellipsis: str) -> str:
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - cell_len(ellipsis)).rstrip() + ellipsis
