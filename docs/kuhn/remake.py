@@ -16,7 +16,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -93,8 +93,8 @@ def run_output() -> str:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            with redirect_stdout(stream):
-                application(["evolve"])(["evolve", *COMMAND], prog_name="arena", standalone_mode=False)
+            with redirect_stdout(stream), suppress(SystemExit):
+                application(["evolve"])(["evolve", *COMMAND], prog_name="arena")
         finally:
             os.chdir(before)
     lines: list[str] = []

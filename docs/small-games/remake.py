@@ -11,7 +11,7 @@ import io
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -28,8 +28,8 @@ WIDTH: Final = 110
 def printed(*words: str, until: str = "") -> str:
     """The output of `arena`, up to a line that begins with a text; sentences are broken between words."""
     stream = io.StringIO()
-    with redirect_stdout(stream):
-        application(["solve"])(["solve", *words], prog_name="arena", standalone_mode=False)
+    with redirect_stdout(stream), suppress(SystemExit):
+        application(["solve"])(["solve", *words], prog_name="arena")
     lines: list[str] = []
     for line in stream.getvalue().splitlines():
         if until and line.startswith(until):
