@@ -18,7 +18,7 @@ from rich.text import Text
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import HANDSHAKE, ExaminationSetup, Situation
-from dealer.run.gate import Case, Suite, junit_text
+from dealer.run.gate import Case, junit_suite, junit_text
 from engine import Action, ActionKind
 from engine.text import count_of
 from logs.page.table import Column, ColumnKind, TableView, Tone, sheet
@@ -216,7 +216,7 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
     names = {row.name for row in report.situations}
     stray = [f"{one.kind}: {one.wrong}" for one in failures if not names & set(one.situations)]
     cases += [Case("connection", "\n".join(stray))] if stray else []
-    return junit_text([Suite(f"doctor: {report.bot}, {report.game}", cases, output=report.sentence)])
+    return junit_text([junit_suite(f"doctor: {report.bot}, {report.game}", cases, report.sentence)])
 
 
 _STYLES: Final = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}

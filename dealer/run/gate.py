@@ -11,13 +11,15 @@ end, and each player without a fault that ended its part. A gate adds its own ca
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
-from xml.etree import ElementTree
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dealer.match.faults import FaultKind
 from dealer.run.results import ContestResult, Interval, TournamentResult
 from logs.estimation import Rate
+
+if TYPE_CHECKING:
+    from junitparser import TestSuite
 
 
 class GateVerdict(enum.Enum):
@@ -125,19 +127,6 @@ class Case(NamedTuple):
     skipped: str = ""
 
 
-class Suite(NamedTuple):
-    """Some cases.
-
-    Attributes:
-        name: what was tested. cases: the cases. seconds: how long it took. output: what else there is to say.
-    """
-
-    name: str
-    cases: Sequence[Case]
-    seconds: float = 0.0
-    output: str = ""
-
-
 def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] = ()) -> str:
     """The report as XML text.
 
@@ -146,26 +135,46 @@ def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] 
     """
     contests = [result] if isinstance(result, ContestResult) else result.contests
     suites = [
-        Suite(
+        junit_suite(
             f"{contest.game}: {' - '.join(player.name for player in contest.players)}",
-            list(_cases(contest)),
-            contest.seconds,
+            _cases(contest),
             contest.sentence,
+            contest.seconds,
         )
         for contest in contests
     ]
-    return junit_text([*suites, *([Suite("gate", cases)] if (cases := list(gate)) else [])])
+    return junit_text([*suites, *([junit_suite("gate", cases)] if (cases := list(gate)) else [])])
 
 
-def junit_text(suites: Iterable[Suite]) -> str:
+def junit_suite(name: str, cases: Iterable[Case], output: str = "", seconds: float = 0.0) -> TestSuite:
+    """Cases under a name; `output` is what else there is to say, which the first of them has."""
+    from junitparser import Failure, Skipped, TestCase, TestSuite
+
+    suite = TestSuite(_printable(name))
+    for case in cases:
+        element = TestCase(_printable(case.name), _printable(name))
+        if case.problem:
+            problem = _printable(case.problem)
+            element.result = [Failure(problem.splitlines()[0])]
+            element.result[0].text = problem
+        elif case.skipped:
+            element.result = [Skipped(_printable(case.skipped))]
+        if output:
+            element.system_out, output = _printable(output), ""
+        suite.add_testcase(element)
+    suite.time = round(seconds, 3)
+    return suite
+
+
+def junit_text(suites: Iterable[TestSuite]) -> str:
     """Suites as XML text."""
-    root = ElementTree.Element("testsuites", name="acpc-arena")
+    from junitparser import JUnitXml
+
+    report: Any = JUnitXml("acpc-arena")
     for suite in suites:
-        _add_suite(root, suite)
-    for key in ("tests", "failures", "skipped"):
-        root.set(key, str(sum(int(element.get(key, "0")) for element in root)))
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
+        report.add_testsuite(suite)
+    report.update_statistics()
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{report.tostring().decode("utf-8")}\n'
 
 
 def _cases(contest: ContestResult) -> Iterable[Case]:
@@ -174,31 +183,6 @@ def _cases(contest: ContestResult) -> Iterable[Case]:
         fatal = {name: count for name, count in player.faults.items() if name in _FATAL}
         problem = ", ".join(f"{count} {name}" for name, count in fatal.items())
         yield Case(f"{player.name} took part to the end", f"{problem}; first: {player.first_fault}" if problem else "")
-
-
-def _add_suite(root: ElementTree.Element, suite: Suite) -> None:
-    name, cases, seconds, output = suite
-    suite_element = ElementTree.SubElement(
-        root,
-        "testsuite",
-        name=_printable(name),
-        tests=str(len(cases)),
-        failures=str(sum(bool(case.problem) for case in cases)),
-        errors="0",
-        skipped=str(sum(bool(case.skipped) for case in cases)),
-        time=f"{seconds:.3f}",
-    )
-    for case in cases:
-        element = ElementTree.SubElement(
-            suite_element, "testcase", classname=_printable(name), name=_printable(case.name)
-        )
-        if case.problem:
-            failure = ElementTree.SubElement(element, "failure", message=_printable(case.problem.splitlines()[0]))
-            failure.text = _printable(case.problem)
-        elif case.skipped:
-            ElementTree.SubElement(element, "skipped", message=_printable(case.skipped))
-    if output:
-        ElementTree.SubElement(suite_element, "system-out").text = _printable(output)
 
 
 def _printable(text: str) -> str:

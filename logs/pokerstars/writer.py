@@ -17,12 +17,10 @@ that are easy to get wrong:
   who has called, after an all-in that was not a full raise.
 - At the showdown every player shows, the losers too, so that trackers see all cards; only unknown hands are mucked.
   Players who folded show nothing, except the hero.
-- Times are those of New York, without a time zone database: importers take them for US Eastern time and turn them into
-  their own. Daylight saving time is the rule in force since 2007: from 2 o'clock on the second Sunday of March to 2
-  o'clock on the first Sunday of November. Trackers sort hands by these times and cut sessions by them, so the times of
-  a match grow with every hand: a hand that comes too early for that, also because the clock was put back in autumn, is
-  written one second after the hand before. So the times of several hands a second run ahead of the clock; hands that
-  take longer let it catch up.
+- Times are those of New York: importers take them for US Eastern time and convert them to their own. Trackers sort
+  hands by these times and cut sessions by them, so the times of a match grow with every hand: a hand that comes too
+  early for that, also because the clock was put back in autumn, is written one second after the hand before. So the
+  times of several hands a second run ahead of the clock; hands that take longer let it catch up.
 - A hand has the same number in every export (`logs.formats`); names do not confuse importers
   (`logs.pokerstars.names`).
 - Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
@@ -36,9 +34,10 @@ The writer keeps what it made of the bettings it met last (`logs.pokerstars.plan
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
+from zoneinfo import ZoneInfo
 
 from engine import CARD_TEXTS, Card, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
@@ -57,12 +56,10 @@ from logs.pokerstars.plans import Ending, Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.record import HandRecord
 
-_DAY_S: Final = 86_400
-_STANDARD_S: Final = -5 * 3600
-_DAYLIGHT_S: Final = -4 * 3600
-_EPOCH: Final = date(1970, 1, 1)
-_FIRST_S: Final = (date(1, 1, 2) - _EPOCH).days * _DAY_S
-_END_S: Final = (date(9999, 12, 31) - _EPOCH).days * _DAY_S
+_NEW_YORK: Final = ZoneInfo("America/New_York")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_US, _END_US = ((datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1) for year in (2, 9999))
+_HOUR_S: Final = 3600
 
 
 class HandClock:
@@ -70,9 +67,8 @@ class HandClock:
 
     def __init__(self) -> None:
         self.ahead_s = 0
-        self._last_s = _FIRST_S
-        self._offset_s = 0
-        self._offset_from_s = self._offset_until_s = 0
+        self._last_s: int | None = None
+        self._hour = self._offset_s = 0
         self._minute: int | None = None
         self._minute_text = ""
 
@@ -83,21 +79,22 @@ class HandClock:
             ValueError: the time is in no calendar.
         """
         utc_s = at_us // 1_000_000
-        if not self._offset_from_s <= utc_s < self._offset_until_s:
-            utc_s = _seconds(at_us)
-            self._offset_s, self._offset_from_s, self._offset_until_s = _offset(utc_s)
+        # The clock of a zone changes at full hours only.
+        if utc_s // _HOUR_S != self._hour or self._last_s is None:
+            offset = _eastern(at_us).utcoffset()
+            assert offset is not None
+            self._hour, self._offset_s = utc_s // _HOUR_S, int(offset.total_seconds())
         local_s = utc_s + self._offset_s
         self.ahead_s = 0
-        if local_s <= self._last_s:
+        if self._last_s is not None and local_s <= self._last_s:
             self.ahead_s = self._last_s + 1 - local_s
             local_s += self.ahead_s
         self._last_s = local_s
         minute, second = divmod(local_s, 60)
         if minute != self._minute:
-            day, of_day = divmod(minute, _DAY_S // 60)
-            on = _EPOCH + timedelta(days=day)
+            on = _EPOCH + timedelta(minutes=minute)
             self._minute = minute
-            self._minute_text = f"{on.year:04}/{on.month:02}/{on.day:02} {of_day // 60}:{of_day % 60:02}:"
+            self._minute_text = f"{on.year:04}/{on.month:02}/{on.day:02} {on.hour}:{on.minute:02}:"
         return f"{self._minute_text}{second:02}"
 
 
@@ -107,8 +104,7 @@ def eastern_date(at_us: int) -> date:
     Raises:
         ValueError: the time is in no calendar.
     """
-    utc_s = _seconds(at_us)
-    return _EPOCH + timedelta(seconds=utc_s + _offset(utc_s)[0])
+    return _eastern(at_us).date()
 
 
 def eastern_us(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
@@ -119,38 +115,15 @@ def eastern_us(year: int, month: int, day: int, hour: int, minute: int, second: 
     Raises:
         ValueError: the time is in no calendar.
     """
-    if not (hour < 24 and minute < 60 and second < 60):
-        raise ValueError(f"an impossible time: {hour}:{minute:02}:{second:02}")
-    local_s = (date(year, month, day) - _EPOCH).days * _DAY_S + hour * 3600 + minute * 60 + second
-    utc_s = local_s - _DAYLIGHT_S
-    if _offset(_seconds(utc_s * 1_000_000))[0] != _DAYLIGHT_S:
-        utc_s = local_s - _STANDARD_S
-    return utc_s * 1_000_000
+    shown = datetime(year, month, day, hour, minute, second, tzinfo=_NEW_YORK)
+    return (shown.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
 
 
-def _seconds(at_us: int) -> int:
-    utc_s = at_us // 1_000_000
-    if not _FIRST_S <= utc_s < _END_S:
+def _eastern(at_us: int) -> datetime:
+    # In the last year, a clock that runs ahead could leave the calendar.
+    if not _FIRST_US <= at_us < _END_US:
         raise ValueError(f"an impossible time: {at_us} us")
-    return utc_s
-
-
-def _offset(utc_s: int) -> tuple[int, int, int]:
-    year = (_EPOCH + timedelta(seconds=utc_s + _STANDARD_S)).year
-    midnights = [(date(year, month, day) - _EPOCH).days * _DAY_S for month, day in ((1, 1), (12, 31))]
-    begin = _second_of_sunday(year, 3, 8) - _STANDARD_S
-    end = _second_of_sunday(year, 11, 1) - _DAYLIGHT_S
-    if utc_s < begin:
-        return _STANDARD_S, midnights[0] - _STANDARD_S, begin
-    if utc_s < end:
-        return _DAYLIGHT_S, begin, end
-    return _STANDARD_S, end, midnights[1] + _DAY_S - _STANDARD_S
-
-
-def _second_of_sunday(year: int, month: int, day: int) -> int:
-    """Two o'clock on the first Sunday from a day on, as seconds of the wall clock since 1970."""
-    start = date(year, month, day)
-    return ((start - _EPOCH).days + 6 - start.weekday()) * _DAY_S + 2 * 3600
+    return (_EPOCH + timedelta(microseconds=at_us)).astimezone(_NEW_YORK)
 
 
 _MOST_PLANS: Final = 1 << 14

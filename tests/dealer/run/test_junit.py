@@ -22,7 +22,7 @@ def test_a_contest_without_fault_passes() -> None:
         "A took part to the end",
         "B took part to the end",
     ]
-    assert suite.findtext("system-out") == "A and B are level."
+    assert suite.findtext("testcase/system-out") == "A and B are level."
 
 
 def test_faults_that_cost_a_player_his_part_fail_and_corrected_ones_do_not() -> None:

@@ -1,4 +1,4 @@
-"""The wall clock of New York, held against the time zone database where the system has one."""
+"""The wall clock of New York."""
 
 from __future__ import annotations
 
@@ -40,11 +40,8 @@ def test_a_time(at_us: int, text: str) -> None:
 
 
 def test_as_the_time_zone_database_has_it() -> None:
-    try:
-        new_york = zoneinfo.ZoneInfo("America/New_York")
-    except zoneinfo.ZoneInfoNotFoundError:
-        pytest.skip("this system has no time zone database")
-    at = datetime(2007, 1, 1, tzinfo=UTC)
+    new_york = zoneinfo.ZoneInfo("America/New_York")
+    at = datetime(1990, 1, 1, tzinfo=UTC)
     while at.year < 2037:
         wanted = at.astimezone(new_york)
         text = HandClock().text(int(at.timestamp()) * 1_000_000)
