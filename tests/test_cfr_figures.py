@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.scripts import script
 
 REMAKE = script("cfr/remake.py")
 RIVERS = script("cfr/rivers.py")
+_FIGURES = re.compile(r"^\| `([\w-]+)` \|.*\| ([^|]*?) ?\| ([^|]*?) ?\|$", re.MULTILINE)
 RECORDED = -47.1
 """What the strategy of a small training wins from the shipped one, in mbb/g."""
 
@@ -33,6 +35,26 @@ def test_the_table_of_no_limit_is_that_of_the_results() -> None:
     rows = REMAKE.rows_of_csv(REMAKE.NO_LIMIT_CSV)
     assert {row.opponent: row.deals for row in rows} == REMAKE.NO_LIMIT_DEALS
     assert REMAKE.with_no_limit_table(page, rows) == page
+
+
+def test_the_page_of_all_bots_has_their_results() -> None:
+    text = REMAKE.BOTS.read_text("utf-8")
+    limit, no_limit = REMAKE.rows_of_csv(), REMAKE.rows_of_csv(REMAKE.NO_LIMIT_CSV)
+    assert REMAKE.with_bots(text, limit, no_limit) == text
+    shown = {bot: (limit, no_limit) for bot, limit, no_limit in _FIGURES.findall(text)}
+    assert {bot for bot, (figure, _) in shown.items() if figure} == {"cfr", *REMAKE.DEALS}
+    assert {bot for bot, (_, figure) in shown.items() if figure} == {"cfr", *REMAKE.NO_LIMIT_DEALS}
+    assert all(row.mean > row.half_width for row in (*limit, *no_limit))  # "cfr beats all of them"
+
+
+def test_the_page_of_all_bots_lists_every_bot() -> None:
+    listed = {
+        name
+        for line in REMAKE.BOTS.read_text("utf-8").splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`([\w-]+)`", line.split(" | ")[0])
+    }
+    assert listed == {*builtin_names()} - {"lbr"}
 
 
 def test_the_training_is_that_of_the_results() -> None:

@@ -5,16 +5,17 @@
 plays limit and no-limit hold'em, in duplicates, against every built-in bot that plays these games; then it trains a
 strategy as the shipped one was trained, and counts on the way what it wins from the shipped one. FOLDER keeps what has
 been played and trained; the results go to `matches.csv`, `nolimit.csv` and `training.csv` next to this script, and from
-there into the tables of the page. The tests compare the page with all of them.
+there into the tables of the page and of `docs/bots.md`. The tests compare the pages with all of them.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -32,6 +33,7 @@ from logs.estimation import RunningMean
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
+BOTS: Final = HERE.parent / "bots.md"
 CSV: Final = HERE / "matches.csv"
 NO_LIMIT_CSV: Final = HERE / "nolimit.csv"
 TRAINING_CSV: Final = HERE / "training.csv"
@@ -169,6 +171,26 @@ def with_no_limit_table(text: str, rows: Iterable[Row]) -> str:
     return with_table(text, rows, "matches nolimit")
 
 
+def with_bots(text: str, limit: Iterable[Row], no_limit: Iterable[Row]) -> str:
+    """The page of all bots with what each wins from `cfr`, and what `cfr` wins at least."""
+    columns = [{row.opponent: row for row in rows} for rows in (limit, no_limit)]
+    lines = text.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        bot = re.match(r"\| `([\w-]+)` \|", line)
+        if bot is not None:
+            before, *_ = line.rsplit("|", 3)
+            cells = [_against_cfr(bot[1], rows) for rows in columns]
+            lines[at] = "|".join([before, *(f" {cell} " if cell else " " for cell in cells), "\n"])
+    return "".join(lines)
+
+
+def _against_cfr(bot: str, rows: Mapping[str, Row]) -> str:
+    if bot == "cfr":
+        least = min(rows.values(), key=lambda row: row.mean)
+        return f"{least.mean:+,.0f} ± {least.half_width:,.0f}"
+    return f"{-rows[bot].mean:+,.0f} ± {rows[bot].half_width:,.0f}" if bot in rows else ""
+
+
 def with_training(text: str, rows: Iterable[Mark]) -> str:
     """The page with what strategies in training win from the shipped one."""
     lines = ["| iterations | million deals | wins from the shipped strategy, mbb/g |", "| ---: | ---: | ---: |"]
@@ -198,6 +220,7 @@ def main(folder: Path, count: int = 1) -> None:
     write_rows(TRAINING_CSV, Mark, of_training)
     text = with_no_limit_table(with_table(PAGE.read_text("utf-8"), rows), of_no_limit)
     PAGE.write_text(with_training(text, of_training), "utf-8")
+    BOTS.write_text(with_bots(BOTS.read_text("utf-8"), rows, of_no_limit), "utf-8")
 
 
 def write_csv(path: Path, rows: Iterable[Row]) -> None:

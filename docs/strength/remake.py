@@ -4,7 +4,7 @@
 
 plays the tournaments of `limit.toml` and `nolimit.toml` into FOLDER (or resumes them, or takes them if they are
 complete), keeps their crosstables as CSV in this folder, and writes the tables of `docs/strength-tables.md` and the
-figures in `docs/bots.md` and in the docstrings of the bots. The tests compare all of these with the CSV files. Review
+figures in the docstrings of the bots. The tests compare all of these with the CSV files. Review
 the sentences around the figures when they have changed.
 """
 
@@ -27,7 +27,6 @@ ROOT = HERE.parents[1]
 GAMES = ("limit", "nolimit")
 
 QUOTED: Mapping[str, list[tuple[str, list[tuple[str, str]]]]] = {
-    "docs/bots.md": [(f"| `{bot}` |", [(bot, "limit"), (bot, "nolimit")]) for bot in ("mfs", "rembrant", "rh")],
     "bots/formula/bot.py": [
         ("class MfsBot(", [("mfs", "limit"), ("mfs", "nolimit")]),
         ("class RhBot(", [("rh", "limit"), ("rh", "nolimit")]),
