@@ -43,7 +43,7 @@ from protocol.joining import Challenge
 FIELD: Final = ("calling", "constant", "folding", "mfs", "raising", "random", "rembrant", "rh")
 PUPPETS: Final = ("puppet1", "puppet2")
 MALLORYS: Final = ("mallory", *PUPPETS)
-HONEST, LOSING = "raising", "folding"
+HONEST, LOSING = "random", "folding"
 """What Mallory's bots play, and what the puppets play when they lose."""
 _ANY_WIDTH = 1e9
 _LOOK_S = 0.2

@@ -62,6 +62,22 @@ class Callers:
         Raises:
             WebError: the token is missing, unknown or not good for this, or there are too many calls.
         """
+        token = self._token_of(request)
+        self._check_scope(token, scope)
+        return Caller(token.user, token.scopes)
+
+    def admit(self, request: Request) -> None:
+        """Let a call pass that needs no token.
+
+        Raises:
+            WebError: it has a token that is unknown, or there are too many calls.
+        """
+        if _bearer_of(request):
+            self._token_of(request)
+        else:
+            self._limit.count(f"address {visitor_of(request).address}")
+
+    def _token_of(self, request: Request) -> Token:
         address = visitor_of(request).address
         if wait_s := self._parts.guesses.wait_s(address):
             raise WebError(429, "Too many wrong tokens came from your address.", "login", wait_s)
@@ -74,8 +90,7 @@ class Callers:
             raise WebError(401, "This token is unknown or has been revoked.")
         request.scope[KNOWN_KEY] = True
         self._limit.count(f"token {token.id}")
-        self._check_scope(token, scope)
-        return Caller(token.user, token.scopes)
+        return token
 
     @staticmethod
     def _check_scope(token: Token, scope: Scope) -> None:
@@ -119,9 +134,18 @@ async def _parts(request: Request) -> ServerParts:
 
 def _caller(request: Request, scope: Scope) -> Caller:
     caller: Caller = request.app.state.callers.caller_of(request, scope)
+    _check_query(request)
+    return caller
+
+
+def _check_query(request: Request) -> None:
     if request.query_params and not request.scope["route"].dependant.query_params:
         raise WebError(422, "This address takes no query.")
-    return caller
+
+
+async def _anyone(request: Request) -> None:
+    request.app.state.callers.admit(request)
+    _check_query(request)
 
 
 async def _reader(request: Request, token: Annotated[Any, Depends(_bearer)]) -> Caller:
@@ -133,6 +157,8 @@ async def _player(request: Request, token: Annotated[Any, Depends(_bearer)]) -> 
 
 
 Parts: TypeAlias = Annotated[ServerParts, Depends(_parts)]
+Anyone: TypeAlias = Annotated[None, Depends(_anyone)]
+"""What the pages show to everyone needs no token."""
 Reader: TypeAlias = Annotated[Caller, Depends(_reader)]
 Player: TypeAlias = Annotated[Caller, Depends(_player)]
 

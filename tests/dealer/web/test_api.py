@@ -21,6 +21,7 @@ from engine import DealKey, derived_seed
 from logs.acpc_log.reader import check_deals
 from logs.export import FORMATS
 from logs.hand_source import find
+from tests.dealer.web.browsing import links
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
 
 PREFIX = "/api/v1"
@@ -216,23 +217,45 @@ def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path: Path)
     async def talk(one: Visit) -> None:
         reader = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
         player = Program(one, token_of(tmp_path / "data", "bob", [Scope.PLAY]))
-        assert (await reader.get("/games")).status_code == 200
+        assert (await reader.get("/bots")).status_code == 200
         assert (await reader.submit(KUHN)).status_code == 403
-        assert (await player.get("/games")).status_code == 403
+        assert (await player.get("/bots")).status_code == 403
         assert (await player.submit(KUHN)).status_code == 201
         for token in ("wrong", "\N{SNOWMAN}".encode().hex(), "a" * 5000):
-            answer = await Program(one, token).get("/games")
-            assert answer.status_code == 401
-            assert answer.headers["content-type"] == "application/problem+json"
-        assert (await one.browser.get(f"{PREFIX}/games")).status_code == 401
+            for path in ("/bots", "/games"):
+                answer = await Program(one, token).get(path)
+                assert answer.status_code == 401
+                assert answer.headers["content-type"] == "application/problem+json"
+        assert (await one.browser.get(f"{PREFIX}/bots")).status_code == 401
         await one.log_in()
-        assert (await one.browser.get(f"{PREFIX}/games")).status_code == 401, "a cookie is no token"
+        assert (await one.browser.get(f"{PREFIX}/bots")).status_code == 401, "a cookie is no token"
         store = Store(tmp_path / "data" / DATABASE_NAME)
         store.write_now(lambda db: db.execute("UPDATE tokens SET revoked_s = 1"))
         store.close()
-        assert (await reader.get("/games")).status_code == 401
+        assert (await reader.get("/bots")).status_code == 401
 
     visit(small_house(), talk, tmp_path / "data")
+
+
+def test_what_the_standings_show_needs_no_token(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        job = (await Program(one).submit(KUHN)).json()["id"]
+        await Program(one).finished(job)
+        async with asyncio.timeout(PATIENCE_S):
+            while not (await one.browser.get(f"{PREFIX}/games/kuhn/standings")).json()["ratings"]:
+                await asyncio.sleep(0.05)
+        page = (await one.browser.get("/standings/kuhn")).text
+        for path, key in (("standings", "ratings"), ("pairs", "pairs")):
+            (address,) = links(page, f"{PREFIX}/games/kuhn.limit.2p/{path}")
+            public = await one.browser.get(address)
+            assert (public.status_code, len(public.json()[key])) == (200, 2 if path == "standings" else 1)
+            assert public.json() == await Program(one).told(f"/games/kuhn/{path}")
+        assert len((await one.browser.get(f"{PREFIX}/games")).json()["games"]) == 4
+        assert (await one.browser.get(f"{PREFIX}/games?colour=red")).status_code == 422
+        refused = [(await one.browser.get(f"{PREFIX}/games")).status_code for _ in range(100)]
+        assert 429 in refused, "an address may not ask without end"
+
+    visit(small_house(requests_per_minute=300), talk, tmp_path / "data")
 
 
 def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None:
