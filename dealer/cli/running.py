@@ -246,7 +246,7 @@ def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool, verb
     if not quiet:
         for player in result.players:
             if player.first_fault:
-                terminal.sentence(f"{player.name}: first fault: {player.first_fault}.")
+                terminal.sentence(_fault_sentence(player))
     terminal.sentence(result.sentence)
     if not quiet:
         if verbose:
@@ -278,13 +278,14 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
             _error(player.standard_error),
             f"{player.chips:+,.10g}",
             f"{result.hands_counted:,}",
-            _faults(player),
+            f"{sum(player.faults.values()):,}",
             _time(player.median_us),
             _time(player.p99_us),
         )
         for player in result.players
     )
-    terminal.table(sheet("", columns, rows, tones=tuple(map(_tone, result.players))))
+    tones = tuple(_tone(player.mbb_per_game, player.half_width_95) for player in result.players)
+    terminal.table(sheet("", columns, rows, tones=tones))
     corrected = [
         [
             player.name,
@@ -296,12 +297,14 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
         if player.corrected_mbb_per_game is not None
     ]
     if corrected:
-        terminal.table(sheet("", ("without luck", "mbb/g", interval, Column("SE", rank=6)), corrected))
+        names = Column("without luck", kind=ColumnKind.NAME, is_toned=True)
+        rates = Column("mbb/g", is_toned=True), interval, Column("SE", rank=1)
+        tones = tuple(_tone(one.corrected_mbb_per_game, one.corrected_half_width_95) for one in result.players)
+        terminal.table(sheet("", (names, *rates), corrected, tones=tones))
 
 
-def _tone(player: PlayerResult) -> Tone:
-    """Good for a player whose win rate is above 0 beyond its interval, bad for one below."""
-    rate, half_width = player.mbb_per_game, player.half_width_95
+def _tone(rate: float | None, half_width: float | None) -> Tone:
+    """Good for a win rate above 0 beyond its interval, bad for one below."""
     if rate is None or half_width is None or abs(rate) <= half_width:
         return Tone.PLAIN
     return Tone.GOOD if rate > 0 else Tone.BAD
@@ -311,12 +314,12 @@ def _error(error: float | None) -> str:
     return "-" if error is None else f"{error:,.1f}"
 
 
-def _faults(player: PlayerResult) -> str:
-    texts = [f"{count:,} {name}" for name, count in player.faults.items()]
+def _fault_sentence(player: PlayerResult) -> str:
+    counts = [f"{count:,} {name}" for name, count in player.faults.items()]
     if player.restarts:
         what = "awaited again" if player.player == "tcp" else "restarted"
-        texts.append(f"{what} {'once' if player.restarts == 1 else f'{player.restarts:,} times'}")
-    return ", ".join(texts) or "0"
+        counts.append(f"{what} {'once' if player.restarts == 1 else f'{player.restarts:,} times'}")
+    return f"{player.name}: {', '.join(counts)}; first {player.first_fault}."
 
 
 def _time(time_us: float | None) -> str:
@@ -354,7 +357,7 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
             for player in contest.players:
                 if player.first_fault:
                     names = " - ".join(other.name for other in contest.players)
-                    terminal.sentence(f"{names}: {player.name}: first fault: {player.first_fault}.")
+                    terminal.sentence(f"{names}: {_fault_sentence(player)}")
         for contest in result.contests:
             if not contest.outcome.is_complete and result.outcome is not Outcome.INTERRUPTED:
                 names = " - ".join(player.name for player in contest.players)

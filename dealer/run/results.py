@@ -62,6 +62,9 @@ class PlayerResult(_Frozen):
     corrected_half_width_95: float | None = Field(
         None, description="half the interval of corrected_mbb_per_game, of the same kind"
     )
+    corrected_half_width_of_best_95: float | None = Field(
+        None, description="half_width_of_best_95 of corrected_mbb_per_game"
+    )
     corrected_standard_error: float | None = Field(None, description="of corrected_mbb_per_game")
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
     faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")

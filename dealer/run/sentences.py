@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dealer.match.faults import QUOTED_BYTES, Fault
 from dealer.run.ending import Outcome
@@ -44,24 +45,52 @@ def contest_sentence(result: ContestResult) -> str:
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}, known after {deals}: {rate} (95 %)."
     endings = {Outcome.FINISHED: "", Outcome.STOPPED: f" It stopped because {reason}"}
     learnt = "".join([f" {_learnt(one)}" for one in result.training])
-    rate = result.corrected_rate()
-    corrected = "" if rate is None else f" {_CORRECTED.capitalize()}: {rate}{_level(rate)}."
-    return _standing(result, deals) + corrected + learnt + endings.get(result.outcome, f" It ended early: {reason}")
+    return _comparison(result, deals) + learnt + endings.get(result.outcome, f" It ended early: {reason}")
 
 
-def _level(rate: Rate) -> str:
-    return "" if rate.half_width is None else " (95 %)"
-
-
-def _standing(result: ContestResult, deals: str) -> str:
-    ranked = sorted(result.players, key=lambda player: -player.chips)
-    best = ranked[0]
-    level = [player.name for player in ranked if best.chips - player.chips < _LEVEL_CHIPS]
-    if len(level) > 1:
-        return f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}."
-    rate = Rate(
+def _comparison(result: ContestResult, deals: str) -> str:
+    """Who is ahead in chips, then without luck, from one point of view; what alone decides comes first."""
+    best = max(result.players, key=lambda player: player.chips)
+    chips = Rate(
         best.mbb_per_game or 0.0, best.half_width_of_best_95, player=best.name, opponent=result.opponent_of(best.name)
     )
+    leader = max(result.players, key=lambda player: player.corrected_mbb_per_game or 0.0)
+    corrected = result.corrected_rate(leader.name)
+    if corrected is not None and not _decides(chips):
+        corrected = replace(corrected, half_width=leader.corrected_half_width_of_best_95)
+        if _decides(corrected):
+            won = result.rate(leader.name)
+            return (
+                f"{_beats(corrected, result)}, {_CORRECTED}, over {deals}. "
+                f"The chips alone do not decide: {won}{_level(won)}."
+            )
+    same = result.corrected_rate(best.name)
+    also = "" if same is None else f" {_CORRECTED.capitalize()}: {same}{_level(same)}."
+    return _standing(result, chips, deals) + also
+
+
+def _decides(rate: Rate) -> bool:
+    return rate.low is not None and rate.low > 0
+
+
+def _beats(rate: Rate, result: ContestResult) -> str:
+    return f"{rate.player} beats {rate.opponent} by {_measured(rate, result)}"
+
+
+def _measured(rate: Rate, result: ContestResult) -> str:
+    picked = "" if len(result.players) == 2 else f", as the best of {len(result.players)}"
+    return f"{rate.text().removeprefix('+')} (95 %{picked})"
+
+
+def _level(rate: Rate | None) -> str:
+    return "" if rate is None or rate.half_width is None else " (95 %)"
+
+
+def _standing(result: ContestResult, rate: Rate, deals: str) -> str:
+    ranked = sorted(result.players, key=lambda player: -player.chips)
+    level = [player.name for player in ranked if ranked[0].chips - player.chips < _LEVEL_CHIPS]
+    if len(level) > 1:
+        return f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}."
     ahead = f"{rate.player} is ahead of {rate.opponent}"
     lead = rate.text().removeprefix("+")
     if result.interval is Interval.NONE:
@@ -74,12 +103,13 @@ def _standing(result: ContestResult, deals: str) -> str:
             f"{ahead} by {lead} after {deals}, too few for a conclusion about "
             f"strength (at least {FEWEST_UNITS} are needed for an interval)."
         )
-    picked = "" if len(ranked) == 2 else f", as the best of {len(ranked)}"
-    measured = f"{lead} (95 %{picked})"
-    if rate.mbb > rate.half_width:
-        return f"{rate.player} beats {rate.opponent} by {measured} over {deals}."
+    if _decides(rate):
+        return f"{_beats(rate, result)} over {deals}."
     needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2), "deal")
-    return f"{ahead} by {measured} after {deals}: that may be luck. If the lead is real, about {needed} would show it."
+    return (
+        f"{ahead} by {_measured(rate, result)} after {deals}: that may be luck. "
+        f"If the lead is real, about {needed} would show it."
+    )
 
 
 def _learnt(one: TrainingReport) -> str:

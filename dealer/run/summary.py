@@ -125,6 +125,8 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         if exit_code is None:
             exit_code = next((code for failed, code in run.exit_codes.items() if failed == seat), None)
     order = {kind.value: place for place, kind in enumerate(FaultKind)}
+    # Each player may come out best by luck on one side, so the errors of all add up.
+    tail = 2 * TAIL_95 / len(plan.players)
     return PlayerResult(
         name=plan.names[player],
         player=plan.players[player].text,
@@ -132,10 +134,10 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         mbb_per_game=mean.mean if mean.count else None,
         half_width_95=mean.half_width_95,
         standard_error=mean.standard_error,
-        # Each player may come out best by luck on one side, so the errors of all add up.
-        half_width_of_best_95=mean.half_width(2 * TAIL_95 / len(plan.players)),
+        half_width_of_best_95=mean.half_width(tail),
         corrected_mbb_per_game=corrected.mean if corrected is not None and corrected.count else None,
         corrected_half_width_95=None if corrected is None else corrected.half_width_95,
+        corrected_half_width_of_best_95=None if corrected is None else corrected.half_width(tail),
         corrected_standard_error=None if corrected is None else corrected.standard_error,
         standard_deviation=mean.standard_deviation,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),

@@ -136,6 +136,69 @@ def test_the_best_of_many_is_held_against_the_wider_interval() -> None:
     )
 
 
+def _corrected(
+    chips: float, rate: tuple[float, float], corrected: tuple[float, float], players: int = 2, **given: float
+) -> str:
+    """The sentence of a contest that Ann won in chips; the last player takes what all others have won."""
+    names = ["Ann", "Bob", "Eve"][:players]
+    shares = [1.0, *[-1.0 / (players - 1)] * (players - 1)]
+    result = results_of.contest(
+        *(
+            results_of.player(
+                name,
+                chips=share * chips,
+                mbb_per_game=share * rate[0],
+                half_width_95=rate[1],
+                half_width_of_best_95=rate[1],
+                corrected_mbb_per_game=share * corrected[0],
+                corrected_half_width_95=corrected[1],
+                corrected_half_width_of_best_95=given.get("of_best", corrected[1]),
+            )
+            for name, share in zip(names, shares, strict=True)
+        ),
+        game=GAME,
+    )
+    return contest_sentence(result)
+
+
+def test_both_rates_are_told_from_the_same_point_of_view() -> None:
+    for chips, ahead, behind in ((584.0, "Ann", "Bob"), (-584.0, "Bob", "Ann")):
+        corrected = -math.copysign(80.0, chips)
+        assert _corrected(chips, (chips, 736.0), (corrected, 569.0)) == (
+            f"{ahead} is ahead of {behind} by 584 ± 736 mbb/g (95 %) after 1,000 deals of some.game in 2 seatings "
+            "each: that may be luck. If the lead is real, about 1,600 deals would show it. "
+            f"Without the luck of the cards: {ahead} over {behind} -80 ± 569 mbb/g (95 %)."
+        )
+
+
+@pytest.mark.parametrize(
+    ("corrected", "winner", "loser", "chips"), [(806, "Ann", "Bob", 584), (-806, "Bob", "Ann", -584)]
+)
+def test_the_rate_that_alone_decides_comes_first(corrected: float, winner: str, loser: str, chips: float) -> None:
+    assert _corrected(584.0, (584.0, 736.0), (corrected, 569.0)) == (
+        f"{winner} beats {loser} by 806 ± 569 mbb/g (95 %), without the luck of the cards, over 1,000 deals of "
+        "some.game in 2 seatings each. The chips alone do not decide: "
+        f"{winner} over {loser} {chips:+} ± 736 mbb/g (95 %)."
+    )
+
+
+def test_where_the_chips_decide_they_come_first() -> None:
+    assert _corrected(900.0, (900.0, 736.0), (806.0, 569.0)) == (
+        "Ann beats Bob by 900 ± 736 mbb/g (95 %) over 1,000 deals of some.game in 2 seatings each. "
+        "Without the luck of the cards: Ann over Bob +806 ± 569 mbb/g (95 %)."
+    )
+
+
+def test_the_best_of_many_without_luck_is_held_against_the_wider_interval_too() -> None:
+    wide = _corrected(584.0, (584.0, 736.0), (806.0, 569.0), players=3, of_best=810.0)
+    assert wide.startswith("Ann is ahead of the table by 584 ± 736 mbb/g (95 %, as the best of 3) after ")
+    assert wide.endswith("Without the luck of the cards: Ann over the table +806 ± 569 mbb/g (95 %).")
+    narrow = _corrected(584.0, (584.0, 736.0), (806.0, 569.0), players=3, of_best=700.0)
+    assert narrow.startswith(
+        "Ann beats the table by 806 ± 700 mbb/g (95 %, as the best of 3), without the luck of the "
+    )
+
+
 def test_no_spread_at_all() -> None:
     assert _sentence(_pair(500, 500.0, 0.0), 1000).startswith("Ann beats Bob by 500 ± 0 mbb/g (95 %)")
 
