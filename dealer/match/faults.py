@@ -78,7 +78,7 @@ class ReplyProblem(enum.Enum):
 
 
 class FaultPolicy(enum.Enum):
-    """What becomes of a player that times out, disconnects or floods: the reference ends the match."""
+    """What becomes of a player that does not come, times out, disconnects or floods: the reference ends the match."""
 
     END = "end"
     """The match ends; the result so far stands."""

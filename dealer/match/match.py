@@ -13,9 +13,10 @@ Rules it obeys (ACPC protocol 2.0.0 and the reference server):
 
 Beyond the reference, for owners that play many matches:
 
-- Under a policy other than `FaultPolicy.END` a player that times out, disconnects or floods does not end the match for
-  all players: the owner finds it in `take_losses` and either brings it back (`connect`) or gives it up (`forfeit`: it
-  checks or folds from then on). Until then the match waits when it is that player's turn, and no clock runs.
+- Under a policy other than `FaultPolicy.END` a player that does not come, times out, disconnects or floods does not end
+  the match for all players: the owner finds it in `take_losses` and either brings it back (`connect`) or gives it up
+  (`forfeit`: it checks or folds from then on). Until then the match waits when it is that player's turn, and no clock
+  runs.
 - `play_until` sets a hand after which the match holds: no player is asked, no clock runs, until it is continued or
   ended with `finish`.
 - A match interrupted at the end of a hand goes on from there with its `EarlierHands`.
@@ -27,7 +28,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from dealer.errors import Cause, MatchFailure
-from dealer.match.causes import NobodyLeft, NotWritten, PlayerCause
+from dealer.match.causes import NobodyLeft, NotStarted, NotWritten, PlayerCause
 from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.match.play import Play
@@ -152,7 +153,7 @@ class Match:
         player_seat.clock.hand_us = used_us
 
     def open(self) -> None:
-        """Begin if no player is awaited any more; by itself only called where an earlier run gave up every seat."""
+        """Begin if no player is awaited any more; the owner calls it where an earlier run gave up every seat."""
         if self.phase is Phase.CONNECTING and not self.missing_seats():
             self.phase = Phase.GREETING
             self._guarded(self._greet)
@@ -206,6 +207,16 @@ class Match:
 
     # ---- players that fail
 
+    def miss(self, cause: NotStarted) -> None:
+        """An awaited player has not come before the match: it is lost, or the match ends."""
+        if self.setup.on_fault is FaultPolicy.END:
+            self.fail(cause)
+        elif self.phase is Phase.CONNECTING and self._player_seats[cause.seat].presence is Presence.AWAITED:
+            self._losses.append(
+                Loss(cause, self._play.dealer.hand_number, 0, self.setup.on_fault is FaultPolicy.FORFEIT)
+            )
+            self.has_losses = True
+
     def lose(self, cause: PlayerCause) -> None:
         """A player is gone, found out outside: it loses its part, or the match ends."""
 
@@ -232,6 +243,7 @@ class Match:
 
         if self.is_awaited(seat):
             self._guarded(step)
+            self.open()
 
     def _set_aside(self, cause: PlayerCause) -> None:
         """A player is gone: when its turn comes the match waits until its owner has decided what becomes of it."""

@@ -27,7 +27,7 @@ class MatchSetup:
         fixed_seats: whether the button stays where it is.
         first_hand: the number of the first hand, for a slice of a longer match.
         own_limits: clocks by seat where they differ; None, or empty for all, where they are `limits`.
-        on_fault: what becomes of a player that times out, disconnects or floods.
+        on_fault: what becomes of a player that does not come, times out, disconnects or floods.
         max_idle_lines_per_hand: how many lines of one player in one hand may be no answers; one more is a flood. None,
             as in the reference dealer: each but a comment is charged with the time since the question, like an answer,
             and each begins the wait for the answer again.

@@ -7,8 +7,9 @@
 `MatchRun` is what all runs share. How the hands are played is up to its two kinds: `TcpRun`, over TCP with bots as
 processes, and `LocalRun`, inside this process, for bulk work: no sockets, no bot processes, the same files and counts.
 
-A player lost over TCP under a policy other than `FaultPolicy.END` is started again, or awaited again if another program
-starts it; one that fails too often without an answer in between checks or folds from there on.
+A player lost over TCP under a policy other than `FaultPolicy.END`, be it before the first hand, is started again, or
+awaited again if another program starts it; one that fails too often without an answer in between checks or folds from
+there on.
 
 A run advances in steps (`play_until`), so that several matches can be examined together between steps. Whatever goes
 wrong during play ends in `failure`, a sentence with the player and the cause; only what makes a start impossible
@@ -481,7 +482,7 @@ class TcpRun(MatchRun):
         )
         connections.on_loss = partial(self._on_loss, connections)
         connections.on_stray = self._tell
-        connections.may_be_late = self._is_compiling
+        connections.may_be_late = lambda seat: seat in self._lost_again or self._is_compiling(seat)
         self.ports = connections.listen(settings.ports)
         self._connections = connections
         self._opened_s = time.monotonic()
@@ -541,11 +542,14 @@ class TcpRun(MatchRun):
     async def _watch_start(self, connections: Connections) -> None:
         """Notice bots that end before they connect; later, the connection shows it."""
         match = connections.match
-        await connections.changes.wait_for(
-            lambda: match.phase is not Phase.CONNECTING or bool(self._ended_early(connections))
-        )
-        for seat in self._ended_early(connections) if match.phase is Phase.CONNECTING else ():
-            match.fail(connections.start_cause(seat, StartProblem.ENDED))
+
+        def newly_ended() -> list[Seat]:
+            return [seat for seat in self._ended_early(connections) if seat not in self._lost_again]
+
+        while match.phase is Phase.CONNECTING:
+            await connections.changes.wait_for(lambda: match.phase is not Phase.CONNECTING or bool(newly_ended()))
+            for seat in newly_ended() if match.phase is Phase.CONNECTING else ():
+                match.miss(connections.start_cause(seat, StartProblem.ENDED))
             connections.after_step()
 
     def _ended_early(self, connections: Connections) -> list[Seat]:
@@ -631,7 +635,7 @@ class TcpRun(MatchRun):
         def is_settled() -> bool:
             return (
                 self._lost_again[seat] is not None
-                or not match.is_awaited(seat)
+                or seat not in match.missing_seats()
                 or connections.is_over
                 or seat in self._ended_early(connections)
             )
@@ -642,10 +646,7 @@ class TcpRun(MatchRun):
         problem = None
         if not is_settled():
             problem = FaultKind.TIMEOUT
-            # A player that has connected and sends nothing is lost again; one that has not connected is still awaited.
-            match.lose(NotStarted(seat, StartProblem.VERSION_LATE, start_us or 0))
-            connections.after_step()
-        elif seat in self._ended_early(connections) and match.is_awaited(seat) and not connections.is_over:
+        elif seat in self._ended_early(connections) and not connections.is_over:
             problem = FaultKind.CRASH if self._processes[seat].exit_code else FaultKind.DISCONNECT
         if problem is not None:
             connections.close_seat(seat)

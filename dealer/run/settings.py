@@ -231,8 +231,8 @@ class RunSettings(BaseModel):
     fixed_seats: bool = _setting(False, "Do not move the button.")
     on_fault: FaultPolicy = _setting(
         FaultPolicy.END,
-        "When a bot times out, disconnects or floods: end the contest; let the bot forfeit, that is, check or fold "
-        "from then on; or restart it and continue.",
+        "When a bot fails: end the contest; let the bot forfeit, that is, check or fold from then on; or restart it "
+        "and continue. A bot fails that does not start, crashes, times out, disconnects or floods.",
     )
     t_response_s: float = _setting(DEFAULT_LIMITS.response_us / 1e6, "Seconds for one answer.", ge=0.001, le=_LONGEST_S)
     t_hand_s: float = _setting(

@@ -23,7 +23,7 @@ from dealer.errors import ListenError, UnreadLinesError
 from dealer.match import Match, Phase
 from dealer.match.causes import InternalError, NotStarted, StartProblem, sending_failed
 from dealer.match.events import StrayConnection
-from dealer.match.faults import QUOTED_BYTES, StrayProblem
+from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
 from dealer.match.setup import Loss
 from dealer.table.listener import WOULD_BLOCK, Listener
 from dealer.table.loop import Changes, MatchLoop, Waiting
@@ -47,8 +47,8 @@ class Connections:
 
     Attributes:
         changes: notified whenever a player connects, comes back or is lost, and when the match holds or is over.
-        on_loss: decides about a player lost while the match goes on, by `reopen` or the match's `forfeit`; unless set,
-            the player forfeits.
+        on_loss: decides about a player lost without the end of the match, by `reopen` or the match's `forfeit`; unless
+            set, the player forfeits.
         on_stray: called for every connection that was rejected.
         may_be_late: asked about a missing player when the time to connect is over; while it may, the time begins again.
     """
@@ -347,24 +347,20 @@ class Connections:
         self.after_step()
 
     def _start_timed_out(self) -> None:
-        phase = self.match.phase
-        missing = self.match.missing_seats()
-        limit_us = self.match.setup.limits.start_us or 0
-        if phase is Phase.CONNECTING and missing:
-            missing = [seat for seat in missing if not self.may_be_late(seat)]
-            if not missing:
-                again_s = max(_LEAST_AGAIN_S, min(limit_us / 1e6, 1e8))
-                self._start_timer = self._loop.call_later(again_s, self._start_timed_out)
-                return
-            cause = self.start_cause(missing[0], StartProblem.NOT_CONNECTED, limit_us)
-            if cause.problem is StartProblem.NOT_CONNECTED:
-                cause = replace(cause, others=tuple(missing[1:]))
-        elif phase is Phase.GREETING:
-            seat = next(Seat(i) for i in range(len(self._connections)) if self.match.is_asked(Seat(i)))
-            cause = NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
-        else:
-            return
-        self.match.fail(cause)
+        match = self.match
+        limit_us = match.setup.limits.start_us or 0
+        if match.phase is Phase.GREETING:
+            seat = next(Seat(i) for i in range(len(self._connections)) if match.is_asked(Seat(i)))
+            match.fail(NotStarted(seat, StartProblem.VERSION_LATE, limit_us))
+        missing = [seat for seat in match.missing_seats() if not self.may_be_late(seat)]
+        for number, seat in enumerate(missing):
+            cause = self.start_cause(seat, StartProblem.NOT_CONNECTED, limit_us)
+            if cause.problem is StartProblem.NOT_CONNECTED and match.setup.on_fault is FaultPolicy.END:
+                cause = replace(cause, others=tuple(missing[number + 1 :]))
+            match.miss(cause)
+        if match.phase is Phase.CONNECTING:
+            again_s = max(_LEAST_AGAIN_S, min(limit_us / 1e6, 1e8))
+            self._start_timer = self._loop.call_later(again_s, self._start_timed_out)
         self.after_step()
 
     def after_step(self) -> None:

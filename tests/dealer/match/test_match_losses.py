@@ -731,8 +731,49 @@ def test_a_match_with_players_to_come_is_not_opened() -> None:
     assert board.match.phase is Phase.CONNECTING
 
 
+@pytest.mark.parametrize("name", GAMES)
+def test_a_player_who_does_not_come_is_given_up(name: str) -> None:
+    players = range(game(name).num_players)
+    for seat in players:
+        board = Board(setup_for(name, FaultPolicy.FORFEIT))
+        for other in players:
+            if other != seat:
+                board.connect(other)
+        cause = NotStarted(Seat(seat), StartProblem.ENDED)
+        board.match.miss(cause)
+        assert _losses(board) == [Loss(cause, 0, 0, is_final=True)]
+        assert board.match.phase is Phase.CONNECTING
+        board.match.forfeit(Seat(seat))
+        play_on(board, policies_of(board.setup))
+        assert board.match.phase is Phase.FINISHED
+        assert board.log == forfeited_log(name, ((seat, 0),))
+
+
+def test_a_player_who_does_not_come_in_time_may_come_later_or_ends_the_match() -> None:
+    cause = NotStarted(Seat(1), StartProblem.NOT_CONNECTED)
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART), progress=EarlierHands(hands=2))
+    board.match.miss(cause)
+    assert _losses(board) == [Loss(cause, 2, 0, is_final=False)]
+    board.connect_all()
+    play_on(board, policies_of(board.setup))
+    assert board.match.phase is Phase.FINISHED
+    board.match.miss(cause)
+    assert _losses(board) == []
+    board = Board(setup_for("kuhn", FaultPolicy.END))
+    board.match.miss(cause)
+    assert board.match.failure == cause
+
+
+def test_a_match_without_any_player_ends() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.FORFEIT))
+    for seat in (Seat(0), Seat(1)):
+        board.match.miss(NotStarted(seat, StartProblem.ENDED))
+        board.match.forfeit(seat)
+    assert failure_text(board.match.failure) == "ERROR: no player is left to act\n"
+
+
 @pytest.mark.parametrize("on_fault", GONE)
-def test_before_the_match_has_begun_a_failure_ends_it_under_every_policy(on_fault: FaultPolicy) -> None:
+def test_a_greeting_that_cannot_be_read_ends_the_match_under_every_policy(on_fault: FaultPolicy) -> None:
     for hello in (b"HELLO\r\n", b""):
         board = Board(setup_for("kuhn", on_fault))
         board.connect(0)

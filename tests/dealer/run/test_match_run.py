@@ -802,10 +802,58 @@ def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
     assert set(bettings) == {"crf", "rf"}
 
 
-@pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
-def test_a_bot_that_never_comes_ends_its_match_under_every_policy(tmp_path: Path, policy: FaultPolicy) -> None:
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("os._exit(3)", "crash"),
+        ("f.write(b'HELLO\\r\\n')\nf.read()", "malformed reply"),
+        ("import time; time.sleep(600)", "timeout"),
+        (None, "timeout"),
+    ],
+)
+def test_a_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind: str) -> None:
+    bob = "Bob=tcp" if code is None else _bot(tmp_path, "Bob", code)
+    plan = _plan(tmp_path, "raising", bob, on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=PATIENCE_S))
+    run = TcpRun(plan)
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        if kind == "timeout":
+            while not run.ports or run.waiting_for() != [("Bob", run.ports[1])]:
+                await asyncio.sleep(0.001)
+            assert run._connections is not None
+            run._connections._start_timed_out()
+        await playing
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert (run.failure, run.hands) == (None, 10)
+    assert run.tally.faults == [{}, {kind: 1}]
+    assert fault_phrase(run.tally.first_faults[1]).endswith(", checks or folds from there on")  # type: ignore[arg-type]
+    assert {line.split(":")[2] for line in _log(run)[4:-1]} == {"rf", "crf"}
+
+
+@pytest.mark.parametrize("failing", ["raise SystemExit(3)", "f.write(b'HELLO\\r\\n'); f.read(); os._exit(1)"])
+def test_a_bot_that_does_not_begin_at_once_is_started_again(tmp_path: Path, failing: str) -> None:
+    """Two starts fail; the third is as if nothing had happened."""
+    path = str(tmp_path / "starts")
+    count = f"open({path!r}, 'a').write('x')\nif os.path.getsize({path!r}) < 3: {failing}\n"
+    run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", count + CALLS), "random", on_fault=FaultPolicy.RESTART))
+    assert run.failure is None
+    assert run.tally.restarts == [2, 0]
+    assert _log(run)[4:] == _called_log(tmp_path)[4:]
+
+
+def test_a_bot_that_never_begins_is_started_three_times_again(tmp_path: Path) -> None:
     quitter = "Bob=" + write_program(tmp_path, "b.py", "raise SystemExit(3)")
-    assert _fails(_plan(tmp_path, "calling", quitter, on_fault=policy)).startswith("Bob ended before it connected.")
+    run = _play(_plan(tmp_path, "calling", quitter, on_fault=FaultPolicy.RESTART))
+    assert (run.failure, run.hands) == (None, 10)
+    assert (run.tally.restarts, run.tally.faults) == ([0, 3], [{}, {"crash": 4}])
+
+
+def test_a_match_to_which_nobody_comes_ends_under_every_policy(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, "tcp", "tcp", on_fault=FaultPolicy.FORFEIT, limits=limits(start_s=0.2))
+    assert _fails(plan) == "no player is left to act."
 
 
 @needs_full
