@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import secrets
 import shlex
 import subprocess
@@ -35,7 +34,7 @@ from dealer.server.joining.connection import (
     News,
 )
 from dealer.table.loop import new_event_loop
-from dealer.table.players import NAME_RULE, Player, PlayerKind, parse_player
+from dealer.table.players import NAME_RULE, Player, PlayerKind, is_name, parse_player
 from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
 from protocol.joining import Challenge, ContestTerms, RunOver, RunStands, SeatOffer
@@ -252,7 +251,7 @@ def _player(words: list[str], name: str | None) -> Player:
     if player.kind is PlayerKind.TCP:
         abort("'tcp' names no bot that this command could start; give a bot or a command")
     if name is not None:
-        if not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name) or not re.search("[A-Za-z0-9]", name):
+        if not is_name(name):
             abort(f"--name: {quoted(name, 100)} cannot be a name: {NAME_RULE}")
         player = replace(player, name=name)
     return player

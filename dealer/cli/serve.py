@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 import csv
 import getpass
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
+from urllib.parse import urlsplit
 
 import typer
 
@@ -20,22 +22,30 @@ from dealer.errors import ConfigError
 from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
 from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.server import FIRST_USER, Started, WebFace, is_reserved
+from dealer.server.server import FIRST_USER, Started, WebFace, is_reserved, reset_results
 from dealer.server.server import serve as serve_until_cancelled
 from dealer.server.settings import ServerSettings, default_settings, example, read_toml_settings
 from dealer.table.collector import spare_collector
+from dealer.table.listener import reachable_at
 from dealer.table.loop import new_event_loop
-from engine.text import count_of
+from dealer.table.players import NAME_RULE, is_name
+from engine.errors import quoted
+from engine.text import count_of, meant
 
 _CONFIG_NAME = "arena-server.toml"
-_MOST_NAME_LETTERS = 64
 
 
 class _ServeGroup(ArenaGroup):
     """`arena serve CONFIG` is short for `arena serve start CONFIG`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, args if args and args[0] in self.commands else ["start", *args])
+        word = args[0] if args else "-"
+        is_unknown = re.fullmatch("[A-Za-z]+", word) and word not in self.commands and not Path(word).exists()
+        if is_unknown and not ctx.resilient_parsing:
+            near = meant(word, self.commands)
+            hint = f"its commands are {', '.join(self.commands)}" if near is None else f"did you mean {near!r}?"
+            abort(f"'arena serve' has no command '{word}', and there is no configuration of this name; {hint}")
+        return super().parse_args(ctx, args if word in self.commands else ["start", *args])
 
 
 app = typer.Typer(
@@ -47,8 +57,8 @@ _DATA = Path("arena-server")
 
 
 @app.command(
-    epilog="'arena serve' has more commands, each with --help: user, password, revoke and backup. A configuration "
-    "with one of these names is given as ./NAME."
+    epilog="'arena serve' has more commands, each with --help: user, password, revoke, backup and reset. A "
+    "configuration with one of these names is given as ./NAME."
 )
 def start(
     context: typer.Context,
@@ -189,6 +199,35 @@ def backup(
     context.ensure_object(Terminal).sentence(sentence)
 
 
+@app.command()
+def reset(
+    context: typer.Context,
+    data: _Data = _DATA,
+    results: Annotated[
+        bool, typer.Option("--results", help="Remove requests, runs, ratings and logs; users, tokens and bots stay.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Remove the results of a server that is not running."""
+    terminal = context.ensure_object(Terminal)
+    if not results:
+        abort("nothing is removed without --results, for requests, runs, ratings and logs")
+    _store(data).close()
+
+    def is_wanted(runs: int) -> bool:
+        if yes:
+            return True
+        terminal.note(
+            f"{count_of(runs, 'run')} in {data} will be removed, with all requests, ratings and logs; "
+            "'arena serve backup' can copy the database before. Type yes to continue:"
+        )
+        return sys.stdin.readline().strip().lower() == "yes"
+
+    if not reset_results(data, is_wanted):
+        abort("nothing was removed")
+    terminal.sentence(f"The results in {data} are removed; users, tokens and bots are kept.")
+
+
 def _settings(path: Path | None) -> ServerSettings:
     if path is None:
         return default_settings()
@@ -219,8 +258,8 @@ def _scopes(text: str) -> frozenset[Scope]:
 
 
 def _checked_name(name: str) -> None:
-    if not name.isprintable() or len(name.split()) != 1 or name != name.strip() or len(name) > _MOST_NAME_LETTERS:
-        abort(f"a user's name is one word of at most {_MOST_NAME_LETTERS} letters")
+    if not is_name(name):
+        abort(f"no user can be called {quoted(name, 100)}: {NAME_RULE}")
     if is_reserved(name):
         abort(f"no user can be called {name}: the server uses this name itself; choose another")
 
@@ -243,15 +282,27 @@ def _is_known(store: Store, name: str) -> bool:
     return bool(store.read("SELECT 1 FROM users WHERE name = ?", name))
 
 
+def _page_addresses(settings: ServerSettings, page: str) -> list[str]:
+    """The addresses of the pages for other machines, given the one for this machine."""
+    from dealer.web.serving import page_address
+
+    hosts = reachable_at(settings.host)
+    if hosts != (settings.host,) and settings.web.names:
+        # Nothing is answered under another name.
+        hosts = settings.web.names
+    port = urlsplit(page).port or 0
+    return [page_address(host, port, is_secure=bool(settings.web.certificate)) for host in hosts]
+
+
 def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbose: bool) -> None:
     if is_verbose:
         terminal.show_log()
 
     def show(started: Started) -> None:
         for address, number in started.addresses:
-            terminal.sentence(f"Listening on {address} port {number}. Files are in {data}")
+            terminal.sentence(f"Listening on {', '.join(reachable_at(address))} port {number}. Files are in {data}")
         if started.page is not None:
-            terminal.sentence(f"The pages are at {started.page}")
+            terminal.sentence(f"The pages are at {', '.join(_page_addresses(settings, started.page))}")
         else:
             terminal.sentence(f"There are no pages; for them: {WEB_INSTALL}")
         if started.waiting:

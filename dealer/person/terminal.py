@@ -48,10 +48,10 @@ from dealer.person.styles import Styles, styles_of
 from dealer.person.table_session import KEPT_HANDS, EarlierHands, earlier_hands
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import Outcome
-from dealer.run.match_run import REACHABLE
 from dealer.run.results import ContestResult
 from dealer.run.sentences import fault_phrase, listed
 from dealer.run.tournament import AwaitedPlayer, Progress
+from dealer.table.listener import REACHABLE
 from dealer.table.loop import new_event_loop
 from engine import Action
 from engine.errors import quoted

@@ -29,7 +29,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot
@@ -51,6 +51,7 @@ from dealer.run.settings import RunSettings
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
+from dealer.table.listener import REACHABLE
 from dealer.table.loop import Changes
 from dealer.table.players import LearnerFiles, Player, PlayerKind, make_player
 from engine import Seat
@@ -367,8 +368,6 @@ _LONGEST_COMPILING_S = 600.0
 """How long a built-in bot may take to connect once it has reported that it compiles its kernels."""
 _MOST_RESTARTS_IN_A_ROW = 3
 """A player that fails more often than this without one answer in between is not started again."""
-REACHABLE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Where our own players find a dealer that listens on every address."""
 
 
 class TcpRun(MatchRun):

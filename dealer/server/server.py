@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import shutil
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +23,7 @@ from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.run.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
-from dealer.server.db.runs import GUEST_NAME
+from dealer.server.db.runs import GUEST_NAME, remove_results
 from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.resources import has_too_few, make_private, raise_limit, without_flood
@@ -109,10 +110,7 @@ async def serve(
     # Bots that are slow to leave after their matches keep a thread each; nothing else may wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
     async with contextlib.AsyncExitStack() as stack:
-        try:
-            stack.enter_context(contextlib.closing(RunLock(folder)))
-        except FolderBusyError:
-            raise ServerError(f"another server is running in {folder}; name another folder with --data") from None
+        stack.enter_context(contextlib.closing(_lock(folder, "name another folder with --data")))
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
         token = store.write_now(lambda db: _first_users(db, settings))
         service = Service(settings, folder, store)
@@ -125,6 +123,37 @@ async def serve(
         page = None if web is None else await stack.enter_async_context(web(parts))
         on_started(Started(tuple(port.addresses), token, len(service.active()), page))
         await service.run()
+
+
+def _lock(folder: Path, otherwise: str) -> RunLock:
+    try:
+        return RunLock(folder)
+    except FolderBusyError:
+        raise ServerError(f"another server is running in {folder}; {otherwise}") from None
+
+
+def reset_results(folder: Path, is_wanted: Callable[[int], bool]) -> bool:
+    """Remove the requests, runs, ratings and logs of a server that is not running; users, tokens and bots stay.
+
+    Args:
+        is_wanted: is asked, with the number of runs, before anything is removed.
+
+    Returns:
+        whether it was wanted.
+
+    Raises:
+        ServerError: a server is running in the folder, or a file cannot be removed.
+    """
+    with contextlib.closing(_lock(folder, "stop it first")), contextlib.closing(Store(folder / DATABASE_NAME)) as store:
+        if not is_wanted(store.read("SELECT count(*) AS found FROM runs")[0]["found"]):
+            return False
+        store.write_now(remove_results)
+        try:
+            for path in (folder / "runs").glob("*"):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        except OSError as error:
+            raise ServerError(f"{error.filename} cannot be removed: {error.strerror}; reset once more") from None
+    return True
 
 
 def _make_private(settings: ServerSettings, folder: Path) -> None:

@@ -194,7 +194,7 @@ class WebSettings:
         tuple[_Network, ...], "addresses or networks that may read /metrics, in the format of Prometheus", _Listed
     ] = ("127.0.0.1/32", "::1/128")
     session_days: Annotated[_Days, "until an unused login expires"] = 14.0
-    requests_per_minute: Annotated[_Rate, "of one token, to the HTTP API"] = 600
+    requests_per_minute: Annotated[_Rate, "of one token, or of one address without one, to the HTTP API"] = 600
     page_requests_per_minute: Annotated[_Rate, "of one user, or of one address without a login, to the pages"] = 600
     max_streams_per_address: Annotated[_Connections, "live tables and scores followed from one address"] = 20
     max_body_bytes: Annotated[_Bytes, "of the body of a request"] = 1_000_000

@@ -15,7 +15,8 @@ import os
 import socket
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable
-from typing import NamedTuple
+from ipaddress import ip_address
+from typing import Final, NamedTuple
 
 from dealer.errors import ListenError
 from dealer.match.faults import QUOTED_BYTES, StrayProblem
@@ -25,6 +26,8 @@ from protocol.framing import MAX_LINE_BYTES
 _log = logging.getLogger(__name__)
 LOOPBACK = "loopback"
 """The host that stands for all addresses of this machine, as far as no other machine can reach them."""
+REACHABLE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Where programs of this machine find what listens on every address."""
 WOULD_BLOCK = (BlockingIOError, InterruptedError)
 """What reading or writing raises where nothing can be read or written yet."""
 MOST_SEATS = 240 if os.name == "nt" else None
@@ -35,6 +38,25 @@ RETRY_S = 1.0
 _VERSION = b"VERSION:"
 _ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 """A peer that has vanished without a word is noticed after a minute, wherever the system has that option."""
+
+
+def reachable_at(host: str) -> tuple[str, ...]:
+    """The addresses at which other machines find what listens on a host: those of all interfaces where it is each."""
+    if host not in REACHABLE:
+        return (host,)
+    import psutil
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    running = psutil.net_if_stats()
+    found = [
+        ip_address(one.address.partition("%")[0])
+        for name, addresses in psutil.net_if_addrs().items()
+        if name in running and running[name].isup
+        for one in addresses
+        if one.family == family
+    ]
+    others = tuple(str(address) for address in found if not (address.is_loopback or address.is_link_local))
+    return others or (REACHABLE[host],)
 
 
 def keep_alive(sock: socket.socket) -> None:

@@ -118,7 +118,7 @@ def parse_player(
     named = _NAMED.fullmatch(text)
     if named is not None:
         name, text = named.groups()
-        if len(name) > _MOST_NAME_LETTERS or not _clean(name, ""):
+        if not is_name(name):
             raise PlayerError(f"{_shortened(name)!r} cannot be a name: {NAME_RULE}")
     if text.lower().startswith("tcp "):
         raise PlayerError(f"{quoted(text, 400)}: 'tcp' takes no options, because its client is started elsewhere")
@@ -216,6 +216,14 @@ NAME_RULE = (
     f"a name has at most {_MOST_NAME_LETTERS} of the letters A-Z and a-z, digits, '_', '-' and '.', "
     "and not only of the last three"
 )
+
+
+_NAME = re.compile(f"(?=.*[A-Za-z0-9])[A-Za-z0-9_.-]{{1,{_MOST_NAME_LETTERS}}}")
+
+
+def is_name(text: str) -> bool:
+    """Whether a player or a user can be called so; see `NAME_RULE`."""
+    return _NAME.fullmatch(text) is not None
 
 
 def _shortened(text: str) -> str:

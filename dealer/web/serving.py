@@ -23,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dealer.errors import ConfigError, ListenError, SettingProblem
 from dealer.server.settings import WebSettings
+from dealer.table.listener import REACHABLE
 from dealer.web.visitor import KNOWN_KEY
 from engine import Seat
 
@@ -205,7 +206,7 @@ async def answering(app: ASGIApp, host: str, settings: WebSettings) -> AsyncIter
             await asyncio.sleep(0.005)
         if task.done():
             task.result()
-        yield _address(host, listeners[0].getsockname()[1], is_secure=bool(settings.certificate))
+        yield page_address(host, listeners[0].getsockname()[1], is_secure=bool(settings.certificate))
     finally:
         server.should_exit = True
         await asyncio.wait([task])
@@ -235,6 +236,8 @@ def _listeners(host: str, port: int) -> list[socket.socket]:
     return [sock]
 
 
-def _address(host: str, port: int, *, is_secure: bool) -> str:
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+def page_address(host: str, port: int, *, is_secure: bool) -> str:
+    """The address of the first page, as a browser on this machine or on another takes it."""
+    here = REACHABLE.get(host, host)
+    shown = f"[{here}]" if ":" in here else here
     return f"{'https' if is_secure else 'http'}://{shown}:{port}/"

@@ -170,6 +170,19 @@ def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "")
     )
 
 
+RESULT_TABLES = (
+    *("ratings", "company", "lineup_scores", "seats", "scores", "matches", "faults", "tables", "submissions"),
+    *("runs", "lineups", "jobs"),
+)
+"""What a server has played, or is asked to: each table before those that it refers to."""
+
+
+def remove_results(db: sqlite3.Connection) -> None:
+    """Remove everything that was played or asked for; numbers are not given again."""
+    for table in RESULT_TABLES:
+        db.execute(f"DELETE FROM {table}")
+
+
 # ---- questions
 def served_stamps(store: Store) -> dict[int, int]:
     """When each user was last served, by the user's number."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import sqlite3
 import time
 from collections import Counter
@@ -26,12 +25,11 @@ from dealer.server.db.bot_registry import enter_users_bot, last_seen, note_seen,
 from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
 from dealer.server.settings import ServerSettings
-from dealer.table.players import NAME_RULE
+from dealer.table.players import NAME_RULE, is_name
 from engine.text import printable
 from protocol.benchmark import OWN_SEAT
 from protocol.joining import Join, RunStands
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MOST_LABEL_LETTERS = 64
 _SEEN_EVERY_S = 30.0
 _SEEN_WITHIN_S = 120.0
@@ -122,7 +120,7 @@ class ConnectedBots:
         return connected
 
     def _checked(self, offer: Join) -> tuple[str, ...]:
-        if not _NAME.fullmatch(offer.bot) or not re.search("[A-Za-z0-9]", offer.bot) or offer.bot == OWN_SEAT:
+        if not is_name(offer.bot) or offer.bot == OWN_SEAT:
             raise RefusedError(f"that cannot be a bot's name: {NAME_RULE}")
         if len(offer.version) > _MOST_LABEL_LETTERS or not offer.version.isprintable():
             raise RefusedError(f"a version has at most {_MOST_LABEL_LETTERS} letters that can be printed")

@@ -24,7 +24,6 @@ from dealer.match.faults import Fault
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
-from dealer.run.match_run import REACHABLE
 from dealer.run.plan import ContestPlan
 from dealer.run.results import ContestResult
 from dealer.run.settings import read_config, validated
@@ -39,6 +38,7 @@ from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
 from dealer.server.ratings import why_unrated
 from dealer.server.server_bots import listener_host, run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, player_name
+from dealer.table.listener import REACHABLE
 from engine import Seat
 from logs.estimation import Rate
 from logs.whole_file import write_whole

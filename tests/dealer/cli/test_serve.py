@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dealer.table.listener import reachable_at
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.programs import Program, start
@@ -61,6 +62,8 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
         again = arena("serve")
         assert (again.code, again.out) == (2, "")
         assert again.err == "arena: another server is running in arena-server; name another folder with --data\n"
+        busy = arena("serve", "reset", "--results", "--yes")
+        assert (busy.code, busy.err) == (2, "arena: another server is running in arena-server; stop it first\n")
         ann = arena("serve", "user", "ann")
         assert (ann.code, ann.err) == (0, "This is the login. The token is not stored and cannot be shown again.\n")
         assert answers(port, ann.out.strip()).startswith("LOGON OKAY")
@@ -93,9 +96,25 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
     finally:
         said = ended(program, signal.SIGTERM)
     assert said.endswith("The server has ended. Unfinished matches continue at the next start.\n")
+    kept = arena("serve", "reset", "--results")
+    assert (kept.code, kept.err.splitlines()[-1]) == (2, "arena: nothing was removed")
+    assert arena("serve", "reset", "--results", "--yes").code == 0
     second, port = started()
     assert answers(port, login, "QUIT") == "LOGON OKAY - type help for commands\n"
     assert "Log in with" not in ended(second, signal.SIGINT)
+
+
+def test_a_server_for_other_machines_names_the_addresses_of_this_one(arena: Arena, folder: Path) -> None:
+    Path("s.toml").write_text('host = "0.0.0.0"\n[web]\nnames = ["poker.example.org"]\n')
+    program = start([*ARENA, "serve", "s.toml", "--port", "0", "--web-port", "0"], cwd=Path.cwd(), env=program_env())
+    try:
+        assert program.stdout is not None
+        line = program.stdout.readline().decode()
+        assert line.startswith(f"Listening on {', '.join(reachable_at('0.0.0.0'))} port ")
+        page = program.stdout.readline().decode()
+        assert re.fullmatch(r"The pages are at http://poker\.example\.org:[0-9]+/\n", page)
+    finally:
+        ended(program, signal.SIGTERM)
 
 
 def test_users_can_be_made_before_the_first_start(arena: Arena, folder: Path) -> None:
@@ -140,7 +159,15 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
     ("words", "problem"),
     [
         (["nothing.toml"], "cannot read nothing.toml: No such file or directory"),
-        (["nothing"], "cannot read nothing: No such file or directory"),
+        (["./nothing"], "cannot read nothing: No such file or directory"),
+        (
+            ["doctor"],
+            "'arena serve' has no command 'doctor', and there is no configuration of this name; "
+            "its commands are start, user, password, revoke, backup, reset",
+        ),
+        (["revok"], "'arena serve' has no command 'revok', .*; did you mean 'revoke'\\?"),
+        (["reset"], "nothing is removed without --results, for requests, runs, ratings and logs"),
+        (["reset", "--results"], "arena-server holds no server: .*"),
         (["start", "./user"], "cannot read user: No such file or directory"),
         (["bad.toml"], "bad.toml: colour: there is no such setting"),
         (["bad.cfg"], "bad.cfg: line 2: unknown configuration option colour red"),
@@ -152,7 +179,10 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["revoke", "ann"], "arena-server holds no server: .*"),
         (["password", "ann"], "arena-server holds no server: .*"),
         (["user", "ann", "--scopes", "read,fly"], "--scopes: 'read,fly' is not a list of read, play, admin"),
-        (["user", "a b"], "a user's name is one word of at most 64 letters"),
+        (["user", "a b"], "no user can be called 'a b': a name has at most 64 of the letters A-Z and a-z, digits, .*"),
+        (["user", "J\u00f6rg"], "no user can be called 'J\u00f6rg': .*"),
+        (["user", "..."], "no user can be called '...': .*"),
+        (["user", "x" * 65], "no user can be called 'x+': .*"),
         (["user", "ladder"], "no user can be called ladder: the server uses this name itself; choose another"),
         (["user", "local"], "no user can be called local: .*"),
         (["user", "guest"], "no user can be called guest: .*"),

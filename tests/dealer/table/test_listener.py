@@ -7,8 +7,10 @@ import errno
 import socket
 import sys
 from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
 from dealer.errors import ListenError
@@ -17,7 +19,7 @@ from dealer.match.events import StrayConnection
 from dealer.match.faults import FaultKind, StrayProblem
 from dealer.match.sentences import stray_sentence
 from dealer.table import listener as doors
-from dealer.table.listener import LOOPBACK, Listener
+from dealer.table.listener import LOOPBACK, Listener, reachable_at
 from engine import Seat
 from protocol import Reply
 from tests.dealer.helpers import Client, Playing, always, free_ports, game, limits, run_async, setup_of
@@ -344,3 +346,22 @@ def test_a_loopback_port_in_use_is_refused() -> None:
         Listener(LOOPBACK, port, Seat(0))
     assert (raised.value.seat, raised.value.port) == (0, port)
     door.close()
+
+
+def test_what_listens_everywhere_is_found_at_the_addresses_of_the_running_interfaces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    addresses = {"lo": ["127.0.0.1", "::1"], "eth0": ["192.0.2.2", "fd00::2", "fe80::1%eth0"], "eth1": ["192.0.2.9"]}
+    found = {
+        name: [SimpleNamespace(family=socket.AF_INET6 if ":" in one else socket.AF_INET, address=one) for one in listed]
+        for name, listed in addresses.items()
+    }
+    running = {name: SimpleNamespace(isup=name != "eth1") for name in addresses}
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: found)
+    monkeypatch.setattr(psutil, "net_if_stats", lambda: running)
+    assert reachable_at("0.0.0.0") == ("192.0.2.2",)
+    assert reachable_at("::") == ("fd00::2",)
+    assert reachable_at("198.51.100.7") == ("198.51.100.7",)
+    del found["eth0"]
+    assert reachable_at("0.0.0.0") == ("127.0.0.1",), "no other machine can reach this one"
+    assert reachable_at("::") == ("::1",)

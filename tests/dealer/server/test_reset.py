@@ -1,0 +1,83 @@
+"""Results that are removed before a competition begins: what goes, what stays, and that play goes on."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from dealer.errors import ServerError
+from dealer.run.folder import RunLock
+from dealer.server.accounts import Accounts, User, add_token, set_password
+from dealer.server.db import crosstable, records
+from dealer.server.db.records import JobRequest
+from dealer.server.db.runs import RESULT_TABLES
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.server import reset_results
+from dealer.server.service import Service
+from tests.dealer.server.servers import rows
+from tests.dealer.server.test_contests import Host, is_over, offer, play, settings_of, until
+
+KEPT = {"users", "tokens", "passwords", "sessions", "bots", "versions"}
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_table_is_kept_or_removed(tmp_path: Path) -> None:
+    with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as store:
+        found = store.read("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    assert {row["name"] for row in found} == {*RESULT_TABLES, *KEPT}
+
+
+def test_results_go_and_users_tokens_and_bots_stay() -> None:
+    given = []
+
+    async def before(service: Service, ann: User) -> None:
+        given.append(service.store.write_now(lambda db: add_token(db, ann.id)))
+        service.store.write_now(lambda db: set_password(db, ann.id, "correct horse"))
+        await service.enter(ann, offer("eve", "v1", ("two", "kuhn")), Host())
+        for request in (
+            JobRequest("two", ("eve", "random"), hands=20),
+            JobRequest("kuhn", ("A", "eve", "C"), hands=20),
+        ):
+            row, _ = await service.submit(ann, request)
+            await until(service, lambda number=row.id: is_over(service, number))  # type: ignore[misc]
+        await until(service, lambda: all(crosstable.standings(service.store, game) for game in ("two", "kuhn")))
+
+    async def after(service: Service, ann: User) -> None:
+        assert Accounts(service.store).find("ann", given[0]) == ann
+        assert crosstable.pairs(service.store, service.settings.games[1]) == ()
+        bot = await service.enter(ann, offer("eve", "v1", ("two",)), Host())
+        assert [one.version for one in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), hands=20))
+        await until(service, lambda: is_over(service, row.id))
+        (run,) = records.runs(service.store)
+        assert (run.id, run.job, run.is_rated) == (3, 3, True), "no number is given again"
+
+    settings, data = settings_of(), Path("data")
+    play(before, settings)
+    # The runs may be on another disk.
+    (data / "runs").rename("disk")
+    (data / "runs").symlink_to(Path("disk").absolute())
+    kept = {table: rows(data, f"SELECT * FROM {table}") for table in KEPT}
+    asked: list[int] = []
+    assert not reset_results(data, lambda runs: bool(asked.append(runs)))
+    assert asked == [2]
+    assert len(rows(data, "SELECT * FROM runs")) == len(list(Path("disk").iterdir())) == 2
+    assert reset_results(data, lambda runs: True)
+    assert {table: rows(data, f"SELECT * FROM {table}") for table in KEPT} == kept
+    assert [rows(data, f"SELECT * FROM {table}") for table in RESULT_TABLES] == [[]] * len(RESULT_TABLES)
+    assert list(Path("disk").iterdir()) == []
+    assert (data / "runs").is_symlink()
+    play(after, settings)
+
+
+def test_nothing_is_removed_while_a_server_is_running() -> None:
+    data = Path("data")
+    data.mkdir()
+    with contextlib.closing(RunLock(data)), pytest.raises(ServerError, match="is running in data; stop it first"):
+        reset_results(data, lambda runs: True)
