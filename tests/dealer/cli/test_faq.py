@@ -1,0 +1,32 @@
+"""The errors that `docs/faq.md` quotes are those of the program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+from tests.dealer.helpers import ROOT
+
+COMMANDS = {
+    "'bot.py' is": ("limit", "bot.py", "calling"),
+    "./my_bot.sh": ("limit", "./my_bot.sh", "calling"),
+    "needs 2 players": ("limit", "python", "bot.py", "calling"),
+    "is not empty": ("kuhn", "--out", "full"),
+}
+"""What a message contains, and the arguments of `arena play` that lead to it."""
+
+
+@pytest.mark.skipif("os.name == 'nt'", reason="the hints are those of another system")
+@pytest.mark.parametrize("part", COMMANDS)
+def test_a_quoted_error_is_that_of_the_program(arena_here: Arena, tmp_path: Path, part: str) -> None:
+    for name in ("bot.py", "my_bot.sh", "full/file"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("pass\n")
+    page = (ROOT / "docs" / "faq.md").read_text("utf-8")
+    (quoted,) = (text for text in re.findall(r"^(?:\| |- \*\*)`([^`]+)`", page, re.MULTILINE) if part in text)
+    ran = arena_here("play", *COMMANDS[part])
+    assert ran.code == 2
+    assert quoted.removeprefix("… ").removeprefix("RUN ") in ran.sentence
