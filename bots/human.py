@@ -40,7 +40,7 @@ from typing import Final, NoReturn
 from bots.errors import DealerError, StaleEntry, UnclearEntry
 from bots.sdk.client import CONNECT_TIMEOUT_S, connect
 from bots.sdk.view import View
-from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, Card, Game, Move, Position, Seat, raise_to
+from engine import CALL, FOLD, RAISE, Action, Card, Game, Move, Position, Seat, raise_to
 from engine.betting import BettingState
 from engine.errors import quoted
 from engine.text import shown
@@ -189,21 +189,17 @@ MOVED: Final = {
 """What a player did last, in a word."""
 
 
-def _texts(cards: Sequence[Card]) -> str:
-    return " ".join(CARD_TEXTS[card] for card in cards)
-
-
-def in_words(event: HandEvent, scene: Scene, cards_text: Callable[[Sequence[Card]], str] = _texts) -> str:
+def in_words(event: HandEvent, scene: Scene, cards_text: Callable[[Sequence[str]], str] = " ".join) -> str:
     """One event of the scene's history as a sentence without its full stop."""
     if isinstance(event, Dealt):
         name = round_names(scene.game)[event.round].capitalize()
-        cards = f": {cards_text(event.cards)}" if event.cards else ""
+        cards = f": {cards_text(scene.game.shown_cards(event.cards))}" if event.cards else ""
         return f"{name}{cards} (pot {event.pot:,})"
     is_you = event.position == scene.position
     who, end = ("You", "") if is_you else (shown(scene.names[event.position]), "s")
     if isinstance(event, Shown):
         strength = f", {event.strength}" if event.strength else ""
-        return f"{who} show{end} {cards_text(event.cards)}{strength}"
+        return f"{who} show{end} {cards_text(scene.game.shown_cards(event.cards))}{strength}"
     return f"{who} {action_words(event, scene.game, end=end)}"
 
 

@@ -8,12 +8,12 @@ reference dealer's, whose command line `acpc-dealer` replaces.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NewType
 
-from engine.cards import Card
+from engine.cards import CARD_TEXTS, RANKS, Card, rank_of
 from engine.errors import GameError
 
 Position = NewType("Position", int)
@@ -163,6 +163,16 @@ class Game:
         """The deck before it is shuffled, suit by suit; short decks keep the highest suits and ranks."""
         suits, ranks = range(4 - self.num_suits, 4), range(13 - self.num_ranks, 13)
         return tuple(rank * 4 + suit for suit in suits for rank in ranks)
+
+    def shown_cards(self, cards: Iterable[Card]) -> tuple[str, ...]:
+        """Cards as people read them: ``As``; those of a single suit without it, and three such ranks as J, Q and K.
+
+        Those are the cards of Kuhn (1950); protocol, logs and files have Qs, Ks and As, which the reference deals.
+        """
+        if self.num_suits > 1:
+            return tuple([CARD_TEXTS[card] for card in cards])
+        lower = 1 if self.num_ranks == len("JQK") else 0
+        return tuple([RANKS[rank_of(card) - lower] for card in cards])
 
     @cached_property
     def deck_set(self) -> frozenset[Card]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from engine import CARD_TEXTS, Card, Game, Move, Position, betting_start, betting_steps, rank_hand, side_pots, uncalled
+from engine import Card, Game, Move, Position, betting_start, betting_steps, rank_hand, side_pots, uncalled
 from engine.betting import BettingState
 from engine.holdem import holdem_blinds, is_holdem
 from engine.text import shown
@@ -203,7 +203,7 @@ class PlayerView:
     Attributes:
         name: the player, as it can be shown.
         place: what the position is called, such as BB.
-        cards: its hole cards; empty if unknown or not to be seen.
+        cards: its hole cards, as `Game.shown_cards` has them; empty if unknown or not to be seen.
         street_total: chips put in during this round.
         stack_left: chips left to play with; None where the stack is deeper than any pot of the game.
         is_all_in: whether it has no chips left and has not folded.
@@ -216,7 +216,7 @@ class PlayerView:
     name: str
     place: str
     is_button: bool
-    cards: tuple[Card, ...]
+    cards: tuple[str, ...]
     street_total: int
     stack_left: int | None
     has_folded: bool = False
@@ -233,6 +233,7 @@ class HandView:
 
     Attributes:
         words: what has happened since the view before, such as ``Ann raises to 300``.
+        board: its cards, as `Game.shown_cards` has them.
         pot: chips put in by every player so far, without those that went back.
         pots: the main pot and the side pots where an all-in has divided it and all bets are called; empty otherwise.
         to_call: chips that a call by the player in turn would add; 0 where no player is in turn.
@@ -244,7 +245,7 @@ class HandView:
     words: str
     round: str
     begins_round: bool
-    board: tuple[Card, ...]
+    board: tuple[str, ...]
     pot: int
     to_call: int
     seats: tuple[PlayerView, ...]
@@ -312,14 +313,14 @@ class _Table:
         self.actions = [action for actions in betting.rounds for _, action in actions]
         self.acted = 0
         self.round = 0
-        self.board: tuple[Card, ...] = ()
+        self.board: tuple[str, ...] = ()
         self.seats = [
             PlayerView(
                 position=Position(at),
                 name=shown(name),
                 place=places[at],
                 is_button=blinds is not None and at == blinds.button,
-                cards=hole_cards[at],
+                cards=game.shown_cards(hole_cards[at]),
                 street_total=0,
                 stack_left=None if self.is_deep[at] else game.stacks[at],
             )
@@ -336,16 +337,15 @@ class _Table:
     def add(self, event: HandEvent) -> str:
         if isinstance(event, Dealt):
             self.round = event.round
-            self.board += event.cards
+            cards = self.game.shown_cards(event.cards)
+            self.board += cards
             if event.round:
                 self.seats = [replace(seat, street_total=0, last="", move=None) for seat in self.seats]
-            cards = " ".join(CARD_TEXTS[card] for card in event.cards)
-            return round_names(self.game)[event.round] + (f": {cards}" if cards else "")
+            return round_names(self.game)[event.round] + (f": {' '.join(cards)}" if cards else "")
         at = event.position
         who = self.seats[at].name
         if isinstance(event, Shown):
-            cards = " ".join(CARD_TEXTS[card] for card in event.cards)
-            words = f"shows {cards}" if cards else "does not show"
+            words = f"shows {' '.join(self.game.shown_cards(event.cards))}" if event.cards else "does not show"
             self.seats[at] = replace(self.seats[at], last=words)
             return f"{who} {words}" + (f", {event.strength}" if event.strength else "")
         words = action_words(event, self.game)

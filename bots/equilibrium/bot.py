@@ -21,11 +21,11 @@ from bots.kuhn.bots import policy_of_genes
 from bots.kuhn.games import MOST_BLUFFS, Variant, kuhn_equilibrium
 from bots.sdk.bot import Bot, draw, drawn_action, fresh_seed, uniform
 from bots.sdk.view import View
-from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, Game
+from engine import CALL, FOLD, RAISE, Action, Game
 from engine.errors import TableError
 from protocol import find_game, format_action
 
-CHECKSUMS: Final[Mapping[str, int]] = {"kuhn-depth": 0xCA0CA9F3, "leduc": 0x5B394B5E}
+CHECKSUMS: Final[Mapping[str, int]] = {"kuhn-depth": 0x9B3B8111, "leduc": 0x5B394B5E}
 """CRC-32 of the files, by the short names of their games; the hashes of OpenSSL take longer to load than a table."""
 _LETTERS: Final = "fcr"
 
@@ -43,9 +43,9 @@ Table: TypeAlias = Mapping[tuple[str, str], Chances]
 def state_of(view: View) -> tuple[str, str]:
     """The betting with the board, and the rank held, as a table has them."""
     rounds = ["".join([_LETTERS[action.kind] for _, action in round_]) for round_ in view.betting.rounds]
-    board = [CARD_TEXTS[card][0] for card in view.board]
+    held, *board = [card[0] for card in view.game.shown_cards((*view.hole_cards, *view.board))]
     betting = "/".join([rounds[0], *(rank + letters for rank, letters in zip(board, rounds[1:], strict=True))])
-    return betting, CARD_TEXTS[view.hole_cards[0]][0]
+    return betting, held
 
 
 def table_path(name: str) -> str:
@@ -121,7 +121,8 @@ class EquilibriumBot(Bot):
         action = drawn_action(policy, uniform(draw(self._seed, view)))
         if self._explains:
             shown = ", ".join(f"{_WORDS[action]} {chance:.4f}" for action, chance in policy.items())
-            view.comment(f"{view.hole_text}{view.board_text}: {shown} of the time -> {format_action(action)}")
+            cards = "".join(view.game.shown_cards((*view.hole_cards, *view.board)))
+            view.comment(f"{cards}: {shown} of the time -> {format_action(action)}")
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:

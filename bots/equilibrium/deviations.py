@@ -278,6 +278,6 @@ def _words(view: View, before: list[str]) -> str:
     if len(rounds) <= view.round:
         rounds.append("nothing")
     betting = "to open" if rounds == ["nothing"] else "after " + " / ".join(rounds)
-    board = f" on {view.board_text[0]}" if view.board else ""
-    held = view.hole_text[0]
-    return f"{position_names(view.game)[view.position]}, {held}{board}, {betting}"
+    held, *board = [card[0] for card in view.game.shown_cards((*view.hole_cards, *view.board))]
+    on = f" on {board[0]}" if board else ""
+    return f"{position_names(view.game)[view.position]}, {held}{on}, {betting}"

@@ -7,7 +7,6 @@ without suits, where they make no difference.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations, product
 from math import comb, prod
@@ -18,7 +17,19 @@ from numpy.typing import NDArray
 
 from bots.errors import SolvingError
 from bots.solving.sequence_form import Chance, Decision, Leaf, Node, PublicGame
-from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, betting_start, format_cards
+from engine import (
+    CALL,
+    FOLD,
+    RAISE,
+    Action,
+    ActionKind,
+    BettingState,
+    Card,
+    Game,
+    betting_start,
+    format_cards,
+    parse_cards,
+)
 from engine.betting_rules import raise_to
 from engine.evaluator import rank_hand
 from engine.hand import showdown_values
@@ -219,7 +230,6 @@ def _letter(action: Action) -> str:
     )
 
 
-_CARD: Final = re.compile(r"(.)[cdhs]")
 _FLUSH: Final = 5
 
 
@@ -231,27 +241,23 @@ def has_flushes(game: Game) -> bool:
 def rank_game(game: Game) -> PublicGame:
     """`small_game`, of players who do not look at suits: they lose nothing by it.
 
-    Classes and boards are called by their ranks, as in ``crc/Qr``.
+    Classes and boards are called by their ranks, as people read them: ``crc/Qr``.
 
     Raises:
         SolvingError: suits matter in the game, or it is too large.
     """
     if has_flushes(game):
         raise SolvingError(f"suits matter where a player sees {_FLUSH} cards")
-    return _coarse(small_game(game), _ranks, _without_suits(game))
 
+    def ranks(cards: str) -> str:
+        return "".join([card[0] for card in game.shown_cards(parse_cards(cards))])
 
-def _ranks(cards: str) -> str:
-    return _CARD.sub(r"\1", cards)
-
-
-def _without_suits(game: Game) -> Callable[[str], str]:
     def renamed(name: str) -> str:
         first, *rounds = name.split("/")
         dealt = zip(game.num_board_cards[1:], rounds, strict=False)
-        return "/".join([first, *(_ranks(text[: 2 * cards]) + text[2 * cards :] for cards, text in dealt)])
+        return "/".join([first, *(ranks(text[: 2 * cards]) + text[2 * cards :] for cards, text in dealt)])
 
-    return renamed
+    return _coarse(small_game(game), ranks, renamed)
 
 
 def _coarse(game: PublicGame, class_name: Callable[[str], str], decision_name: Callable[[str], str]) -> PublicGame:

@@ -126,7 +126,7 @@ class ExactExploitability:
         best_values: what the best answer wins in each position, the policy having all others.
     """
 
-    big_blind: int
+    game: Game
     values: tuple[float, ...]
     best_values: tuple[float, ...]
     answers: tuple[StateAnswer, ...]
@@ -144,13 +144,13 @@ class ExactExploitability:
     @property
     def exploitability_mbb(self) -> float:
         """The same in thousandths of a big blind per hand."""
-        return 1000 * self.exploitability / self.big_blind
+        return 1000 * self.exploitability / self.game.big_blind
 
     def as_data(self, game: str, bot: str) -> dict[str, Any]:
         return {
             "game": game,
             "bot": bot,
-            "big_blind": self.big_blind,
+            "big_blind": self.game.big_blind,
             "values": list(self.values),
             "best_values": list(self.best_values),
             "nash_conv": self.nash_conv,
@@ -201,7 +201,7 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
                     )
                 )
     return ExactExploitability(
-        big_blind=game.big_blind,
+        game=game,
         values=expected_values(form, plans),
         best_values=tuple(one.value for one in best),
         answers=tuple(answers),

@@ -13,7 +13,7 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
 from dealer.person.styles import styles_of
-from engine import STARTING_HANDS, Card, CardError, parse_cards
+from engine import CARD_TEXTS, STARTING_HANDS, Card, CardError, parse_cards
 from engine.cards import RANKS, format_cards, holdings_of
 from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MOST_PLAYERS, Chances, Holding, chances
 from engine.errors import quoted
@@ -135,7 +135,8 @@ def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], f
     styles = styles_of(terminal.out)
 
     def shown(cards: Sequence[Card]) -> str:
-        return styles.cards_text(cards) if terminal.out.is_terminal else format_cards(cards)
+        texts = [CARD_TEXTS[card] for card in cards]
+        return styles.cards_text(texts) if terminal.out.is_terminal else "".join(texts)
 
     if board:
         terminal.draw(styles.coloured(f"board: {shown(board)}"))

@@ -9,7 +9,6 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
-from engine import CARD_TEXTS
 from engine.text import shown
 from logs.contest_scores import largest_losses
 from logs.record import HandRecord
@@ -62,7 +61,7 @@ def hand_text(record: HandRecord) -> str:
     width = max(len(seat.name) for seat in seats)
     lines = [f"{shown(record.match_name)}, hand {record.hand_number}"]
     for seat in seats:
-        cards = " ".join(CARD_TEXTS[card] for card in seat.cards) or "?"
+        cards = " ".join(seat.cards) or "?"
         lines.append(f"  {seat.place:<4} {seat.name:<{width}}  {cards:<5}  {seat.value:+,.10g}")
     for view in views:
         lines += [f"  {view.words} (pot {view.pot:,})" if view.begins_round else f"    {view.words}"]

@@ -49,7 +49,10 @@ def _rule(left: str, right: str, styles: Styles) -> Text:
 def hand_heading(scene: Scene, styles: Styles) -> list[Text]:
     """The lines with which a hand begins."""
     heading = _rule(f"hand {scene.hand_number}", _score_text(scene), styles)
-    return [heading, *wrapped(f"You have {styles.cards_text(scene.hole_cards)}", styles, _INDENT)]
+    return [
+        heading,
+        *wrapped(f"You have {styles.cards_text(scene.game.shown_cards(scene.hole_cards))}", styles, _INDENT),
+    ]
 
 
 def _score_text(scene: Scene) -> str:
@@ -122,17 +125,18 @@ def _standing(player: PlayerView, *, is_you: bool) -> str:
 
 def _cards_lines(scene: Scene, styles: Styles) -> list[Text]:
     """The person's cards, the board and the pot."""
+    hole_cards, board = map(scene.game.shown_cards, (scene.hole_cards, scene.board))
     remarks = f"{scene.round_name} {styles.dot} pot {scene.pot:,}" + (
         f" {styles.dot} {scene.strength}" if scene.strength else ""
     )
     if styles.width < _BOXED_FROM:
-        line = styles.cards(scene.hole_cards)
-        if scene.board:
-            line = Text.assemble(line, " | ", styles.cards(scene.board))
+        line = styles.cards(hole_cards)
+        if board:
+            line = Text.assemble(line, " | ", styles.cards(board))
         return [Text.assemble(_INDENT, line), *wrapped(remarks, styles, _INDENT)]
-    lines = [Text.assemble(_INDENT, line) for line in styles.boxes(scene.hole_cards)]
-    if scene.board:
-        lines = [Text.assemble(line, "   ", more) for line, more in zip(lines, styles.boxes(scene.board), strict=True)]
+    lines = [Text.assemble(_INDENT, line) for line in styles.boxes(hole_cards)]
+    if board:
+        lines = [Text.assemble(line, "   ", more) for line, more in zip(lines, styles.boxes(board), strict=True)]
     joined = Text.assemble(lines[1], f"   {remarks}")
     if len(joined) <= styles.width:
         return [lines[0], joined, lines[2]]
@@ -214,7 +218,7 @@ def all_cards_lines(record: HandRecord, styles: Styles) -> list[Text]:
     names = [shown(name) for name in record.names]
     width = min(max(map(len, names)), styles.width - 12)
     return [
-        Text.assemble(f"{_INDENT}{styles.cut(name, width):<{width}}  ", styles.cards(hole))
+        Text.assemble(f"{_INDENT}{styles.cut(name, width):<{width}}  ", styles.cards(record.game.shown_cards(hole)))
         for name, hole in zip(names, record.deal.hole_cards, strict=True)
     ]
 

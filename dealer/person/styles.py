@@ -13,8 +13,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from engine import CARD_TEXTS, Card
-from engine.cards import suit_of
+from engine.cards import SUITS
 from logs.poker_table.faces import SYMBOLS
 
 _OTHERS: Final = "─│┌┐└┘·…"
@@ -53,16 +52,11 @@ class Styles:
         """What stands for the rest of a text that is too long."""
         return "~" if self.is_ascii else "…"
 
-    def style(self, card: Card) -> str:
-        """The colour of a card."""
-        return (_FOUR_COLOURS if self.has_four_colours else _TWO_COLOURS)[suit_of(card)]
+    def card_text(self, card: str) -> str:
+        """A card of `Game.shown_cards` with the symbol of its suit."""
+        return card if self.is_ascii else card[0] + "".join(SYMBOLS[SUITS.index(suit)] for suit in card[1:])
 
-    def card_text(self, card: Card) -> str:
-        """A card in two characters."""
-        text = CARD_TEXTS[card]
-        return text if self.is_ascii else text[0] + SYMBOLS[suit_of(card)]
-
-    def cards_text(self, cards: Sequence[Card]) -> str:
+    def cards_text(self, cards: Sequence[str]) -> str:
         """Cards in one line, without colours."""
         return " ".join(map(self.card_text, cards))
 
@@ -72,18 +66,26 @@ class Styles:
             return Text(text.replace("±", "+/-").encode("ascii", "replace").decode())
         line = Text(text)
         for suit, symbol in enumerate(SYMBOLS):
-            line.highlight_regex(f"[2-9TJQKA]{symbol}", self.style(suit))
+            line.highlight_regex(f"[2-9TJQKA]{symbol}", self._colours[suit])
         return line
 
-    def cards(self, cards: Sequence[Card]) -> Text:
+    def cards(self, cards: Sequence[str]) -> Text:
         """Cards in one line."""
-        return Text(" ").join(Text(self.card_text(card), self.style(card)) for card in cards)
+        return Text(" ").join(map(self._card, cards))
 
-    def boxes(self, cards: Sequence[Card]) -> list[Text]:
+    def boxes(self, cards: Sequence[str]) -> list[Text]:
         """Cards drawn side by side, in three lines."""
         top, down, bottom = ("+--+", "|", "+--+") if self.is_ascii else ("┌──┐", "│", "└──┘")
-        middle = [Text.assemble(down, (self.card_text(card), self.style(card)), down) for card in cards]
+        middle = [Text.assemble(down, self._card(card), " " * (2 - len(card)), down) for card in cards]
         return [Text(top * len(cards)), Text("").join(middle), Text(bottom * len(cards))]
+
+    def _card(self, card: str) -> Text:
+        return Text(self.card_text(card), self._colours[SUITS.index(card[1])] if card[1:] else "bold")
+
+    @property
+    def _colours(self) -> Sequence[str]:
+        """By suit."""
+        return _FOUR_COLOURS if self.has_four_colours else _TWO_COLOURS
 
     def cut(self, text: str, width: int) -> str:
         """A text that is not longer than this."""

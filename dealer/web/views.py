@@ -385,7 +385,10 @@ def _hand_values(scene: Scene, table_session: TableSession) -> dict[str, Any]:
 def _again(record: HandRecord) -> dict[str, Any]:
     """A hand that is over, with the cards of all players and the comments."""
     return {
-        "seats": [(shown(name), hole) for name, hole in zip(record.names, record.deal.hole_cards, strict=True)],
+        "seats": [
+            (shown(name), record.game.shown_cards(hole))
+            for name, hole in zip(record.names, record.deal.hole_cards, strict=True)
+        ],
         "views": [(view.begins_round, with_symbols(view.words), view.comments) for view in views_of(record)],
         "has_reasons": bool(record.comments),
     }

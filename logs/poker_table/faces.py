@@ -6,18 +6,35 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from engine import CARD_TEXTS, Card
-from engine.cards import suit_of
+from engine import CARD_TEXTS
+from engine.cards import RANKS, SUITS
 from logs.tracker.tables import chips_text
 from logs.view import chips_in_words
 
 SYMBOLS: Final = "♣♦♥♠"
 _SUITS: Final = ("clubs", "diamonds", "hearts", "spades")
-_RANKS: Final = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
+_RANK_WORDS: Final = [
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "jack",
+    "queen",
+    "king",
+    "ace",
+]
 
 
 class CardFace(NamedTuple):
-    """A card: its rank and the symbol of its suit, the same in words for screen readers, and the name of the suit."""
+    """A card: its rank and the symbol of its suit, the same in words for screen readers, and the name of the suit.
+
+    A card of a deck of one suit has none.
+    """
 
     rank: str
     symbol: str
@@ -25,10 +42,13 @@ class CardFace(NamedTuple):
     suit: str
 
 
-def card_face(card: Card) -> CardFace:
-    """What a page shows of a card."""
-    suit = suit_of(card)
-    return CardFace(CARD_TEXTS[card][0], SYMBOLS[suit], f"{_RANKS[card >> 2]} of {_SUITS[suit]}", _SUITS[suit])
+def card_face(card: str) -> CardFace:
+    """What a page shows of a card, which comes from `Game.shown_cards`."""
+    words = _RANK_WORDS[RANKS.index(card[0])]
+    if len(card) == 1:
+        return CardFace(card, "", words, "")
+    suit = SUITS.index(card[1])
+    return CardFace(card[0], SYMBOLS[suit], f"{words} of {_SUITS[suit]}", _SUITS[suit])
 
 
 def with_symbols(text: str) -> str:
@@ -37,7 +57,7 @@ def with_symbols(text: str) -> str:
     for word in text.split(" "):
         bare = word.rstrip(",")
         is_card = bare in CARD_TEXTS
-        words.append(bare[0] + SYMBOLS["cdhs".index(bare[1])] + word[2:] if is_card else word)
+        words.append(bare[0] + SYMBOLS[SUITS.index(bare[1])] + word[2:] if is_card else word)
     return " ".join(words)
 
 

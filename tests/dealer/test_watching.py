@@ -52,7 +52,9 @@ def test_moments_follow_the_hand(game: str) -> None:
     for moment in told.moments:
         scenes = moment.scenes(with_cards=True)
         assert [seat.name for seat in scenes[-1].seats] == list(moment.names)
-        assert [seat.cards for seat in scenes[-1].seats] == list(moment.deal.hole_cards)
+        assert [seat.cards for seat in scenes[-1].seats] == [
+            tuple(CARD_TEXTS[card] for card in cards) for cards in moment.deal.hole_cards
+        ]
         if isinstance(moment.played, ActionPlayed):
             after = moment.before.after(moment.played.action)
             assert sum(after.spent) == scenes[-1].pot

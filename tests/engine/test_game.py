@@ -101,6 +101,17 @@ def test_short_decks_keep_the_highest_suits_and_ranks_suit_by_suit() -> None:
     assert len({full[i : i + 2] for i in range(0, 104, 2)}) == 52
 
 
+def test_people_read_the_cards_of_one_suit_without_it_and_three_of_them_as_kuhn_calls_them() -> None:
+    def shown(suits: int, ranks: int) -> str:
+        game = changed(num_players=2, stacks=(9, 9), blinds=(1, 1), first_players=(0, 0), num_hole_cards=1,
+                       num_board_cards=(0, 0), num_suits=suits, num_ranks=ranks)  # fmt: skip
+        return " ".join(game.shown_cards(game.deck))
+
+    assert shown(1, 3) == "J Q K"
+    assert shown(1, 4) == "J Q K A"
+    assert shown(2, 3) == "Qh Kh Ah Qs Ks As"
+
+
 @given(games())
 def test_a_deck_has_so_many_different_cards(game: Game) -> None:
     assert len(set(game.deck)) == len(game.deck) == game.num_suits * game.num_ranks

@@ -114,7 +114,7 @@ def test_a_hand_that_goes_on_holds_the_cards_it_is_given_and_no_other() -> None:
     betting = betting_start(game).after(raise_to(300))
     scene = live_views(betting, ("Ann", "Bob"), ((), deal.hole_cards[1]), ())[-1]
     assert (scene.words, scene.board, scene.pot, scene.to_call) == ("Bob raises to 300", (), 400, 200)
-    assert [seat.cards for seat in scene.seats] == [(), deal.hole_cards[1]]
+    assert [seat.cards for seat in scene.seats] == [(), game.shown_cards(deal.hole_cards[1])]
     assert [seat.value for seat in scene.seats] == [None, None]
     assert live_views(betting_start(game), ("Ann", "Bob"), ((), ()), ())[-1].acting is not None
 

@@ -75,9 +75,9 @@ def test_so_they_are_in_leduc(position: int) -> None:
 def test_known_costs() -> None:
     """To call a bet with the worst of three cards loses a chip more, to fold the best one three."""
     costs = action_costs(game_named("kuhn"))
-    assert costs[1, ("r", "Q")] == {ActionKind.FOLD: 0, ActionKind.CALL: pytest.approx(1)}
-    assert costs[1, ("r", "A")] == {ActionKind.FOLD: pytest.approx(3), ActionKind.CALL: 0}
-    assert not any(costs[1, ("r", "K")].values())
+    assert costs[1, ("r", "J")] == {ActionKind.FOLD: 0, ActionKind.CALL: pytest.approx(1)}
+    assert costs[1, ("r", "K")] == {ActionKind.FOLD: pytest.approx(3), ActionKind.CALL: 0}
+    assert not any(costs[1, ("r", "Q")].values())
 
 
 def played(*bots: str, game: str = "kuhn", hands: int = 300) -> Iterator[list[tuple[str, HandRecord]]]:
@@ -96,7 +96,7 @@ def test_what_hands_show_is_counted() -> None:
     assert found == pickle.loads(pickle.dumps(found)) == deviations_of(deals)
     assert (found.hands, found.deals) == (600, 300)
     worst = found.situations[0]
-    assert worst.name == "2nd, Q, after bet"
+    assert worst.name == "2nd, J, after bet"
     (played_,) = worst.choices
     assert (played_.did, played_.chance, played_.cost) == ("call", 0, pytest.approx(1))
     assert worst.per_100_hands == pytest.approx(100 * played_.times / 600)

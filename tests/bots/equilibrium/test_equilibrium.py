@@ -72,7 +72,7 @@ def test_the_comment(view_of: ViewOf) -> None:
     bot = make_bot("equilibrium?explain=true", 1)
     view = view_of("kuhn", "MATCHSTATE:1:0:r:|As")
     assert bot.act(view) == CALL
-    assert view.comments == [b"# As: call 1.0000 of the time -> c\r\n"]
+    assert view.comments == [b"# K: call 1.0000 of the time -> c\r\n"]
     view = view_of("leduc", "MATCHSTATE:0:0:cc/r:Ks|/Qh")
     bot.act(view)
     assert b"# KsQh: " in view.comments[0]

@@ -260,7 +260,7 @@ def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     runner = CliRunner(charset="ascii")
     result = runner.invoke(application(["table"]), [*KUHN, "--out", "run"], input=b"c\n\xff\n", prog_name="arena")
     assert result.exit_code == 0
-    assert "|As|" in result.output
+    assert "|K |" in result.output
     assert "'??' is not clear" in result.output or "'?' is not clear" in result.output
 
 

@@ -9,9 +9,8 @@ import pytest
 from rich.console import Console
 
 from dealer.person.styles import Styles, styles_of
-from engine import parse_cards
 
-CARDS = parse_cards("2cTdKhAs")
+CARDS = ("2c", "Td", "Kh", "As")
 
 
 def printed(styles: Styles, **console: object) -> str:
@@ -55,6 +54,7 @@ def test_sentences_have_their_cards_in_colour() -> None:
 
 def test_boxes() -> None:
     assert [line.plain for line in Styles(80).boxes(CARDS[:2])] == ["┌──┐┌──┐", "│2♣││T♦│", "└──┘└──┘"]
+    assert Styles(80).boxes(("K",))[1].plain == "│K │"
     assert [line.plain for line in Styles(80, is_ascii=True).boxes(CARDS[2:3])] == ["+--+", "|Kh|", "+--+"]
 
 

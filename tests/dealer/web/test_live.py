@@ -23,7 +23,7 @@ from dealer.web.library import Counting, LocalLibrary, ShownRun
 from dealer.web.local import local_routes
 from dealer.web.site import Site, make_app
 from dealer.web.visitor import Visitor
-from engine import Deal, format_cards
+from engine import CARD_TEXTS, Deal
 from logs.poker_table.faces import card_face
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.web.browsing import browsing, interrupted, played
@@ -91,8 +91,8 @@ def _cards_in(text: str, deal: Deal) -> list[str]:
     cards = [card for cards in (*deal.hole_cards, deal.board) for card in cards]
     found = []
     for card in cards:
-        name, face = format_cards([card]), card_face(card)
-        if face.words in text or re.search(rf"\b{name}\b", text):
+        name = CARD_TEXTS[card]
+        if card_face(name).words in text or re.search(rf"\b{name}\b", text):
             found.append(name)
     return found
 
