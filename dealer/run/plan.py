@@ -391,7 +391,7 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
     if confinement is not None:
         if not has_process:
             raise _problem("bots", f"{player.name} is not started as a process, so it has no limits of its own")
-        if (refusal := confinement.refusal()) is not None:
+        if (refusal := confinement.refusal(player.program)) is not None:
             raise _problem("bots", f"{player.name}: {refusal}")
     if bot.address is not None and player.kind is not PlayerKind.TCP:
         raise _problem("bots", f"{player.name} is started here, so it has no address of its own")

@@ -394,6 +394,7 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
     confinement = Confinement(settings.bot_user, settings.bot_memory_mb, settings.bot_cpu_s)
     if confinement != Confinement() and (refusal := confinement.refusal()) is not None:
         raise ConfigError(SettingProblem("bot_user" if settings.bot_user else "bot_memory_mb", refusal))
+    _check_programs(games, settings.bot_user, folder)
     return replace(
         _with_certificate(settings, folder, ""),
         games=games,
@@ -401,6 +402,21 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
         web=_with_certificate(settings.web, folder, "web."),
         ladder=None if settings.ladder is None else _ladder(settings.ladder, games),
     )
+
+
+def _check_programs(games: Sequence[ServerGame], bot_user: str, folder: Path) -> None:
+    """Refuse bots whose user cannot execute them: each of their matches would fail."""
+    started = {
+        (bot.settings.user or bot_user, bot.settings.bot, bot.settings.directory or ""): bot.name
+        for game in games
+        for bot in game.bots
+    }
+    for (user, text, directory), name in started.items():
+        if not user:
+            continue
+        program = parse_player(text, os.path.join(folder, directory)).program
+        if (refusal := Confinement(user).refusal(program)) is not None:
+            raise ConfigError(SettingProblem("bots", f"{name}: {refusal}"))
 
 
 @cache

@@ -24,6 +24,8 @@ def main(words: list[str]) -> int:
         if user:
             _become(user)
         os.execvp(command[0], command)
+    except PermissionError:
+        sys.stderr.write(f"{command[0]} cannot be executed by {user or 'the user of the dealer'}\n")
     except (OSError, KeyError, ValueError) as error:
         sys.stderr.write(f"{command[0]} cannot be started within its limits: {error}\n")
     return _NOT_STARTED

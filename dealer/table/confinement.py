@@ -7,11 +7,26 @@ have none. They need Linux or macOS; another user needs a dealer that runs as ro
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from dealer.table import confine
+
+_MOST_HEAD_BYTES: Final = 256
+_FIRST_DENIED: Final = 'for path; do test -x "$path" || { printf %s "$path"; exit; }; done'
+
+
+def _interpreter_of(program: str) -> list[str]:
+    """The interpreter that a script names in its first line, if it is one."""
+    try:
+        with open(program, "rb") as file:
+            head = file.readline(_MOST_HEAD_BYTES)
+    except OSError:
+        return []
+    return [os.fsdecode(word) for word in head[2:].split()[:1]] if head.startswith(b"#!") else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +43,17 @@ class Confinement:
     memory_mb: int = 0
     cpu_s: int = 0
 
-    def refusal(self) -> str | None:
-        """Why this system cannot do it, as a clause; None if it can."""
+    def refusal(self, program: str = "") -> str | None:
+        """Why this system cannot do it, as a clause; None if it can.
+
+        Args:
+            program: the path of what is to be started, which the user has to be allowed to execute; empty for none.
+        """
         if os.name == "nt":
             return "limits on a bot's process need Linux or macOS"
-        return self._refusal_of_user() if self.user else None
+        return self._refusal_of_user(program) if self.user else None
 
-    def _refusal_of_user(self) -> str | None:
+    def _refusal_of_user(self, program: str) -> str | None:
         import pwd
 
         try:
@@ -43,7 +62,22 @@ class Confinement:
             return f"there is no user {self.user!r} on this machine"
         if os.geteuid() not in (0, entry.pw_uid):
             return f"only root can start a bot as another user, {self.user!r}"
-        return None
+        if not program or os.geteuid() == entry.pw_uid:
+            return None
+        # Only the system knows what another user may do; the shell asks it as that user.
+        asked = subprocess.run(
+            ["/bin/sh", "-c", _FIRST_DENIED, "sh", program, *_interpreter_of(program)],
+            user=entry.pw_uid,
+            group=entry.pw_gid,
+            extra_groups=os.getgrouplist(self.user, entry.pw_gid),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if not asked.stdout:
+            return None
+        denied = os.path.realpath(os.fsdecode(asked.stdout))
+        return f"{denied} cannot be executed by {self.user}: it and all folders above it have to be open to that user"
 
     def command(self, command: list[str]) -> list[str]:
         """The command line that starts another one within these limits."""

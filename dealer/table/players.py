@@ -13,6 +13,7 @@ import enum
 import os
 import re
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -80,6 +81,12 @@ class Player:
     learns: bool = False
     refusals: tuple[str | None, ...] = ()
     confinement: Confinement | None = None
+
+    @property
+    def program(self) -> str:
+        """The path of what its process executes; empty for a client that is started outside the dealer."""
+        python = sys.executable if self.kind is PlayerKind.PYTHON else ""
+        return self.command[0] if self.command else python
 
     @property
     def has_own_user(self) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import getpass
 import os
+import shutil
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from dealer.errors import ConfigError
 from dealer.run.plan import settle
 from dealer.run.settings import validated
+from dealer.server.settings import read_toml_settings
 from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess
 from dealer.table.players import parse_player
@@ -80,6 +83,48 @@ def test_what_cannot_be_started_says_so(tmp_path: Path) -> None:
     process = BotProcess(player, host="127.0.0.1", port=1, game="kuhn", seed=None, output_path=tmp_path / "output")
     assert process.wait(PATIENCE_S) == 126
     assert "/nowhere/bot cannot be started within its limits: " in process.last_lines()[0]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_program_that_its_user_cannot_execute_is_refused_before_it_is_started(*, is_open: bool) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        closed = folder / "closed"
+        closed.mkdir(0o755 if is_open else 0o700)
+        folder.chmod(0o755)
+        shell = closed / "sh"
+        shutil.copy("/bin/sh", shell)
+        (folder / "bot.sh").write_text(f"#!{shell} -e\n")
+        (folder / "bot.sh").chmod(0o755)
+        told = f"{shell} cannot be executed by nobody: it and all folders above it have to be open to that user"
+        for program in (shell, folder / "bot.sh"):
+            refusal = Confinement(user="nobody").refusal(str(program))
+            assert refusal == (None if is_open else told)
+            assert Confinement(user="root").refusal(str(program)) is None
+            settings = validated({"game": "kuhn", "bots": [{"bot": f"A={program}", "user": "nobody"}, "random"]})
+            config = folder / "s.toml"
+            config.write_text(f'bot_user = "nobody"\n[[games]]\ngame = "kuhn"\nbots = ["A={program}"]\n')
+            if is_open:
+                assert settle(settings).players[0].program == str(program)
+                assert read_toml_settings(config).bot_user == "nobody"
+                continue
+            with pytest.raises(ConfigError, match=f"A: {shell} cannot be executed by nobody"):
+                settle(settings)
+            with pytest.raises(ConfigError, match=f"bots: A: {shell} cannot be executed by nobody"):
+                read_toml_settings(config)
+        if not is_open:
+            player = replace(parse_player(str(shell)), confinement=Confinement(user="nobody"))
+            process = BotProcess(
+                player, host="127.0.0.1", port=1, game="kuhn", seed=None, output_path=folder / "output"
+            )
+            assert process.wait(PATIENCE_S) == 126
+            assert process.last_lines() == [f"{shell} cannot be executed by nobody"]
+
+
+def test_what_python_bots_execute_is_our_interpreter() -> None:
+    programs = [parse_player(text).program for text in ("calling", "my_module:Bot", "tcp")]
+    assert programs == [sys.executable, sys.executable, ""]
 
 
 def test_limits_are_settings_of_a_bot() -> None:
