@@ -29,6 +29,7 @@ from bots.cfr.tree import DECISION, BettingTree, betting_tree, read_sizes
 from bots.cfr.walk import walk
 from bots.errors import SolvingError
 from engine.kernels.jit import njit
+from logs.document import Document, Fact, text_of
 from logs.estimation import RunningMean
 
 Strategy: TypeAlias = Vector
@@ -288,6 +289,22 @@ def compared(
         nodes = [(one, other)[tree.players[node]].chances(node).ravel() for node in tree.decisions.tolist()]
         won += values(arrays, drawn, np.concatenate(nodes), player, pool) / 2
     return RunningMean((1000 / first.game.big_blind * won).tolist())
+
+
+def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed: int) -> Document:
+    """The winnings of the first bot's strategy from the second's, as of `compared`."""
+    bot, other = bots
+    sentence = (
+        f"{bot} wins {text_of(won.estimate, '+,.0f')} mbb/g from {other}, without solved rivers: {won.count:,} boards "
+        "were drawn, and on each every pair of holdings is counted in both positions."
+    )
+    data = {"game": game, "bot": bot, "against": other, "boards": won.count, "seed": seed}
+    return Document(
+        f"{bot} against {other} in {game}",
+        (sentence,),
+        (Fact("game", game), Fact("bot", bot), Fact("against", other)),
+        data={**data, "mbb_per_game": won.mean, "half_width_95": won.half_width_95},
+    )
 
 
 def _best_response(

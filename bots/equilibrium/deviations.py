@@ -31,7 +31,10 @@ from bots.solving.exact import plan_of_policy, view_of
 from bots.solving.sequence_form import Choice, Plan, sequence_form, sequence_values
 from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
 from engine.errors import quoted
+from engine.text import count_of
+from logs.document import Column, Document, Fact, Section, Table, text_of
 from logs.errors import LeaksRefused
+from logs.estimation import Estimate
 from logs.record import HandRecord
 from logs.tracker.positions import position_names
 from protocol import find_game
@@ -41,6 +44,7 @@ FEWEST_DEALS: Final = 30
 _Vector: TypeAlias = NDArray[np.float64]
 _ROUNDING: Final = 1e-9
 """Chips: a cost below is that of an equilibrium's own actions, which the table has to ten digits."""
+_MOST_NAMED: Final = 20
 _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
 
 
@@ -281,3 +285,73 @@ def _words(view: View, before: list[str]) -> str:
     held, *board = [card[0] for card in view.game.shown_cards((*view.hole_cards, *view.board))]
     on = f" on {board[0]}" if board else ""
     return f"{position_names(view.game)[view.position]}, {held}{on}, {betting}"
+
+
+def deviations_document(found: Deviations) -> Document:
+    """What was given away, the most expensive decisions first."""
+    costly = [one for one in found.situations if one.per_100_hands > 0]
+    more = len(costly) - _MOST_NAMED
+    title = "What costs most"
+    table = Table(
+        title,
+        (
+            Column("decision", meaning="position, card, betting"),
+            Column("deals", ",", meaning="in which it came up", rank=1),
+            Column(
+                "chips/100",
+                ",.1f",
+                meaning="chips given away per hundred of all hands, against an equilibrium",
+            ),
+            Column(
+                "what it did",
+                meaning="how often; how often an equilibrium does it; the exact cost of doing it once, in chips",
+            ),
+        ),
+        tuple(
+            (
+                one.name,
+                one.deals,
+                Estimate(one.per_100_hands, one.half_width),
+                "; ".join(map(_choice_in_words, one.choices)),
+            )
+            for one in costly[:_MOST_NAMED]
+        ),
+        f"{more} more that cost something are in --json." if more > 0 else "",
+    )
+    return Document(
+        f"What {found.player} gives away",
+        _sentences(found, costly),
+        (
+            Fact("player", found.player),
+            Fact("hands", found.hands),
+            Fact("deals", found.deals),
+            Fact("decisions", found.decisions),
+        ),
+        (Section(title, (table,)),) if costly else (),
+        data=found,
+    )
+
+
+def _sentences(found: Deviations, costly: list[Situation]) -> tuple[str, ...]:
+    if not costly:
+        sentences = [f"None of the decisions of {found.player} in these hands costs anything against an equilibrium."]
+    else:
+        worst = costly[0]
+        rate, whole = (text_of(Estimate(one.per_100_hands, one.half_width), ",.1f") for one in (worst, found))
+        sentences = [
+            f"{found.player} gives away most here: {worst.name}, {rate} chips per hundred hands: "
+            f"{_choice_in_words(worst.choices[0])}.",
+            f"Its decisions in these hands cost {whole} chips per hundred hands in all, each counted as if an "
+            "equilibrium had been the opponent. That cost is exact; the intervals are about how often it comes to a "
+            "decision and what it then does, and hold together at 95 %.",
+        ]
+    if found.unmet:
+        sentences.append(
+            f"{count_of(found.unmet, 'decision')} came up that an equilibrium never reaches; these have no cost."
+        )
+    return (*sentences, "How much a better opponent could win from the player's policy is measured by arena exploit.")
+
+
+def _choice_in_words(played: ChosenAction) -> str:
+    cost = f"costs {played.cost:,.4g}" if played.cost else "costs nothing"
+    return f"{played.did} {played.times:,} times ({100 * played.chance:.0f} % in an equilibrium, {cost})"

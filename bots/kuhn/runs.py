@@ -41,6 +41,7 @@ from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
 from bots.workers import Workers
 from engine.errors import quoted
+from logs.document import Axis, Chart, Document, Fact, Section, Series
 
 
 class BestAnswer(NamedTuple):
@@ -495,3 +496,32 @@ def _write(folder: Path, settings: KuhnSettings, generations: int, result: KuhnR
         "result": result.as_data(),
     }
     write_file(path, json.dumps(data) + "\n", CheckpointError)
+
+
+def fitness_document(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Document:
+    """The fitness of one or several runs over the generations."""
+    lines = [_mean_series("mean", [result.mean for result in results])]
+    if settings.opposition is OppositionKind.MODEL:
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        ends = (0.0, len(results[0].mean) - 1.0)
+        best = _mean_series("best", [result.best for result in results])
+        lines = [best, *lines, Series("best possible", ends, (possible, possible), is_dashed=True)]
+    else:
+        lines.append(_mean_series("mean of the rivals", [result.rivals_mean for result in results]))
+    note = f"Means over {len(results)} seeds; bands are one standard deviation wide on each side."
+    chart = Chart(
+        "Fitness",
+        Axis("generation"),
+        Axis("fitness", "chips per hand"),
+        tuple(lines),
+        note if len(results) > 1 else "",
+    )
+    facts = tuple(Fact(name, str(value)) for name, value in settings.as_data().items() if name not in ("seed", "model"))
+    return Document("Strategies evolved", facts=facts, sections=(Section("Fitness by generation", (chart,)),))
+
+
+def _mean_series(name: str, curves: Sequence[Sequence[float]]) -> Series:
+    """The mean of some curves over the generations, with their standard deviation."""
+    heights = np.array(curves)
+    half = tuple(heights.std(axis=0, ddof=1).tolist()) if len(heights) > 1 else ()
+    return Series(name, tuple(map(float, range(heights.shape[1]))), tuple(heights.mean(axis=0).tolist()), half)

@@ -46,7 +46,8 @@ from engine import Game, deals
 from engine.equity import DEFAULT_TRIALS
 from engine.game import POSITIONS
 from engine.splitmix import MASK_64, STEP, mixed
-from logs.estimation.mean import RunningMean
+from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table, text_of
+from logs.estimation import Estimate, RunningMean
 from protocol import find_game
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 _LEAST_ROWS: Final = 1 << 13
 _DECISIONS: Final = 5
+_ROWS: Final = 10
+"""Blocks that the table of a training shows."""
 
 
 class _MemoryArrays:
@@ -325,29 +328,15 @@ class LearnerSettings:
         return PlaySettings(self.explore, self.trials, self.seed)
 
 
-class Winnings(NamedTuple):
-    """What a learner won, in mbb per hand, with half of the normal 95 % interval; 0 where there are too few deals.
-
-    A deal with its rotations is one score.
-    """
-
-    mean: float
-    half_width: float
-
-    @property
-    def words(self) -> str:
-        """In whole numbers; without an interval where there is none."""
-        return f"{self.mean:+,.0f} ± {self.half_width:,.0f}" if self.half_width else f"{self.mean:+,.0f}"
-
-
 class Block(NamedTuple):
-    """Winnings in a block while it learnt, and right after it, frozen, against the field it learns on and the other."""
+    """Winnings in mbb per hand: in a block while it learnt, and right after it, frozen, against the field it learns on
+    and the other."""
 
     hands: int
     cells: int
-    learning: Winnings
-    field: Winnings
-    unseen: Winnings
+    learning: Estimate
+    field: Estimate
+    unseen: Estimate
 
 
 class LearnerProgress(NamedTuple):
@@ -405,7 +394,7 @@ def train(
         file.close()
 
 
-def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Winnings:
+def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Estimate:
     """Learn from `deals` deals from `first` on, each line-up from an equal part of them; what was won meanwhile."""
     scores = []
     tables = line_ups(settings.opponents, trainee.game.num_players - 1)
@@ -416,17 +405,19 @@ def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals:
     return earned(trainee.game, scores)
 
 
-def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[DealBatch]) -> Winnings:
+def frozen_play(trainee: Trainee, field_: Sequence[Sequence[str]], packs: Sequence[DealBatch]) -> Estimate:
     """What a learner wins that learns nothing from line-ups of opponents, each with its own deals."""
     played = [trainee.play(specs, pack, learns=False) for specs, pack in zip(field_, packs, strict=True)]
     return earned(trainee.game, played)
 
 
-def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Winnings:
-    """What player 0 won, of chips by deal, rotation and player; a deal with all its rotations is one score."""
+def earned(game: Game, values: Sequence[NDArray[np.float64]]) -> Estimate:
+    """The winnings of player 0 in mbb per hand, from chips by deal, rotation and player; a deal with all its rotations
+    is one score.
+    """
     scores = np.concatenate([chips[:, :, 0].mean(axis=1) for chips in values]) * (1000 / game.big_blind)
     mean = RunningMean(scores.tolist())
-    return Winnings(mean.mean, mean.half_width_95 or 0.0)
+    return Estimate(mean.mean, mean.half_width_95)
 
 
 def unseen_deals(game: Game, tables: int, hands: int, seed: int) -> list[DealBatch]:
@@ -447,7 +438,8 @@ def _about(settings: LearnerSettings) -> dict[str, Any]:
 
 
 def _record(settings: LearnerSettings, blocks: Sequence[Block]) -> str:
-    return json.dumps({"program": _PROGRAM, "settings": _about(settings), "blocks": blocks}, sort_keys=True)
+    rows = [(hands, cells, *[(one.mean, one.half_width) for one in won]) for hands, cells, *won in blocks]
+    return json.dumps({"program": _PROGRAM, "settings": _about(settings), "blocks": rows}, sort_keys=True)
 
 
 def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[Block, ...]:
@@ -460,9 +452,53 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
     require_same_settings(path, about, found, error=LearnerFileError, remedy="take another file")
     try:
         blocks = [
-            Block(hands, cells, Winnings(*learning), Winnings(*of_field), Winnings(*of_unseen))
+            Block(hands, cells, Estimate(*learning), Estimate(*of_field), Estimate(*of_unseen))
             for hands, cells, learning, of_field, of_unseen in record["blocks"]
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise LearnerFileError(str(path), "its record of training is damaged") from error
     return tuple(blocks)
+
+
+def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block]) -> Document:
+    """A training of at least one block."""
+    shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
+    curves = ("while learning", "frozen, training field", "frozen, other field")
+    winnings = [block[2:] for block in blocks]
+    xs = tuple([float(block.hands) for block in blocks])
+    table = Table(
+        "Winnings by block, mbb/g",
+        (Column("hands", ","), Column("cells", ",", rank=2), *(Column(name, "+,.0f") for name in curves)),
+        tuple(blocks[at] for at in shown),
+        "Each ± is half the normal 95 % interval over the deals of the block or test, a deal with all its rotations "
+        "counting once: it covers the cards, not the luck of the training.",
+    )
+    chart = Chart(
+        "Winnings by hands learnt",
+        Axis("hands learnt"),
+        Axis("winnings", "mbb/g"),
+        tuple(
+            Series(name, xs, tuple(one.mean for one in won), tuple(one.half_width for one in won))
+            for name, won in zip(curves, zip(*winnings, strict=True), strict=True)
+        ),
+        "The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
+    )
+    last = blocks[-1]
+    return Document(
+        "The learner's training",
+        (
+            f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins "
+            f"{text_of(last.field, '+,.0f')} mbb/g from its training field, and {text_of(last.unseen, '+,.0f')} from "
+            "another field.",
+        ),
+        (
+            Fact("game", settings.game),
+            Fact("trained against", " ".join(settings.opponents)),
+            Fact("tested on", " ".join(settings.unseen)),
+            Fact("explore", settings.explore, "g"),
+            Fact("trials", settings.trials),
+            Fact("seed", settings.seed, ""),
+            Fact("constants", ", ".join(f"{name} {value:g}" for name, value in asdict(settings.constants).items())),
+        ),
+        (Section("Winnings", (table, chart)),),
+    )

@@ -21,6 +21,7 @@ from bots.evaluation.policies import policy_at
 from bots.sdk.view import View
 from bots.solving.engine_games import Turn, small_game, turns_of
 from bots.solving.sequence_form import (
+    ROUNDING,
     Plan,
     Plans,
     SequenceForm,
@@ -31,6 +32,7 @@ from bots.solving.sequence_form import (
     strategy_of,
 )
 from engine import Card, Game, parse_cards
+from logs.document import Column, Document, Fact, Section, Table
 from protocol import format_action
 
 if TYPE_CHECKING:
@@ -229,6 +231,95 @@ def policy_lines(found: ExactExploitability) -> str:
         f"{one.state} " + " ".join(f"{action} {chance:g}" for action, chance in one.answer) for one in found.answers
     ]
     return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+
+
+def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole: bool = False) -> Document:
+    """The best answers to a bot; without `is_whole` those of the first round only."""
+    players = len(found.values)
+    if found.exploitability <= ROUNDING:
+        sentences = [f"{bot} cannot be beaten: no answer wins more than {bot} itself would; every deal is counted."]
+    else:
+        sentences = [
+            f"{bot} can lose {found.exploitability:.6f} chips per hand, {found.exploitability_mbb:,.3f} mbb/g, on "
+            "average over the positions; every deal is counted, none is drawn."
+        ]
+    if players > 2:
+        conv = "0" if found.nash_conv <= ROUNDING else f"{found.nash_conv:.6f}"
+        sentences.append(
+            f"With {players} players one of them answers, and {bot} has all other positions; with such answers all "
+            f"together would win {conv} chips per hand more (NashConv)."
+        )
+    others = "a best answer to the others" if players > 2 else "the best answer"
+    values = Table(
+        "Chips per hand by position",
+        (
+            Column("position", meaning="1 acts first"),
+            Column(bot, "+.6f", meaning="what it wins against itself"),
+            Column("best answer", "+.6f", meaning=f"what {others} wins in this position"),
+            Column("more", ".6f", meaning="the difference", rank=4),
+        ),
+        tuple(
+            (str(at), value, best, max(0.0, best - value))
+            for at, (value, best) in enumerate(zip(found.values, found.best_values, strict=True), 1)
+        ),
+    )
+    answers = [one for one in found.answers if one.is_met and (is_whole or "/" not in one.betting)]
+    left_out = sum(one.is_met for one in found.answers) - len(answers)
+    more = (f"{left_out} more states come later: --out shows them, --save and --json write them.",) if left_out else ()
+    tables = tuple(_answers_table(found.game, bot, position, answers) for position in range(players))
+    return Document(
+        f"{bot} in {game}, exactly",
+        tuple(sentences),
+        (Fact("game", game), Fact("bot", bot)),
+        (Section("Values", (values,)), Section("The best answer", (*more, *tables))),
+        data=found.as_data(game, bot),
+    )
+
+
+def _answers_table(game: Game, bot: str, position: int, answers: list[StateAnswer]) -> Table:
+    return Table(
+        f"Position {position + 1}",
+        (
+            Column("after", meaning="the betting so far; the cards dealt with a round follow the stroke"),
+            Column("holding", meaning="the hole cards"),
+            Column(bot, meaning="what it plays; never here: its own play does not lead to this state"),
+            Column("best answer", meaning="what wins most against it"),
+        ),
+        tuple(
+            (
+                one.betting or "nothing",
+                "".join(game.shown_cards(parse_cards(one.holding))),
+                _mixture(one.policy),
+                _mixture(one.answer),
+            )
+            for one in answers
+            if one.position == position
+        ),
+    )
+
+
+def _mixture(chances: tuple[tuple[str, float], ...]) -> str:
+    return ", ".join(action if chance == 1 else f"{action} {chance:.4f}" for action, chance in chances) or "never here"
+
+
+def expectation_document(game: str, bot: str, other: str, values: tuple[float, ...], big_blind: int) -> Document:
+    """What a bot wins from another in a small game, in chips per hand by position."""
+    mbb = 1000 * sum(values) / len(values) / big_blind
+    table = Table(
+        "Chips per hand by position",
+        (
+            Column("position", meaning="1 acts first"),
+            Column(bot, "+.6f", meaning=f"what it wins there, {other} having the other positions"),
+        ),
+        tuple((str(at), value) for at, value in enumerate(values, 1)),
+    )
+    return Document(
+        f"{bot} against {other} in {game}",
+        (f"{bot} wins {mbb:+,.3f} mbb/g from {other} on average over the positions; every deal is counted.",),
+        (Fact("game", game), Fact("bot", bot), Fact("against", other)),
+        (Section("Values", (table,)),),
+        data={"game": game, "bot": bot, "against": other, "values": list(values), "mbb_per_game": mbb},
+    )
 
 
 def _reach(form: SequenceForm, plans: Plans, player: int, name: str) -> NDArray[np.float64]:

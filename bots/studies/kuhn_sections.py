@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bots.kuhn.evolution import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, model, models, sequence_form_of
 from bots.kuhn.runs import (
     BestAnswer,
@@ -30,7 +29,6 @@ from bots.studies.report import (
     Line,
     LineChart,
     Part,
-    Report,
     Section,
     Verdict,
     printed_figures,
@@ -123,24 +121,6 @@ def value_line(name: str, height: float, generations: int) -> Line:
 def generations_chart(title: str, lines: Iterable[Line], note: str = "") -> LineChart:
     """Chips per hand over the generations."""
     return LineChart(title, "generation", "chips per hand", tuple(lines), note)
-
-
-def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Report:
-    lines = [mean_line("mean", [result.mean for result in results])]
-    if settings.opposition is OppositionKind.MODEL:
-        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
-        best = mean_line("best", [result.best for result in results])
-        lines = [best, *lines, value_line("best possible", possible, len(results[0].mean) - 1)]
-    else:
-        lines.append(mean_line("mean of the rivals", [result.rivals_mean for result in results]))
-    note = (
-        ""
-        if len(results) == 1
-        else f"Means over {len(results)} seeds; bands are one standard deviation wide on each side."
-    )
-    chart = generations_chart("Fitness", lines, note)
-    facts = tuple((name, str(value)) for name, value in settings.as_data().items() if name not in ("seed", "model"))
-    return Report("Strategies evolved", (), facts, (Section("Fitness by generation", (), (chart,)),))
 
 
 LUCK: Final = 4.3

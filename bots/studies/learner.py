@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, stdev
@@ -25,22 +24,20 @@ from bots.artifact import Journal
 from bots.errors import EvolutionError
 from bots.learner.memory import RANGES, Constants, Memory, level, read_memory, write_memory
 from bots.learner.training import (
-    Block,
     DealBatch,
-    LearnerSettings,
     PlaySettings,
     Trainee,
-    Winnings,
     frozen_play,
     line_ups,
     unseen_deals,
 )
-from bots.learner.tuning import MeasuredConstants, TuningSettings
 from bots.sdk.bot import option
 from bots.sdk.registry import builtin_names, make_bot
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
 from bots.workers import Workers
 from engine import Game
+from logs.document import text_of
+from logs.estimation import Estimate
 from logs.page.table import ABSENT, Column, TableView, sheet
 from protocol import find_game
 
@@ -112,7 +109,7 @@ class PlayedExperiments(NamedTuple):
     """Results by game and seed, and the frozen matches of the learner of the mixed field by game and built-in bot."""
 
     seeds: Mapping[tuple[str, int], SeedResults]
-    matches: Mapping[tuple[str, str], Winnings]
+    matches: Mapping[tuple[str, str], Estimate]
 
     def of_game(self, name: str) -> list[SeedResults]:
         return [one for (game, _), one in sorted(self.seeds.items()) if game == name]
@@ -197,7 +194,7 @@ def play_all(
             won = over(_play_match, [settings] * count, [name] * count, left, [best] * count)
             for rival, earned in zip(left, won, strict=True):
                 matches[name, rival] = earned
-                keep({"game": name, "rival": rival, "won": earned})
+                keep({"game": name, "rival": rival, "won": [earned.mean, earned.half_width or 0.0]})
     return PlayedExperiments(courses, matches)
 
 
@@ -210,9 +207,9 @@ def _fields(settings: LearnerStudySettings, game: Game) -> dict[str, list[tuple[
     return {**alone, MIXED: line_ups([specs[name] for name in _MIXED_TWO], seats)}
 
 
-def _finished(kept: Journal) -> tuple[dict[tuple[str, int], SeedResults], dict[tuple[str, str], Winnings]]:
+def _finished(kept: Journal) -> tuple[dict[tuple[str, int], SeedResults], dict[tuple[str, str], Estimate]]:
     courses: dict[tuple[str, int], SeedResults] = {}
-    matches: dict[tuple[str, str], Winnings] = {}
+    matches: dict[tuple[str, str], Estimate] = {}
     for row in kept.rows:
         match row:
             case {
@@ -225,7 +222,7 @@ def _finished(kept: Journal) -> tuple[dict[tuple[str, int], SeedResults], dict[t
             }:
                 courses[game, seed] = SeedResults(hands, mbb, cells, counter)
             case {"game": str(game), "rival": str(rival), "won": [float(mean), float(half_width)]}:
-                matches[game, rival] = Winnings(mean, half_width)
+                matches[game, rival] = Estimate(mean, half_width or None)
             case _:
                 raise kept.damaged()
     return courses, matches
@@ -264,7 +261,7 @@ def _rivals(name: str) -> list[str]:
     return [one for one in builtin_names() if one != "learner" and make_bot(one, 0).refusal(game) is None]
 
 
-def _play_match(settings: LearnerStudySettings, name: str, rival: str, memory: Memory) -> Winnings:
+def _play_match(settings: LearnerStudySettings, name: str, rival: str, memory: Memory) -> Estimate:
     game = find_game(name)[1]
     trainee = Trainee(game, memory, PlaySettings(trials=settings.trials, seed=settings.seed))
     packs = _match_packs(name, settings.matches, settings.match_seed)
@@ -373,7 +370,7 @@ def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, game
         for game, of_game in of_games.items()
     ]
     title = "Two players" if games is _TWO_PLAYERS else "Ten players, all kinds at one table"
-    table = sheet("Winnings from the training field, mbb/g", ("trained against", *heads), rows, note)
+    table = sheet("Estimate from the training field, mbb/g", ("trained against", *heads), rows, note)
     return Section(title, (), (table, *charts))
 
 
@@ -382,10 +379,10 @@ def _line(name: str, hands: Sequence[int], mbb: NDArray[np.float64]) -> Line:
     return Line.of(name, hands, means, halves, has_dots=True)
 
 
-def _crosstable(matches: Mapping[tuple[str, str], Winnings]) -> TableView:
+def _crosstable(matches: Mapping[tuple[str, str], Estimate]) -> TableView:
     games = [game for game in _GAMES if any(key[0] == game for key in matches)]
     names = sorted({name for _, name in matches})
-    cells = {key: won.words for key, won in matches.items()}
+    cells = {key: text_of(won, "+,.0f") for key, won in matches.items()}
     return sheet(
         "The learner of the mixed field, frozen, against one kind of bot in all other seats, mbb/g",
         ("against", *games),
@@ -396,9 +393,9 @@ def _crosstable(matches: Mapping[tuple[str, str], Winnings]) -> TableView:
     )
 
 
-def _matches_in_words(matches: Mapping[tuple[str, str], Winnings]) -> str:
-    beaten = sorted({name for (_, name), won in matches.items() if won.mean > won.half_width > 0})
-    beating = [key for key, won in matches.items() if won.mean < -won.half_width < 0]
+def _matches_in_words(matches: Mapping[tuple[str, str], Estimate]) -> str:
+    beaten = sorted({name for (_, name), won in matches.items() if won.mean > (won.half_width or 0) > 0})
+    beating = [key for key, won in matches.items() if won.mean < -(won.half_width or 0) < 0]
     names = ", ".join(
         f"{name} in {game}" for game, name in sorted(beating, key=lambda key: (_GAMES.index(key[0]), key))
     )
@@ -444,118 +441,3 @@ class SeedMean(NamedTuple):
     def words(self) -> str:
         """The mean with its interval, in whole numbers."""
         return f"{self.mean:+,.0f} ± {self.half_width:,.0f}"
-
-
-_ROWS = 10
-_CURVES: Sequence[tuple[str, Callable[[Block], Winnings]]] = (
-    ("while learning", lambda block: block.learning),
-    ("frozen, training field", lambda block: block.field),
-    ("frozen, other field", lambda block: block.unseen),
-)
-
-
-def training_report(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block]) -> Report:
-    """The report of a training of at least one block."""
-    shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
-    table = sheet(
-        "Winnings by block, mbb/g",
-        (Column("hands"), Column("cells", rank=2), *[name for name, _ in _CURVES]),
-        (
-            (f"{blocks[at].hands:,}", f"{blocks[at].cells:,}", *[curve(blocks[at]).words for _, curve in _CURVES])
-            for at in shown
-        ),
-        "Each ± is half the normal 95 % interval over the deals of the block or test, a deal with all its rotations "
-        "counting once: it covers the cards, not the luck of the training.",
-    )
-    chart = LineChart(
-        "Winnings by hands learnt",
-        "hands learnt",
-        "mbb/g",
-        _learning_lines(blocks),
-        "The bands are the 95 % intervals of the table. Tests are on deals that are never learnt from.",
-    )
-    constants = ", ".join(f"{name} {value:g}" for name, value in asdict(settings.constants).items())
-    last = blocks[-1]
-    return Report(
-        "The learner's training",
-        (
-            f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins {last.field.words} mbb/g "
-            f"from its training field, and {last.unseen.words} from another field.",
-        ),
-        (
-            ("game", settings.game),
-            ("trained against", " ".join(settings.opponents)),
-            ("tested on", " ".join(settings.unseen)),
-            ("explore", f"{settings.explore:g}"),
-            ("trials", f"{settings.trials:,}"),
-            ("seed", str(settings.seed)),
-            ("constants", constants),
-        ),
-        (Section("Winnings", (), (table, chart)),),
-    )
-
-
-def _learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
-    xs = [block.hands for block in blocks]
-    return tuple(Line.of(name, xs, *zip(*[curve(block) for block in blocks], strict=True)) for name, curve in _CURVES)
-
-
-def tuning_report(
-    settings: TuningSettings, measured: Sequence[MeasuredConstants], checks: Mapping[str, NDArray[np.float64]]
-) -> Report:
-    """The report of a search; `checks` are winnings of ``evolution``, its best, and of ``default`` on other deals."""
-    best = max(measured, key=lambda one: one.mbb)
-    gain = SeedMean.of((checks["evolution"] - checks["default"]).tolist())
-    table = sheet(
-        "Result of the search, mbb/g",
-        (
-            "constants",
-            Column("learners", "measured by the search", rank=2),
-            Column("best measured", "on the deals of the search", rank=1),
-            Column("on other deals", "the same constants, with other draws"),
-            Column("above the default", "seed by seed"),
-        ),
-        (
-            ("default", "", "", SeedMean.of(checks["default"].tolist()).words, ""),
-            (
-                "evolution",
-                f"{len(measured):,}",
-                f"{best.mbb:+,.0f}",
-                SeedMean.of(checks["evolution"].tolist()).words,
-                gain.words,
-            ),
-        ),
-        f"On other deals: the mean over {len(checks['default'])} seeds, each with its own training and test; each ± "
-        "is half the 95 % interval of Student's t over the seeds, so it covers the luck of cards and training.",
-    )
-    sets = (Constants(), best.constants)
-    constants = sheet(
-        "Its constants",
-        ("constant", Column("range", rank=2), "default", "evolution"),
-        (
-            (name, f"{low:g} to {high:g}", *[f"{getattr(one, name):.3g}" for one in sets])
-            for name, (low, high) in RANGES.items()
-        ),
-    )
-    curve = LineChart(
-        "The best so far",
-        "learners measured",
-        "mbb/g",
-        (Line.of("evolution", range(1, len(measured) + 1), accumulate((one.mbb for one in measured), max)),),
-        "On the deals of the search: the maximum of noisy measurements is above the true value.",
-    )
-    is_open = gain.low <= 0 <= gain.high
-    verdict = "is not significant" if is_open else "is significant" if gain.low > 0 else "is a loss"
-    return Report(
-        "The constants of the learner",
-        (f"On other deals the gain of evolution over the default constants {verdict}: {gain.words} mbb/g.",),
-        (
-            ("game", settings.game),
-            ("opponents", " ".join(settings.opponents)),
-            ("training", f"{settings.hands:,} hands"),
-            ("test", f"{settings.test:,} hands"),
-            ("budget", f"{settings.budget:,} learners"),
-            ("seed", str(settings.seed)),
-        ),
-        (Section("Search", (), (table, constants, curve)),),
-    )

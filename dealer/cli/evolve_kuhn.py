@@ -19,6 +19,7 @@ from bots.kuhn.runs import (
     best_answer,
     evolve_seeds,
     exploitability_of,
+    fitness_document,
     format_genes,
     read_genes,
 )
@@ -189,8 +190,7 @@ def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
 
 
 def _write(folder: Path, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
-    from bots.studies.kuhn_sections import fitness_report
-    from bots.studies.report import format_report
+    from logs.document.page import format_page
 
-    write_file(folder / "fitness.html", format_report(fitness_report(settings, results)))
+    write_file(folder / "fitness.html", format_page(fitness_document(settings, results)))
     write_file(folder / "fittest.genes", format_genes(results[0].record_genes or results[0].fittest, settings.rules))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.learner.tuning import MeasuredConstants, TuningSettings, check, search
+from bots.learner.tuning import MeasuredConstants, TuningSettings, check, search, tuning_document
 from dealer.cli.computing import (
     TRAINING,
     LearnerGame,
@@ -21,7 +21,7 @@ from dealer.cli.computing import (
 from dealer.cli.console import Terminal
 from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
-from dealer.cli.report_output import PageFile, PageForce, check_page, show_report
+from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
 
 _DEFAULTS: Final = TuningSettings()
 _OPPONENTS: Final = " ".join(_DEFAULTS.opponents)
@@ -50,7 +50,6 @@ def learner(
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.memory import Constants
-    from bots.studies.learner import tuning_report
 
     check_page(out, force)
     wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **given(settings))
@@ -66,7 +65,7 @@ def learner(
             workers=over,
             show=lambda done: show(f"measured again with {done} of {seeds} seeds"),
         )
-    show_report(terminal, tuning_report(wanted, measured, checks), out)
+    show_document(terminal, tuning_document(wanted, measured, checks), out)
 
 
 def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, MeasuredConstants], None]:

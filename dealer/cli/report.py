@@ -14,7 +14,7 @@ from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Sources, StrictHandOptions, Transcript, counted
 from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
-from dealer.run.leaks import tables_in_short
+from dealer.run.leaks import tables_in_short, view_of
 from dealer.run.report import report_of_results
 from dealer.run.results import ContestResult, TournamentResult, read_result
 from engine.text import count_of
@@ -59,7 +59,7 @@ def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSour
             found = all_leaks_of(deals_in(source, lambda hands: show(None, f"{hands:,} hands")))
         except LeaksRefused as error:
             return [], str(error)
-    return [table for one in found for table in tables_in_short(one, sources)], ""
+    return [view_of(table) for one in found for table in tables_in_short(one, sources)], ""
 
 
 def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResult | None:

@@ -1,17 +1,16 @@
-"""The result of an analysis: its tables in the terminal or all of it as JSON, and with its charts as a page."""
+"""The result of an analysis: a document in the terminal or as JSON, and with its charts as a page."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dealer.cli.console import Terminal, check_new_file, write_file
-
-if TYPE_CHECKING:
-    from bots.studies.report import Report
+from dealer.run.leaks import view_of
+from logs.document import Document, Table
 
 PageFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Also write a page with all tables and charts.")
@@ -25,32 +24,41 @@ def check_page(path: Path | None, force: bool) -> None:
         check_new_file(path, force)
 
 
-def show_report(
-    terminal: Terminal, report: Report, path: Path | None = None, *, page: Report | None = None, data: Any = None
+def show_document(
+    terminal: Terminal,
+    document: Document,
+    path: Path | None = None,
+    *,
+    page: Document | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Print a report without its charts, or `data` as JSON instead; write `page`, or the report, to the path."""
-    if data is not None:
-        terminal.json(data)
-    else:
-        _print_report(terminal, report)
-    if path is not None:
-        from bots.studies.report import format_report
+    """Print a document without its charts, or as JSON; write `page`, or the document, to the path."""
+    if as_json:
+        from logs.document.plain import json_data
 
-        write_file(path, format_report(page or report))
+        terminal.json(json_data(document))
+    else:
+        _print_document(terminal, document)
+    if path is not None:
+        from logs.document.page import format_page
+
+        write_file(path, format_page(page or document))
         terminal.print(f"The page with all charts is {path}.")
 
 
-def _print_report(terminal: Terminal, report: Report) -> None:
-    terminal.heading(report.title)
-    for sentence in report.sentences:
+def _print_document(terminal: Terminal, document: Document) -> None:
+    terminal.heading(document.title)
+    for sentence in document.sentences:
         terminal.sentence(sentence)
-    if report.facts:
-        terminal.sentence(", ".join(f"{name} {value}" for name, value in report.facts))
-    for section in report.sections:
-        if not section.sentences and not section.tables:
+    if document.facts:
+        terminal.sentence(", ".join(f"{fact.name} {fact.text}" for fact in document.facts))
+    for section in document.sections:
+        shown = [part for part in section.parts if isinstance(part, str | Table)]
+        if not shown:
             continue
         terminal.heading(section.title)
-        for sentence in section.sentences:
-            terminal.sentence(sentence)
-        for view in section.tables:
-            terminal.table(replace(view, title="" if view.title == section.title else view.title))
+        for part in shown:
+            if isinstance(part, str):
+                terminal.sentence(part)
+            else:
+                terminal.table(view_of(replace(part, title="" if part.title == section.title else part.title)))

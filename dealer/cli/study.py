@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from bots.studies.learner import LearnerStudySettings
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, computing, workers_from
-from dealer.cli.console import Terminal, abort
+from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import showing_progress
-from dealer.cli.report_output import PageFile, PageForce, check_page, show_report
+from dealer.cli.report_output import PageFile, PageForce, check_page
 from dealer.cli.streams import EXIT_INTERRUPTED
+
+if TYPE_CHECKING:
+    from bots.studies.report import Report
 
 app = typer.Typer(
     cls=ArenaGroup,
@@ -155,3 +159,25 @@ def rembrant(context: typer.Context, out: PageFile = None, force: PageForce = Fa
     from bots.studies.rembrant import rembrant_report
 
     show_report(terminal, rembrant_report(), out)
+
+
+def show_report(terminal: Terminal, report: Report, path: Path | None = None) -> None:
+    """Print a report without its charts, and write it to the path."""
+    terminal.heading(report.title)
+    for sentence in report.sentences:
+        terminal.sentence(sentence)
+    if report.facts:
+        terminal.sentence(", ".join(f"{name} {value}" for name, value in report.facts))
+    for section in report.sections:
+        if not section.sentences and not section.tables:
+            continue
+        terminal.heading(section.title)
+        for sentence in section.sentences:
+            terminal.sentence(sentence)
+        for view in section.tables:
+            terminal.table(replace(view, title="" if view.title == section.title else view.title))
+    if path is not None:
+        from bots.studies.report import format_report
+
+        write_file(path, format_report(report))
+        terminal.print(f"The page with all charts is {path}.")

@@ -14,7 +14,7 @@ from dealer.cli.computing import TRAINING, LearnerGame, LearnerOpponents
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
-from dealer.cli.report_output import PageFile, PageForce, check_page, show_report
+from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.train_cfr import cfr
 
@@ -72,8 +72,7 @@ def learner(
     command resumes an interrupted training; a larger -n continues a finished one.
     """
     terminal = context.ensure_object(Terminal)
-    from bots.learner.training import train
-    from bots.studies.learner import training_report
+    from bots.learner.training import train, training_document
 
     check_page(out, force)
     if memory.is_dir():
@@ -94,8 +93,7 @@ def learner(
             trained, blocks = train(settings, hands, memory, lambda progress: show(_line(progress)))
     except KeyboardInterrupt:
         abort(f"interrupted; {memory} holds every finished block: the same command resumes", EXIT_INTERRUPTED)
-    report = training_report(settings, trained, blocks)
-    show_report(terminal, report, out)
+    show_document(terminal, training_document(settings, trained, blocks), out)
     options = "".join(f",{name}={value:g}" for name, value in Constants().differences(distinguished).items())
     terminal.print(f"It plays as learner?memory={memory},learn=false{options}")
 

@@ -1,4 +1,4 @@
-"""Leaks in sentences and tables, for the terminal, the report and the browser."""
+"""Leaks as sentences, tables and a document, for the terminal, the report and the browser."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.text import count_of
-from logs.page.table import Column, ColumnKind, TableView, sheet
+from logs.document import Axis, Bars, Column, Document, Fact, Section, Table, text_of
+from logs.estimation import Estimate
+from logs.page.table import Column as ShownColumn
+from logs.page.table import ColumnKind, TableView, sheet
 
 if TYPE_CHECKING:
     from logs.leaks import Cell, Divergence, Leaks
 
 MOST_NAMED: Final = 10
 """Leaks that are listed."""
+_LONG: Final = 40
+"""A cell of more characters is a sentence."""
 _BY: Final = (
     ("street", "By street"),
     ("position", "By position"),
@@ -26,6 +31,18 @@ _BY: Final = (
     ("price", "By price"),
     ("winnings by position", "Winnings by position"),
 )
+
+
+def view_of(table: Table) -> TableView:
+    """A table of a document for pages and terminals that show texts."""
+    columns = []
+    for at, column in enumerate(table.columns):
+        cells = [row[at] for row in table.texts]
+        is_code = any(cell.startswith("arena ") for cell in cells)
+        kind = ColumnKind.TEXT if any(len(cell) > _LONG for cell in cells) else ColumnKind.NAME
+        kind = ColumnKind.NUMBER if column.format else ColumnKind.CODE if is_code else kind
+        columns.append(ShownColumn(column.heading, column.meaning, kind, column.rank))
+    return sheet(table.title, columns, table.texts, table.note)
 
 
 def sentences_of(found: Leaks) -> tuple[str, ...]:
@@ -99,7 +116,38 @@ def _most(leak: Cell, other: str) -> str:
     return f"It chose to {did} where {other} chose to {others} in {count_of(deals, 'deal')}: {chips:+,.1f}."
 
 
-def tables_in_short(found: Leaks, sources: Sequence[Path]) -> list[TableView]:
+def leaks_document(found: Leaks, sources: Sequence[Path], *, policy: str = "", is_whole: bool = False) -> Document:
+    """Leaks, those in the comparison with a policy if it is named; the whole with every decision and a chart."""
+    unit = "decisions" if policy else "deals"
+    sections = []
+    if found.leaks:
+        listed = found.leaks[:MOST_NAMED]
+        note = "" if len(listed) == len(found.leaks) else f"{len(found.leaks) - len(listed)} more are in --json."
+        bars = tuple((one.name, _estimate(one)) for one in listed)
+        chart = (Bars("Leaks", Axis("winnings", "chips per hundred hands"), bars),) if is_whole else ()
+        sections.append(Section("Leaks", (leaks_table("Leaks", listed, note, unit=unit), *chart)))
+    if is_whole:
+        title = "All decisions"
+        sections.append(Section(title, (leaks_table(title, of_dimension(found, "decision"), unit=unit),)))
+    sections += [Section(table.title, (table,)) for table in tables_of(found, unit)]
+    if found.worst:
+        title = "Deals that cost most"
+        sections.append(Section(title, (worst_table(found, sources, title),)))
+    return Document(
+        f"Leaks of {found.player}",
+        sentences_beside(found, policy) if policy else sentences_of(found),
+        (
+            Fact("player", found.player),
+            Fact("against", ", ".join(found.others)),
+            Fact("hands" if policy else "deals", found.deals),
+            Fact("questions", found.asked),
+        ),
+        tuple(sections),
+        data=leaks_data(found, sources),
+    )
+
+
+def tables_in_short(found: Leaks, sources: Sequence[Path]) -> list[Table]:
     """What a page about more than leaks shows of them: the leaks, and the divergences that cost most."""
     first, *_ = sentences_of(found)
     cells = found.leaks[:MOST_NAMED] or of_dimension(found, "everything")
@@ -109,7 +157,7 @@ def tables_in_short(found: Leaks, sources: Sequence[Path]) -> list[TableView]:
     return tables
 
 
-def tables_of(found: Leaks, unit: str = "deals") -> list[TableView]:
+def tables_of(found: Leaks, unit: str = "deals") -> list[Table]:
     """A table for each of what is asked: street, position, cards, board, price."""
     return [leaks_table(title, cells, unit=unit) for by, title in _BY if (cells := of_dimension(found, by))]
 
@@ -121,33 +169,30 @@ def divergence_in_words(divergence: Divergence) -> str:
     return f"{divergence.cards}{board}, {at}: {divergence.did}, not {divergence.others}"
 
 
-def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str = "deals") -> TableView:
+def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str = "deals") -> Table:
     """Cells as a table: those asked by name, the others together in a row."""
     rows = [
-        (one.name, f"{one.deals:,}", _rate(one), "leak" if one.is_leak else "", _choice(one))
+        (one.name, one.deals, _estimate(one), "leak" if one.is_leak else "", _choice(one))
         for one in cells
         if one.half_width is not None
     ]
     small = [one for one in cells if one.half_width is None]
     if small:
-        chips = sum(one.per_100_hands for one in small)
-        what = f"{len(small)} with too few {unit} to ask"
-        rows.append((what, f"{sum(one.deals for one in small):,}", f"{chips:+,.1f}", "", ""))
+        chips = Estimate(sum(one.per_100_hands for one in small))
+        rows.append((f"{len(small)} with too few {unit} to ask", sum(one.deals for one in small), chips, "", ""))
     columns = (
-        Column("decision", "in which the two did different things with the same cards", ColumnKind.TEXT),
-        Column(unit, "in which they parted there", rank=2),
-        Column("chips/100", "chips per hundred of all hands, against what the other player made of the same cards"),
-        Column("", "a leak: the whole interval lies below 0", ColumnKind.NAME),
+        Column("decision", meaning="in which the two did different things with the same cards"),
+        Column(unit, ",", meaning="in which they parted there", rank=2),
         Column(
-            "largest loss",
-            "what the player did, what the other did, and chips per hundred hands",
-            ColumnKind.TEXT,
-            rank=1,
+            "chips/100",
+            "+,.1f",
+            meaning="chips per hundred of all hands, against what the other player made of the same cards",
         ),
+        Column("", meaning="a leak: the whole interval lies below 0"),
+        Column("largest loss", meaning="what the player did, what the other did, and chips per hundred hands", rank=1),
     )
-    return sheet(title, columns, rows, note).with_columns(
-        at for at in range(5) if at != 3 or any(row[3] for row in rows)
-    )
+    table = Table(title, columns, tuple(rows), note)
+    return table.without_empty()
 
 
 def _choice(cell: Cell) -> str:
@@ -162,28 +207,27 @@ def of_dimension(found: Leaks, dimension: str) -> tuple[Cell, ...]:
     return tuple(one for one in found.cells if one.dimension == dimension)
 
 
+def _estimate(cell: Cell) -> Estimate:
+    return Estimate(cell.per_100_hands, cell.half_width)
+
+
 def _rate(cell: Cell) -> str:
-    return f"{cell.per_100_hands:+,.1f} ± {cell.half_width or 0.0:,.1f}"
+    return text_of(_estimate(cell), "+,.1f")
 
 
-def worst_table(found: Leaks, sources: Sequence[Path], title: str = "") -> TableView:
+def worst_table(found: Leaks, sources: Sequence[Path], title: str) -> Table:
     """The divergences that cost most, each with the command that shows its hands."""
     rows = []
     for divergence, paths in found.worst:
-        chips = f"{divergence.chips:+,.10g}", f"{divergence.others_chips:+,.10g}"
-        rows.append((divergence_in_words(divergence), *chips, command_for(paths, divergence.hand_number, sources)))
+        command = command_for(paths, divergence.hand_number, sources)
+        rows.append((divergence_in_words(divergence), divergence.chips, divergence.others_chips, command))
     columns = (
-        Column("cards and decision", kind=ColumnKind.TEXT),
-        Column(found.player, "what it made of the cards, in chips"),
-        Column("other", "what the other player made of the same cards", rank=2),
-        Column(
-            "to see both hands",
-            "`arena replay` shows them in the browser",
-            ColumnKind.CODE,
-            rank=1,
-        ),
+        Column("cards and decision"),
+        Column(found.player, "chips", meaning="what it made of the cards, in chips"),
+        Column("other", "chips", meaning="what the other player made of the same cards", rank=2),
+        Column("to see both hands", meaning="`arena replay` shows them in the browser", rank=1),
     )
-    return sheet(title, columns, rows)
+    return Table(title, columns, tuple(rows))
 
 
 def command_for(paths: tuple[str, ...], number: int, sources: Sequence[Path]) -> str:

@@ -213,7 +213,7 @@ def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[st
     what = Exploitation(find_game(game)[1], bot, ACTIONS[game], SEED)
     parts = HANDS // (2 * DEALS_A_PART)
     for bound in lower_bounds(what, list(pool.map(play_part, [what] * parts, range(parts)))):
-        yield bound.actions, HANDS, round(bound.mbb, 1), round(bound.half_width or 0.0, 1)
+        yield bound.actions, HANDS, round(bound.won.mean, 1), round(bound.won.half_width or 0.0, 1)
 
 
 def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
-from bots.studies.report import with_blocks
+from logs.document.plain import with_blocks
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "cfr-tables.md"
 

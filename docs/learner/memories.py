@@ -20,6 +20,7 @@ import bots.learner
 from bots.learner.memory import SHIPPED
 from bots.learner.training import LearnerProgress, LearnerSettings, train
 from dealer.cli.progress import time_left
+from logs.document import text_of
 from protocol import find_game
 
 SHIPPED_FOLDER: Final = Path(bots.learner.__file__).parent / "memories"
@@ -91,7 +92,8 @@ def main(arguments: Sequence[str]) -> None:
 def _show(name: str, progress: LearnerProgress) -> None:
     last = progress.blocks[-1]
     left = time_left(progress.left_s)
-    print(f"{name}: {last.hands:,} hands, {last.field.words} and {last.unseen.words} mbb/g{left}", flush=True)
+    won = [text_of(one, "+,.0f") for one in (last.field, last.unseen)]
+    print(f"{name}: {last.hands:,} hands, {won[0]} and {won[1]} mbb/g{left}", flush=True)
 
 
 if __name__ == "__main__":

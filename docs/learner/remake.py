@@ -29,7 +29,7 @@ from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from bots.studies.learner import SeedMean
-from bots.studies.report import with_blocks
+from logs.document.plain import with_blocks
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.mean import signed
 from protocol import find_game

@@ -18,8 +18,8 @@ from typing import Final
 
 from bots.kuhn.games import MODEL_NAMES, Genes, KuhnGame, Variant, kuhn_equilibrium, models
 from bots.kuhn.runs import best_answer, expected_value
-from bots.studies.report import with_blocks
 from dealer.cli.app import application
+from logs.document.plain import with_blocks
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "small-games.md"
 WIDTH: Final = 110

@@ -17,9 +17,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from bots.studies.report import with_blocks
 from dealer.run.crosstable import TableFormat, standings_text
 from dealer.run.results import GameStandings, TournamentResult, read_result
+from logs.document.plain import with_blocks
 from logs.estimation import Rate
 
 HERE = Path(__file__).resolve().parent

@@ -308,6 +308,10 @@ class RunningMean:
         """Half the 95 % interval of the mean; None as for `half_width`."""
         return self.half_width()
 
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate(self.mean, self.half_width_95, self.standard_error)
+
     def rate(self, player: str, opponent: str) -> Rate | None:
         """The mean of scores in mbb per game as a `Rate`; None without any."""
         return Rate(self.mean, self.half_width_95, player=player, opponent=opponent) if self.count else None

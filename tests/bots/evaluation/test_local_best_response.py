@@ -144,16 +144,16 @@ def test_against_who_folds_it_wins_the_blinds() -> None:
         what = Exploitation(game, "folding", sets, seed=1)
         part = play_part(what, 0)
         for one in lower_bounds(what, [part]):
-            assert one.raw_mbb == 750
+            assert one.raw.mean == 750
             assert one.deals == DEALS_A_PART
-            assert sum(mean for mean, _ in one.by_end) == pytest.approx(750)
+            assert sum(part.mean for part in one.by_end) == pytest.approx(750)
         for one in lower_bounds(what, [part] * 40):
-            assert one.mbb == pytest.approx(750), "fitted weights take no luck off where there is none"
-            assert one.half_width == pytest.approx(one.raw_half_width)
+            assert one.won.mean == pytest.approx(750), "fitted weights take no luck off where there is none"
+            assert one.won.half_width == pytest.approx(one.raw.half_width)
             assert one.variance_ratio is None, "there is nothing to save"
     what = Exploitation(NOLIMIT, "folding", ("fc",), seed=1)
     (checked,) = lower_bounds(what, [play_part(what, 0)])
-    assert checked.by_end[0][0] == 250, "the small blind folds; else both check to the end"
+    assert checked.by_end[0].mean == 250, "the small blind folds; else both check to the end"
 
 
 @pytest.mark.slow  # numba compiles
@@ -172,11 +172,11 @@ def test_ends() -> None:
     played = [play_part(what, part) for part in range(4)]
     (found,) = lower_bounds(what, played)
     assert len(found.by_end) == len(ENDS)
-    assert sum(mean for mean, _ in found.by_end) == pytest.approx(found.raw_mbb)
-    assert found.half_width is not None
-    assert found.half_width == found.joint_half_width, "of one set"
+    assert sum(part.mean for part in found.by_end) == pytest.approx(found.raw.mean)
+    assert found.won.half_width is not None
+    assert found.won.half_width == found.joint_half_width, "of one set"
     (few,) = lower_bounds(what, played[:1])
-    assert few.half_width is None
+    assert few.won.half_width is None
 
 
 def test_who_cannot_be_followed() -> None:
@@ -249,9 +249,9 @@ def test_against_who_always_calls_in_limit() -> None:
     what = Exploitation(LIMIT, "calling", ("fcr", "c/fcr/fcr/fcr"), seed=8)
     played = [play_part(what, part) for part in range(80)]
     found, waiting = lower_bounds(what, played)
-    assert found.half_width is not None
-    assert abs(found.mbb - 1160) < 25 + 1.3 * found.half_width
-    assert waiting.mbb < found.mbb
+    assert found.won.half_width is not None
+    assert abs(found.won.mean - 1160) < 25 + 1.3 * found.won.half_width
+    assert waiting.won.mean < found.won.mean
     assert found.variance_ratio is not None
     assert found.variance_ratio > 1.5, "taking luck off saves hands"
     terms = np.concatenate(played)[..., 2:].mean(axis=2)

@@ -13,9 +13,8 @@ import pytest
 from bots.errors import EvolutionError, LearnerFileError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, read_memory
-from bots.learner.training import Block, LearnerProgress, LearnerSettings, train
-from bots.studies.learner import training_report
-from bots.studies.report import LineChart
+from bots.learner.training import Block, LearnerProgress, LearnerSettings, train, training_document
+from logs.document import Chart, Table
 
 _SETTINGS = LearnerSettings(
     opponents=("bots.baseline:CallingBot", "bots.baseline:RaisingBot"),
@@ -49,13 +48,13 @@ def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> Non
 
 def test_what_is_won_is_told_by_block(tmp_path: Path) -> None:
     memory, blocks = train(_SETTINGS, 32, tmp_path / "memory")
-    report = training_report(_SETTINGS, memory, blocks)
-    assert "32 hands" in report.sentences[0]
-    (section,) = report.sections
-    assert [row[0] for row in section.tables[0].rows] == ["16", "32"]
-    (chart,) = section.charts
-    assert isinstance(chart, LineChart)
-    assert [line.xs for line in chart.lines] == [(16.0, 32.0)] * 3
+    document = training_document(_SETTINGS, memory, blocks)
+    assert "32 hands" in document.sentences[0]
+    table, chart = document.sections[0].parts
+    assert isinstance(table, Table)
+    assert [row[0] for row in table.rows] == [16, 32]
+    assert isinstance(chart, Chart)
+    assert [series.xs for series in chart.series] == [(16.0, 32.0)] * 3
     # Folding, the other field pays 750 whenever it is raised, and never wins.
     assert all(isinstance(block, Block) and block.unseen.mean >= 0 for block in blocks)
 

@@ -14,9 +14,7 @@ import pytest
 from bots.errors import CheckpointError, EvolutionError
 from bots.learner import tuning
 from bots.learner.memory import RANGES, Constants
-from bots.learner.tuning import MeasuredConstants, TuningSettings, check, measured_mbb, search
-from bots.studies.learner import SeedMean, tuning_report
-from bots.studies.report import student_point
+from bots.learner.tuning import MeasuredConstants, TuningSettings, check, measured_mbb, search, tuning_document
 
 _SETTINGS = TuningSettings(
     opponents=("bots.baseline:CallingBot",), hands=8, test=4, population=3, generations=2, trials=5
@@ -73,12 +71,12 @@ def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
     measured = search(_SETTINGS, tmp_path)
     seeds = np.arange(6.0)
     for gain, verdict in (
-        (10, "is significant: +10 ± 1 mbb/g"),
-        (-10, "is a loss: -10 ± 1"),
-        (-0.5, "is not significant: +0 ± 1"),
+        (10.0, "is significant: +10 mbb/g, with a standard error of 0 over 6 seeds"),
+        (-10.0, "is a loss: -10 mbb/g"),
+        (-0.4, "is not significant: +0 mbb/g"),
     ):
-        report = tuning_report(_SETTINGS, measured, {"default": seeds, "evolution": seeds + gain + seeds % 2})
-        assert f"over the default constants {verdict}" in report.sentences[0]
+        found = tuning_document(_SETTINGS, measured, {"default": seeds, "evolution": seeds + gain + seeds % 2})
+        assert f"over the default constants {verdict}" in found.sentences[0]
 
 
 def test_constants_are_measured_anew_on_the_same_deals(tmp_path: Path) -> None:
@@ -106,11 +104,3 @@ def test_what_was_measured_anew_is_not_measured_again(tmp_path: Path, monkeypatc
     (tmp_path / "anew.jsonl").write_text((tmp_path / "anew.jsonl").read_text("utf-8") + "[1, 2]\n", "utf-8")
     with pytest.raises(CheckpointError, match="or is damaged"):
         check(_SETTINGS, {"default": Constants()}, (2, 3), tmp_path)
-
-
-def test_intervals_are_those_of_student() -> None:
-    for freedom, point in ((4, 2.7764), (9, 2.2622), (19, 2.0930), (60, 2.0003)):  # any table of Student's t
-        assert student_point(freedom) == pytest.approx(point, abs=2e-3)
-    spread = SeedMean.of([1.0, 2.0, 3.0, 4.0, 5.0])
-    assert (spread.mean, round(spread.half_width, 2)) == (3.0, 1.96)
-    assert (spread.low + spread.high) / 2 == spread.mean

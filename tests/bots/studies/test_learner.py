@@ -12,7 +12,6 @@ import pytest
 
 from bots.errors import CheckpointError, EvolutionError, LearnerFileError
 from bots.learner.memory import Constants, Memory
-from bots.learner.training import Winnings
 from bots.sdk.bot import Bot
 from bots.sdk.registry import make_bot
 from bots.studies import learner as experiments
@@ -25,6 +24,7 @@ from bots.studies.learner import (
     play_all,
 )
 from bots.studies.report import LineChart, format_report
+from logs.estimation import Estimate
 from logs.whole_file import FileLock
 
 _STAGES = (10, 20, 40)
@@ -49,9 +49,9 @@ def _played() -> PlayedExperiments:
         for seed, luck in enumerate(_LUCK)
     }
     matches = {
-        ("limit", "calling"): Winnings(100, 20),
-        ("limit10", "mfs"): Winnings(-100, 20),
-        ("nolimit10", "rh"): Winnings(10, 20),
+        ("limit", "calling"): Estimate(100, 20),
+        ("limit10", "mfs"): Estimate(-100, 20),
+        ("nolimit10", "rh"): Estimate(10, 20),
     }
     return PlayedExperiments(seeds, matches)
 

@@ -35,7 +35,7 @@ def test_a_search_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
     assert "budget 21 learners" in ran.out
     assert page.read_text("utf-8").count("<svg") == 1
     again = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL)
-    assert again.out == ran.out.replace(f"The page with all charts is {page}.\n", "")
+    assert again.out.strip() == ran.out.replace(f"The page with all charts is {page}.\n", "").strip()
     other = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--hands", "6")
     assert (other.code, other.out) == (2, "")
     assert "it was made with hands 4, not hands 6: take another folder" in other.err

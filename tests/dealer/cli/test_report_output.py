@@ -1,29 +1,58 @@
-"""A report in a terminal, and its page."""
+"""A document in a terminal, and its page."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from dealer.cli.report_output import show_report
-from tests.bots.studies.test_report import REPORT
+from dealer.cli.report_output import show_document
+from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
+from logs.estimation import Estimate
 from tests.dealer.cli.conftest import window
+
+DOCUMENT = Document(
+    "A title",
+    ("It wins.",),
+    (Fact("seed", 7),),
+    (
+        Section(
+            "Play",
+            (
+                "How it plays.",
+                Chart("Winnings", Axis("hands"), Axis("dollars"), (Series("won", (0.0, 1.0), (2.0, -3.0)),)),
+                Table(
+                    "Style",
+                    (Column(""), Column("ours", ".2f"), Column("because")),
+                    (("VPIP", Estimate(21.5, 0.3), "few hands"), ("genes", 32, "")),
+                    "Of one run.",
+                ),
+            ),
+        ),
+    ),
+)
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_words_and_tables_fit_the_window(width: int) -> None:
     terminal, out = window(width)
-    show_report(terminal, REPORT)
+    show_document(terminal, DOCUMENT)
     text = out.getvalue()
     assert all(len(line.rstrip()) <= width for line in text.splitlines())
-    for words in ("A title", "It wins.", "seed 7", "How it plays.", "21.91 %", "not printed", "Of one run.", "More"):
+    for words in ("A title", "It wins.", "seed 7", "How it plays.", "21.50 ± 0.30", "few hands", "Of one run."):
         assert words in text
     assert "Winnings" not in text, "charts are for the page"
 
 
 def test_the_page_is_written(tmp_path: Path) -> None:
     terminal, out = window(400, is_terminal=False)
-    show_report(terminal, REPORT, tmp_path / "page.html")
+    show_document(terminal, DOCUMENT, tmp_path / "page.html")
     assert "<svg" in (tmp_path / "page.html").read_text("utf-8")
     assert "page.html" in out.getvalue()
+
+
+def test_json_has_numbers() -> None:
+    terminal, out = window(400, is_terminal=False)
+    show_document(terminal, DOCUMENT, as_json=True)
+    assert json.loads(out.getvalue())["facts"] == {"seed": 7}
