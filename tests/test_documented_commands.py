@@ -266,15 +266,18 @@ def _run(command: Documented, folder: Path, run: Path, more: list[str]) -> None:
 
 def _serve(words: list[str], folder: Path) -> None:
     """Run a server until it listens, or what is to be done beside one."""
-    if words[2:3] and words[2] in ("backup", "user", "revoke"):
+    is_beside = words[2:3] and words[2] in ("backup", "reset", "revoke", "user")
+    if is_beside:
         with contextlib.closing(Store(_made(folder / "arena-server") / DATABASE_NAME)):
             pass
     elif words[2:3] == ["arena-server.toml"]:
         (folder / words[2]).write_text(example())
     elif words[2:3] == ["bm_server.config"]:
         (folder / words[2]).write_text("user ann secret\n")
-    is_server = "--init" not in words and words[2:3] not in (["backup"], ["user"], ["revoke"])
-    port = ["--port", "0", "--web-port", "0"] if is_server else []
+    if "--csv" in words:
+        (folder / words[words.index("--csv") + 1]).write_text("name\nann\nbob\n")
+    is_server = "--init" not in words and not is_beside
+    port = ["--port", "0", "--web-port", "0"] if is_server else ["--yes"] if words[2] == "reset" else []
     program = start([*OURS[words[0]], *words[1:], *port], cwd=folder, env=program_env())
     assert program.stdout is not None
     if is_server:

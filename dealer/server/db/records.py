@@ -242,7 +242,7 @@ class Run(Model):
     reason: str
     duplicates: int | None = Field(description="deals that were played in every seating")
     is_rated: bool = Field(description="whether it counts in the standings")
-    unrated: str = Field(description="why it does not; empty if it does, or while it is played")
+    unrated: str = Field(description="why it does not; empty if it does, and where nothing was played yet")
     started_s: float
     ended_s: float | None
     started_at = _at("started_s")
