@@ -63,6 +63,8 @@ NO_LIMIT_DEALS: Final = {
     "learner": 4_000,
 }
 """The same in no-limit."""
+FROZEN: Final = {"learner": "learner?learn=false"}
+"""Opponents with options: one that learns and explores is no single player."""
 MARKS: Final = (250, 1_000, 2_500, 5_000, 10_000)
 """Iterations of a training after which its strategy is compared with the shipped one."""
 BOARDS: Final = 200
@@ -133,7 +135,10 @@ def played(folder: Path, opponent: str, deals: int, game: str = "limit") -> Row:
     path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
     if path.exists():
         return Row(*json.loads(path.read_text("utf-8")))
-    bots, big_blind = [make_bot("cfr", seed=1), make_bot(opponent, seed=2)], find_game(game)[1].big_blind
+    bots, big_blind = (
+        [make_bot("cfr", seed=1), make_bot(FROZEN.get(opponent, opponent), seed=2)],
+        find_game(game)[1].big_blind,
+    )
     means = RunningMean()
     waiting: dict[int, float] = {}
     for hand in self_play(game, bots, hands=deals, seed=SEED, names=["cfr", opponent]):
