@@ -148,6 +148,12 @@ class WebError(ServerError):
     def __str__(self) -> str:
         return self.sentence
 
+    @classmethod
+    def of(cls, refused: RefusedError, status: int) -> WebError:
+        """A rejected request, for a client over HTTP."""
+        clause = str(refused)
+        return cls(status, f"{clause[:1].upper()}{clause[1:].rstrip('.')}.")
+
 
 class JoinError(DealerError):
     """A server rejects a bot or cannot be reached."""

@@ -9,7 +9,7 @@ reference's words.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import engine
@@ -183,19 +183,16 @@ def find_game(name: str) -> tuple[str, Game]:
     """The game meant by a short name, the beginning of a full name, or the path of a definition file.
 
     Returns:
-        its full name (for a file: the path as given) and the game.
+        its canonical name and the game: a shipped game's full name; of another, the name of its file.
 
     Raises:
         GameDefinitionError: there is no such game, the name fits several, or the file is no playable definition.
     """
     games = shipped_games()
     if os.path.isfile(name) or (name.endswith(".game") and name.removesuffix(".game") not in games):
-        return name, _load_file(name)
-    lowered = name.lower().removesuffix(".game")
-    full = SHORT_NAMES.get(lowered, lowered)
-    fitting = [full] if full in games else [game for game in games if game.startswith(full + ".")]
-    fitting = fitting or [game for game in games if full and game.startswith(full)]
-    if not fitting:
+        return os.path.basename(name), _load_file(name)
+    full = resolve_game_name(name, games)
+    if full is None:
         from engine.text import meant
 
         if (near := meant(name, SHORT_NAMES)) is not None:
@@ -204,14 +201,41 @@ def find_game(name: str) -> tuple[str, Game]:
             name,
             f"no such game or file; games by short name: {', '.join(SHORT_NAMES)}; or give the path of a .game file",
         )
-    if len(fitting) > 1:
-        raise GameDefinitionError(name, f"fits several games: {', '.join(fitting)}")
-    return fitting[0], _load_shipped(fitting[0])
+    return full, _load_shipped(full)
 
 
-def short_name(full_name: str) -> str:
-    """The name that people type for a shipped game; of another game, the name itself."""
-    return _BY_FULL_NAME.get(full_name, full_name)
+def name_of(game: Game) -> str:
+    """The canonical name of a shipped game; empty for any other."""
+    return next((name for name in shipped_games() if _load_shipped(name) == game), "")
+
+
+def resolve_game_name(name: str, known: Sequence[str]) -> str | None:
+    """The canonical name that a person means by it, by its short name or by its beginning; None if there is none.
+
+    Raises:
+        GameDefinitionError: the beginning fits several.
+    """
+    if name in known:
+        return name
+    asked = name.lower().removesuffix(".game")
+    full, short = SHORT_NAMES.get(asked, asked), short_name(asked)
+
+    def fitting(fits: Callable[[str], bool]) -> list[str]:
+        return [one for one in known if fits(one.lower().removesuffix(".game"))]
+
+    found = (
+        fitting(lambda base: base in (full, short))
+        or fitting(lambda base: base.startswith(full + "."))
+        or fitting(lambda base: full != "" and base.startswith(full))
+    )
+    if len(found) > 1:
+        raise GameDefinitionError(name, f"fits several games: {', '.join(found)}")
+    return found[0] if found else None
+
+
+def short_name(name: str) -> str:
+    """The name to show for a canonical one: of a shipped game what people type, else the name itself."""
+    return _BY_FULL_NAME.get(name, name)
 
 
 @cache

@@ -33,12 +33,15 @@ from types import ModuleType
 from typing import IO, Any, NamedTuple, Protocol
 
 import bots.sdk.program
+from bots.sdk.program import GameFile
 from bots.sdk.registry import is_builtin
 from dealer.cli import COMMANDS
 from dealer.table.launcher import command_of
 from dealer.table.players import parse_player
 
 ROOT = Path(__file__).resolve().parents[1]
+KUHN = GameFile(ROOT / "engine" / "games" / "kuhn.limit.2p.game", "kuhn.limit.2p")
+"""A game for programs that are started."""
 IMPORTED = (
     "dealer.cli.app",
     "dealer.reference.command",
@@ -48,7 +51,7 @@ IMPORTED = (
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )
 """What the server imports before it forks."""
-START_PYTHON = command_of(parse_player("calling"), host="", port=0, game="")[3]
+START_PYTHON = command_of(parse_player("calling"), host="", port=0, game=KUHN.path)[3]
 """The code with which a Python bot is started."""
 
 

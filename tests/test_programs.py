@@ -15,12 +15,13 @@ from bots.sdk.program import Program
 from dealer.table.launcher import command_of
 from dealer.table.players import parse_player
 from tests.dealer.helpers import PATIENCE_S, VERSION, enter_program_env
+from tests.programs import KUHN
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 
 
 def command(bot: str, port: int = 1) -> list[str]:
-    words = command_of(parse_player("calling"), host="127.0.0.1", port=port, game="kuhn")
+    words = command_of(parse_player("calling"), host="127.0.0.1", port=port, game=KUHN.path)
     return [bot if word == "calling" else word for word in words]
 
 

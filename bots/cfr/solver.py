@@ -31,6 +31,7 @@ from bots.errors import SolvingError
 from engine.kernels.jit import njit
 from logs.document import Document, Fact, text_of
 from logs.estimation import RunningMean
+from protocol.game_definition import short_name
 
 Strategy: TypeAlias = Vector
 """Probabilities, or anything else, by `TreeArrays.offsets`."""
@@ -300,9 +301,9 @@ def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed
     )
     data = {"game": game, "bot": bot, "against": other, "boards": won.count, "seed": seed}
     return Document(
-        f"{bot} against {other} in {game}",
+        f"{bot} against {other} in {short_name(game)}",
         (sentence,),
-        (Fact("game", game), Fact("bot", bot), Fact("against", other)),
+        (Fact("game", short_name(game)), Fact("bot", bot), Fact("against", other)),
         data={**data, "mbb_per_game": won.mean, "half_width_95": won.half_width_95},
     )
 

@@ -31,6 +31,7 @@ from bots.errors import CheckpointError, SolvingError
 from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game
+from protocol.game_definition import short_name
 
 _KIND: Final = FileKind(
     "a checkpoint of acpc-arena's regret minimisation",
@@ -161,7 +162,8 @@ class TrainedStrategy(NamedTuple):
 
 def plan_training(settings: CfrSettings) -> TrainingPlan:
     """What a training will need; a `SolvingError` for a game that cannot be trained for."""
-    _, game = find_game(settings.game)
+    name, game = find_game(settings.game)
+    settings = replace(settings, game=short_name(name))
     is_drawn = is_dealt_as_holdem(game)
     sizes = None
     if game.is_limit and settings.sizes:

@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from bots.errors import PolicyError
 from bots.sdk.bot import Bot, draw, drawn_action, uniform
-from bots.sdk.program import split_command
+from bots.sdk.program import split_command, write_game
 from bots.sdk.registry import make_bot
 from bots.sdk.view import View
 from engine import (
@@ -67,7 +67,7 @@ from logs.errors import LeaksRefused
 from logs.leaks.divergences import divergence_at
 from logs.leaks.search import FEWEST_DEALS, Leaks, PlayerCount, check_game
 from logs.record import HandRecord
-from protocol import FormatError, format_action, format_game_definition
+from protocol import FormatError, format_action
 from protocol.match_state import parse_match_state
 
 if TYPE_CHECKING:
@@ -214,14 +214,12 @@ class AskedPolicy:
         self._command = command
         self._reply_timeout_s, self._leave_timeout_s = reply_timeout_s, leave_timeout_s
         self._folder = tempfile.TemporaryDirectory()
-        definition = Path(self._folder.name) / "policy.game"
-        definition.write_text(format_game_definition(game), "ascii")
         try:
             self._process = subprocess.Popen(
                 split_command(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "ARENA_GAME": str(definition)},
+                env={**os.environ, **write_game(Path(self._folder.name) / "policy.game", game).variables},
             )
         except (OSError, ValueError) as error:
             self._folder.cleanup()

@@ -32,6 +32,7 @@ from bots.sdk.conversation import NOTE, Conversation, require_bot
 from engine import Game
 from engine.errors import quoted
 from protocol import GameDefinitionError, find_game
+from protocol.game_definition import short_name
 
 CONNECT_TIMEOUT_S: Final = 5.0
 """How long to try to reach a dealer that does not listen yet."""
@@ -183,7 +184,7 @@ def _find_game(game: str | Game | None) -> tuple[str, Game]:
         return "the given one", game
     asked = game or os.environ.get("ARENA_GAME") or DEFAULT_GAME
     full, rules = find_game(asked)
-    return (asked if full == asked else f"{asked} ({full})"), rules
+    return (asked if os.path.isfile(asked) else short_name(full)), rules
 
 
 def connect(host: str, port: int, timeout_s: float) -> socket.socket:

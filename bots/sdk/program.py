@@ -39,7 +39,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import psutil
 
@@ -50,6 +50,7 @@ from bots.sdk.view import View
 from engine import Action, Game, betting_start
 from engine.errors import quoted
 from engine.text import escaped
+from protocol.game_definition import name_of, short_name
 from protocol.session import DealerEvent
 
 _LAST_LINES = 5
@@ -268,6 +269,24 @@ def _mark_of(pid: int) -> int:
     return 0 if limit is None else int(limit[1])
 
 
+class GameFile(NamedTuple):
+    """A game for a program: the file of its definition, and its canonical name."""
+
+    path: Path
+    name: str
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables of the program."""
+        return {"ARENA_GAME": str(self.path.absolute()), "ARENA_GAME_NAME": short_name(self.name)}
+
+
+def write_game(path: Path, game: Game, name: str = "") -> GameFile:
+    """Write the definition of a game; without a name it is called as the shipped game, or else as the file."""
+    path.write_text(protocol.format_game_definition(game), "ascii")
+    return GameFile(path, name or name_of(game) or path.name)
+
+
 _POLL_S: Final = 0.05
 """How often a program that has not connected yet is looked after."""
 _RECEIVE_BYTES: Final = 1 << 16
@@ -291,7 +310,7 @@ class RemoteBot(Bot):
 
         Args:
             command: the program and its arguments; as one text, split as a shell does.
-            game: the game, its name, or the path of its definition, which ``ARENA_GAME`` names to the program.
+            game: the game, its name, or the path of its definition; see `GameFile` for what the program gets.
             connect_timeout_s: how long it may take to connect and to name its version.
             reply_timeout_s: how long it may take for an answer.
             leave_timeout_s: how long it may take to end by itself once its connection is closed, and once more when it
@@ -306,7 +325,7 @@ class RemoteBot(Bot):
             RemoteBotError: its first line names no version.
         """
         self.command = split_command(command) if isinstance(command, str) else tuple(command)
-        self.game = protocol.find_game(game)[1] if isinstance(game, str) else game
+        name, self.game = protocol.find_game(game) if isinstance(game, str) else ("", game)
         self._reply_timeout_s = reply_timeout_s
         self._leave_timeout_s = leave_timeout_s
         self._error: RemoteBotError | None = None
@@ -320,8 +339,10 @@ class RemoteBot(Bot):
         """How many actions of it were sent; -1 before its first state."""
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
-        (folder / "bot.game").write_text(protocol.format_game_definition(self.game), "ascii")
-        variables = {**(os.environ if environment is None else environment), "ARENA_GAME": str(folder / "bot.game")}
+        variables = {
+            **(os.environ if environment is None else environment),
+            **write_game(folder / "bot.game", self.game, name).variables,
+        }
         try:
             with socket.create_server(("127.0.0.1", 0)) as listener:
                 host, port = listener.getsockname()

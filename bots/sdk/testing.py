@@ -17,11 +17,12 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import Conversation
-from protocol import format_game_definition
+from bots.sdk.program import write_game
 from protocol.mock_dealer import MockDealer
 
 _POLL_S: Final = 0.05
@@ -79,10 +80,10 @@ def serve_script(
     """
     deadline = time.monotonic() + timeout_s
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
-        definition = os.path.join(folder, "script.game")
-        with open(definition, "w", encoding="ascii") as file:
-            file.write(format_game_definition(mock.game))
-        environment = {"ARENA_GAME": definition, **(os.environ if env is None else env)}
+        environment = {
+            **(os.environ if env is None else env),
+            **write_game(Path(folder) / "script.game", mock.game).variables,
+        }
         host, port = listener.getsockname()
         with (
             open(os.path.join(folder, "stdout"), "w+b") as stdout,

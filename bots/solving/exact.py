@@ -34,6 +34,7 @@ from bots.solving.sequence_form import (
 from engine import Card, Game, parse_cards
 from logs.document import Column, Document, Fact, Section, Table
 from protocol import format_action
+from protocol.game_definition import short_name
 
 if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
@@ -268,9 +269,9 @@ def exact_document(game: str, bot: str, found: ExactExploitability, *, is_whole:
     more = (f"{left_out} more states come later: --out shows them, --save and --json write them.",) if left_out else ()
     tables = tuple(_answers_table(found.game, bot, position, answers) for position in range(players))
     return Document(
-        f"{bot} in {game}, exactly",
+        f"{bot} in {short_name(game)}, exactly",
         tuple(sentences),
-        (Fact("game", game), Fact("bot", bot)),
+        (Fact("game", short_name(game)), Fact("bot", bot)),
         (Section("Values", (values,)), Section("The best answer", (*more, *tables))),
         data=found.as_data(game, bot),
     )
@@ -314,9 +315,9 @@ def expectation_document(game: str, bot: str, other: str, values: tuple[float, .
         tuple((str(at), value) for at, value in enumerate(values, 1)),
     )
     return Document(
-        f"{bot} against {other} in {game}",
+        f"{bot} against {other} in {short_name(game)}",
         (f"{bot} wins {mbb:+,.3f} mbb/g from {other} on average over the positions; every deal is counted.",),
-        (Fact("game", game), Fact("bot", bot), Fact("against", other)),
+        (Fact("game", short_name(game)), Fact("bot", bot), Fact("against", other)),
         (Section("Values", (table,)),),
         data={"game": game, "bot": bot, "against": other, "values": list(values), "mbb_per_game": mbb},
     )

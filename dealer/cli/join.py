@@ -37,6 +37,7 @@ from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, is_name, parse_player
 from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
+from protocol.game_definition import short_name
 from protocol.joining import Challenge, ContestTerms, RunOver, RunStands, SeatOffer
 
 _TOKEN_VARIABLE = "ARENA_TOKEN"
@@ -308,11 +309,11 @@ def _show_news(
         case JoinedServer(is_again=True) if not is_quiet:
             terminal.note(f"{news.bot} is at {settings.address} again.")
         case JoinedServer() if not is_quiet:
-            games = ", ".join(news.games) or "all its games"
+            games = ", ".join(map(short_name, news.games)) or "all its games"
             kind = "" if settings.uses_tls else " The connection is not encrypted."
             terminal.note(f"{news.bot} has joined {settings.address} and plays {games}.{kind} Ctrl-C leaves.")
         case SeatOffer() if not is_quiet:
-            terminal.note(f"{news.match}: a seat is offered in {news.game}.")
+            terminal.note(f"{news.match}: a seat is offered in {short_name(news.game)}.")
 
 
 def _result(run: RunOver) -> str:

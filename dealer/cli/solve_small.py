@@ -137,10 +137,11 @@ def _solve_named(context: typer.Context, name: str, title: str, options: _Option
     from bots.solving.engine_games import has_flushes, rank_game, small_game
     from bots.solving.sequence_form import sequence_form
     from protocol import find_game
+    from protocol.game_definition import short_name
 
     full, found = find_game(name)
     small = small_game(found) if has_flushes(found) else rank_game(found)
-    _solve(context, title or full, full, sequence_form(small), options)
+    _solve(context, title or short_name(full), full, sequence_form(small), options)
 
 
 def _solve(

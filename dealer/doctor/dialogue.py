@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
+from bots.sdk.program import write_game
 from dealer.doctor.judge import (
     EXPECTED_VERSION,
     Judge,
@@ -166,7 +167,7 @@ class BotHost:
         address: tuple[str, int],
         on_event: OnEvent = lambda event: None,
     ) -> None:
-        """Prepare; port 0 takes a free one, and a bot that we start is given the name of the game."""
+        """Prepare; port 0 takes a free one, and a bot that we start is given the game, of this canonical name."""
         self.can_start = player.kind is not PlayerKind.TCP
         self._player, self._setup, self._game_name, self._address = player, setup, game_name, address
         self._on_event = on_event
@@ -178,6 +179,7 @@ class BotHost:
 
     def __enter__(self) -> BotHost:
         self._folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+        self._game_file = write_game(self._folder / "match.game", self._setup.game, self._game_name)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -202,7 +204,7 @@ class BotHost:
                 self._player,
                 host=listener.hosts[0],
                 port=listener.port,
-                game=self._game_name,
+                game=self._game_file,
                 seed=self._setup.seed,
                 output_path=self._folder / f"bot{self._starts}.out",
             )

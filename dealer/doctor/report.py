@@ -22,6 +22,7 @@ from dealer.run.gate import Case, junit_suite, junit_text
 from engine import Action, ActionKind
 from engine.text import count_of
 from logs.page.table import Column, ColumnKind, TableView, Tone, sheet
+from protocol.game_definition import short_name
 
 SCHEMA_VERSION: Final = 1
 _MOST_LINE_CHARACTERS: Final = 8192
@@ -189,7 +190,7 @@ class Examination:
     def _sentence(self, game: str, hands: int, answers: int, severities: Mapping[str, int]) -> str:
         found = [count_of(severities[one], one) for one in ("error", "warning", "note") if severities[one]]
         played = f"in {count_of(answers, 'answer')} and {count_of(hands, 'hand')}" if hands else "before the first hand"
-        sentence = f"{' and '.join(found) or 'Nothing wrong'} found {played} of {game}."
+        sentence = f"{' and '.join(found) or 'Nothing wrong'} found {played} of {short_name(game)}."
         if self.is_interrupted:
             sentence += " It was interrupted."
         never = [word for word in ("folds", "calls", "raises") if not any(getattr(row, word) for row in self.rows)]
@@ -216,7 +217,7 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
     names = {row.name for row in report.situations}
     stray = [f"{one.kind}: {one.wrong}" for one in failures if not names & set(one.situations)]
     cases += [Case("connection", "\n".join(stray))] if stray else []
-    return junit_text([junit_suite(f"doctor: {report.bot}, {report.game}", cases, report.sentence)])
+    return junit_text([junit_suite(f"doctor: {report.bot}, {short_name(report.game)}", cases, report.sentence)])
 
 
 _STYLES: Final = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}

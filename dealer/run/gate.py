@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dealer.match.faults import FaultKind
 from dealer.run.results import ContestResult, Interval, TournamentResult
 from logs.estimation import Rate
+from protocol.game_definition import short_name
 
 if TYPE_CHECKING:
     from junitparser import TestSuite
@@ -136,7 +137,7 @@ def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] 
     contests = [result] if isinstance(result, ContestResult) else result.contests
     suites = [
         junit_suite(
-            f"{contest.game}: {' - '.join(player.name for player in contest.players)}",
+            f"{short_name(contest.game)}: {' - '.join(player.name for player in contest.players)}",
             _cases(contest),
             contest.sentence,
             contest.seconds,

@@ -33,6 +33,7 @@ from typing import NoReturn
 
 from bots.errors import BotFileError
 from bots.sdk.learning import LearningBot
+from bots.sdk.program import GameFile
 from bots.sdk.registry import is_builtin
 from dealer.errors import Cause, LaunchError, TrainingError
 from dealer.match import Match
@@ -499,7 +500,7 @@ class TcpRun(MatchRun):
             plan.players[seat],
             host=REACHABLE.get(plan.settings.host, plan.settings.host),
             port=self.ports[seat],
-            game=str(self._game_file(plan.players[seat])),
+            game=GameFile(self._game_file(plan.players[seat]), plan.record.game_name),
             seed=plan.bot_seeds[seat],
             output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
@@ -513,7 +514,7 @@ class TcpRun(MatchRun):
         Raises:
             LaunchError: it cannot be written.
         """
-        definition = self.plan.record.path(self.plan.setup, "game").absolute()
+        definition = self.plan.record.path(self.plan.setup, "game")
         if not player.has_own_user:
             return definition
         try:

@@ -50,6 +50,7 @@ from logs.export import FORMATS, chip_value_of, parse_currency
 from logs.formats import ExportFormat, ExportOptions
 from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
+from protocol.game_definition import short_name
 
 _DEALS = 3000
 _MOST_DEALS = 1_000_000
@@ -64,7 +65,7 @@ class NamedGame:
     """A game to be played.
 
     Attributes:
-        name: its full name; of a game that is not shipped, the name of its file.
+        name: the canonical one.
         exports: the formats in which its hand histories are written.
     """
 
@@ -72,6 +73,11 @@ class NamedGame:
     game: Game
     exports: tuple[ExportFormat, ...]
     chip_value: Decimal = Decimal(1)
+
+    @property
+    def shown(self) -> str:
+        """The name to show."""
+        return short_name(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,13 +348,13 @@ def _find_game(name: str, settings: RunSettings) -> NamedGame:
             format_.check(game)
     except UnsupportedGameError as error:
         if settings.export is not None:
-            raise _problem("export", f"{full}: {error}") from None
+            raise _problem("export", f"{short_name(full)}: {error}") from None
         exports = ()
     try:
         chip_value = chip_value_of(settings.stakes, game, exports) if settings.stakes and exports else Decimal(1)
     except ValueError as error:
-        raise _problem("stakes", f"{full}: {error}") from None
-    return NamedGame(full if full in shipped_games() else os.path.basename(full), game, exports, chip_value)
+        raise _problem("stakes", f"{short_name(full)}: {error}") from None
+    return NamedGame(full, game, exports, chip_value)
 
 
 def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Player, ...]:
@@ -358,7 +364,7 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Pl
     if is_tournament:
         for named in games:
             if len(texts) < named.game.num_players:
-                needed = f"a tournament of {named.name} needs at least {named.game.num_players} bots"
+                needed = f"a tournament of {named.shown} needs at least {named.game.num_players} bots"
                 raise _problem("bots", f"{needed}, {len(texts)} given")
         files = [named.name for named in games if named.name not in shipped_games()]
         if len(set(files)) < len(files):
@@ -369,7 +375,7 @@ def _find_players(settings: RunSettings, games: Sequence[NamedGame]) -> tuple[Pl
         seats = games[0].game.num_players
         texts = texts or [_PLAYERS[seat % 2] for seat in range(seats)]
         if len(texts) != seats:
-            needed = f"{games[0].name} needs {seats} players"
+            needed = f"{games[0].shown} needs {seats} players"
             raise _problem("bots", f"{needed}, {len(texts)} given: {', '.join(texts)}")
     if not bots:
         bots = [BotSettings(bot=text) for text in texts]
@@ -463,7 +469,7 @@ def _check(plan: Plan, seatings: int) -> None:
         try:
             Monitor(stop, bounds_of(settings.score, stop, named.game))
         except StopRuleError as error:
-            raise _problem("stop", f"{named.name}: {error}") from None
+            raise _problem("stop", f"{named.shown}: {error}") from None
     if not isinstance(stop, FixedHands) and seatings * largest > _MOST_PROCESSES:
         raise _problem(
             "stop",
@@ -483,7 +489,7 @@ def _check_correction(named: NamedGame) -> None:
     from logs.variance.terms import shares_refusal
 
     if (refusal := shares_refusal(named.game)) is not None:
-        raise _problem("score", f"{named.name}: {refusal}")
+        raise _problem("score", f"{named.shown}: {refusal}")
 
 
 def _check_histories(plan: Plan) -> None:
@@ -494,7 +500,7 @@ def _check_histories(plan: Plan) -> None:
         raise _problem("hero", f"no player is called {quoted(settings.hero)}; there are {', '.join(names)}")
     for setting in ("histories", "hero", "observed", "stakes"):
         if getattr(settings, setting) and not any(named.exports for named in games):
-            reason = "none are to be written" if settings.export is not None else f"{games[0].name} has none"
+            reason = "none are to be written" if settings.export is not None else f"{games[0].shown} has none"
             raise _problem(setting, f"it is about hand histories, but {reason}")
 
 
@@ -519,7 +525,7 @@ def _check_games(plan: Plan) -> None:
     for player in plan.players:
         for named, refusal in zip(plan.games, player.refusals, strict=False):
             if refusal is not None:
-                raise _problem("bots", f"{player.name} does not play {named.name}: {refusal}")
+                raise _problem("bots", f"{player.name} does not play {named.shown}: {refusal}")
 
 
 def _problem(setting: str, problem: str) -> ConfigError:

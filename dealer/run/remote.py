@@ -38,6 +38,7 @@ from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Seat
 from logs.estimation import Monitor
 from logs.whole_file import write_whole
+from protocol.game_definition import short_name
 
 _WORD_S: Final = 1.0
 """A machine reports its progress this often, and asks whether it is to continue."""
@@ -256,7 +257,7 @@ def _local_player(player: Player, order: _Order) -> Player:
     in_process = order.plan.run.settings.in_process
     found = parse_player(f"x={player.text}", directory, (order.plan.game,), in_process=in_process)
     if in_process and (refusal := found.refusals[0]) is not None:
-        raise PlayerError(f"{player.name} does not play {order.plan.record.game_name}: {refusal}")
+        raise PlayerError(f"{player.name} does not play {short_name(order.plan.record.game_name)}: {refusal}")
     return replace(player, command=found.command, directory=found.directory)
 
 

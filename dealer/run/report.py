@@ -10,6 +10,7 @@ from logs.page.table import Column, ColumnKind, TableView, sheet
 from logs.report import ReportData, report_data
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
+from protocol.game_definition import short_name
 
 _NOTHING = "–"
 
@@ -54,7 +55,7 @@ def _title(names: list[str]) -> str:
 
 def _facts(counts: HandCounts, contests: list[ContestResult]) -> list[tuple[str, str]]:
     facts = [("hands", f"{counts.hands:,}")]
-    games = list(dict.fromkeys(contest.game for contest in contests))
+    games = list(dict.fromkeys(short_name(contest.game) for contest in contests))
     if games:
         facts.append(("game" if len(games) == 1 else "games", ", ".join(games)))
     if len(contests) == 1:

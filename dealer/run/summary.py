@@ -30,6 +30,7 @@ from dealer.run.tournament import Tournament
 from engine import logged_seed
 from engine.text import count_of
 from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, MeanOfContests, RankedContest, Ranking, RunningMean, ranking
+from protocol.game_definition import short_name
 
 
 def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
@@ -316,13 +317,14 @@ def _ranks(
 
 def first_places(standings: GameStandings) -> str:
     """Who is first in a game, and how sure that is."""
+    game = short_name(standings.game)
     if not standings.total_bankroll:
-        return f"No deal of {standings.game} was finished."
+        return f"No deal of {game} was finished."
     best, survivors = _first(standings.total_bankroll, " of bootstrap samples"), _first(standings.instant_runoff)
     if best[0] == survivors[0]:
-        sentence = f"{best[0]} in {standings.game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
+        sentence = f"{best[0]} in {game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
     else:
-        sentence = f"In {standings.game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
+        sentence = f"In {game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
     if any(rank.confidence is None for rank in standings.total_bankroll):
         sentence += f" This is no evidence of strength: at least {FEWEST_UNITS} deals per contest are needed."
     return sentence

@@ -57,6 +57,7 @@ from dealer.server.server_bots import confine_again, process_environment
 from dealer.server.settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
 from protocol.benchmark import OWN_SEAT
+from protocol.game_definition import short_name
 from protocol.joining import Join
 
 _log = logging.getLogger(__name__)
@@ -490,7 +491,7 @@ def _recovered(settings: ServerSettings, store: Store, own_bots: Collection[tupl
 def _why_not(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]], row: Job) -> str:
     """Why a job cannot go on, as a clause; empty if it can."""
     if settings.game(row.game) is None:
-        return f"there is no {row.game} any more"
+        return f"there is no {short_name(row.game)} any more"
     for player in row.players:
         is_known = player == OWN_SEAT or (row.game, player) in own_bots
         if not is_known and owner_of(store, row.game, player) is None:

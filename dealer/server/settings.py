@@ -22,7 +22,7 @@ from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, TypeAdap
 from pydantic.fields import FieldInfo
 
 from bots.sdk.registry import builtin_names
-from dealer.errors import ConfigError, PlayerError, SettingProblem
+from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
 from dealer.run.settings import NO_ADDRESS, BotSettings, problem_in_words, read_toml
 from dealer.server.queue.fair_queue import Limits, Slot
 from dealer.table.confinement import Confinement
@@ -32,10 +32,11 @@ from engine.errors import quoted
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol import GameDefinitionError, find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
-from protocol.game_definition import SHORT_NAMES
+from protocol.game_definition import SHORT_NAMES, resolve_game_name, short_name
 from protocol.joining import ContestTerms
 
 _MOST_NAME_LETTERS = 64
+_MOST_GAMES_LISTED = 20
 _MOST_DEALS = 100_000
 _DEALS = 3000
 _RUNS = 10
@@ -112,6 +113,7 @@ class ServerGame:
     """A game that is played here, found and with its bots.
 
     Attributes:
+        name: the canonical one: of a shipped game its full name, unless the configuration gives another.
         path: the game as a run describes it.
         hands: deals of one run; 0 for a game that cannot be played.
         bots: the server's own, in the order in which they were named.
@@ -127,6 +129,11 @@ class ServerGame:
     bots: tuple[ServerBot, ...]
     most_hands: int = _MOST_DEALS
     max_running: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The name to show."""
+        return short_name(self.name)
 
     def bot(self, name: str) -> ServerBot | None:
         """The server's bot of this name, which is never `OWN_SEAT`."""
@@ -291,9 +298,36 @@ class ServerSettings:
         return self.ladder is not None and self.ladder.only
 
     def game(self, name: str) -> ServerGame | None:
-        """The game of this name, which may be short where no other is called so."""
-        names = (name, SHORT_NAMES.get(name.lower(), name))
-        return next((game for wanted in names for game in self.games if game.name == wanted), None)
+        """The game of this canonical name, as the database and the server's own values have it."""
+        return next((game for game in self.games if game.name == name), None)
+
+    def resolve_game(self, name: str) -> ServerGame:
+        """The game that a client or a person means by a name; everything that comes from outside passes here.
+
+        Raises:
+            RefusedError: there is none, or the name fits several.
+        """
+        return _resolved(name, self.games)
+
+    def find_game(self, name: str) -> ServerGame | None:
+        """As `resolve_game`, for choices that may be empty or old; None if no game is meant."""
+        try:
+            return self.resolve_game(name)
+        except RefusedError:
+            return None
+
+
+def _resolved(name: str, games: Sequence[ServerGame]) -> ServerGame:
+    by_name = {game.name: game for game in games}
+    try:
+        found = resolve_game_name(name, tuple(by_name))
+    except GameDefinitionError as error:
+        raise RefusedError(f"the game {quoted(name)} {error.problem}") from None
+    if found is None:
+        names = [game.shown for game in games[:_MOST_GAMES_LISTED]]
+        more = ["..."] if len(games) > len(names) else []
+        raise RefusedError(f"there is no game {quoted(name)} here; the games are {', '.join([*names, *more])}")
+    return by_name[found]
 
 
 def bots_for(game: Game, names: Sequence[str] = ()) -> tuple[ServerBot, ...]:
@@ -390,7 +424,9 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
     names = [game.name for game in games]
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(SettingProblem("games", f"two games are called {quoted(name)}; give one another 'name'"))
+            raise ConfigError(
+                SettingProblem("games", f"two games are called {quoted(short_name(name))}; give one another 'name'")
+            )
     confinement = Confinement(settings.bot_user, settings.bot_memory_mb, settings.bot_cpu_s)
     if confinement != Confinement() and (refusal := confinement.refusal()) is not None:
         raise ConfigError(SettingProblem("bot_user" if settings.bot_user else "bot_memory_mb", refusal))
@@ -432,12 +468,12 @@ def _problem(section: str, problem: Any) -> SettingProblem:
 
 
 def _ladder(ladder: LadderSettings, games: tuple[ServerGame, ...]) -> LadderSettings:
-    known = [game.name for game in games]
-    for name in ladder.games or ():
-        if name not in known:
-            raise ConfigError(SettingProblem("ladder.games", f"there is no game {quoted(name)} among the games"))
-    two = tuple(game.name for game in games if game.game.num_players == 2)
-    return replace(ladder, games=two if ladder.games is None else tuple(dict.fromkeys(ladder.games)))
+    if ladder.games is None:
+        return replace(ladder, games=tuple(game.name for game in games if game.game.num_players == 2))
+    try:
+        return replace(ladder, games=tuple(dict.fromkeys(_resolved(name, games).name for name in ladder.games)))
+    except RefusedError as error:
+        raise ConfigError(SettingProblem("ladder.games", str(error))) from None
 
 
 def _with_certificate(settings: _Settings, folder: Path, where: str) -> _Settings:
@@ -454,21 +490,25 @@ def _with_certificate(settings: _Settings, folder: Path, where: str) -> _Setting
 def _game(written: GameSettings, folder: Path) -> ServerGame:
     neighbour = folder / written.game
     try:
-        full, game = find_game(str(neighbour) if neighbour.is_file() else written.game)
+        found, game = find_game(asked := str(neighbour) if neighbour.is_file() else written.game)
     except GameDefinitionError as error:
         raise ConfigError(SettingProblem("games", str(error))) from None
-    name = written.name or (full if full in shipped_games() else os.path.basename(full))
+    name, path = written.name or found, found if found in shipped_games() else asked
+    if name in {*SHORT_NAMES, *shipped_games()} and find_game(name)[1] != game:
+        raise ConfigError(SettingProblem("games", f"{quoted(name)} is the name of another game; give this one another"))
     if not name.isprintable() or " " in name:
         raise ConfigError(SettingProblem("games", f"{quoted(name)} cannot be a name: it has to be one word"))
     bots = bots_for(game) if written.bots is None else tuple(_bot(bot, folder) for bot in written.bots)
     names = [bot.name for bot in bots]
     for bot_name in names:
         if names.count(bot_name) > 1:
-            raise ConfigError(SettingProblem("bots", f"{name} has two bots called {bot_name}; NAME=BOT gives a name"))
+            raise ConfigError(
+                SettingProblem("bots", f"{short_name(name)} has two bots called {bot_name}; NAME=BOT gives a name")
+            )
     most_hands = max(written.max_hands, written.hands)
     running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
     return ServerGame(
-        name, full, game, written.hands, written.max_runs, bots, most_hands=most_hands, max_running=running
+        name, path, game, written.hands, written.max_runs, bots, most_hands=most_hands, max_running=running
     )
 
 

@@ -1,10 +1,10 @@
 """Starting bots as processes, finding out what became of them, and ending them with everything they started.
 
 A bot is started with host and port as its last two arguments (what it is set to have more comes after them), the game
-in the environment variable ``ARENA_GAME``, and both output streams in a file, so that the last lines of a bot that died
-can be shown. The seed of a Python bot is in its environment too, because every process of a machine can read a command
-line; a bot that runs as another user gets none, since the match's seed follows from it. Our own interpreter is set not
-to put the present folder before the installed packages (``-P``); a command may import its neighbours.
+in its environment (`bots.sdk.program.GameFile`), and both output streams in a file, so that the last lines of a bot
+that died can be shown. The seed of a Python bot is in its environment too, because every process of a machine can read
+a command line; a bot that runs as another user gets none, since the match's seed follows from it. Our own interpreter
+is set not to put the present folder before the installed packages (``-P``); a command may import its neighbours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bots.sdk.program import Program
+from bots.sdk.program import GameFile, Program
 from bots.sdk.registry import SEED_VARIABLE
 from dealer.errors import LaunchError
 from dealer.table.players import LearnerFiles, Player, PlayerKind
@@ -38,7 +38,7 @@ class BotProcess(Program):
         *,
         host: str,
         port: int,
-        game: str,
+        game: GameFile,
         seed: int | None,
         output_path: Path,
         append: bool = False,
@@ -59,7 +59,7 @@ class BotProcess(Program):
         self._on_bot_exit = on_exit
         try:
             super().__init__(
-                command_of(player, host=host, port=port, game=game, learner_files=learner_files),
+                command_of(player, host=host, port=port, game=game.path, learner_files=learner_files),
                 environment=_environment(player, game, seed),
                 output_path=output_path,
                 directory=player.directory,
@@ -80,8 +80,8 @@ class BotProcess(Program):
         self._on_bot_exit()
 
 
-def _environment(player: Player, game: str, seed: int | None) -> dict[str, str]:
-    variables = dict(os.environ, ARENA_GAME=game, PYTHONUNBUFFERED="1")
+def _environment(player: Player, game: GameFile, seed: int | None) -> dict[str, str]:
+    variables = {**os.environ, **game.variables, "PYTHONUNBUFFERED": "1"}
     variables.pop(SEED_VARIABLE, None)
     if seed is not None and player.kind is PlayerKind.PYTHON and not player.has_own_user:
         variables[SEED_VARIABLE] = str(seed)
@@ -89,17 +89,27 @@ def _environment(player: Player, game: str, seed: int | None) -> dict[str, str]:
 
 
 def command_of(
-    player: Player, *, host: str, port: int, game: str, learner_files: LearnerFiles | None = None
+    player: Player, *, host: str, port: int, game: Path, learner_files: LearnerFiles | None = None
 ) -> Sequence[str]:
     """The command line that starts a player."""
     command = _own_command(player, host=host, port=port, game=game, learner_files=learner_files)
     return command if player.confinement is None else player.confinement.command(command)
 
 
-def _own_command(player: Player, *, host: str, port: int, game: str, learner_files: LearnerFiles | None) -> list[str]:
+def _own_command(player: Player, *, host: str, port: int, game: Path, learner_files: LearnerFiles | None) -> list[str]:
     if player.kind is PlayerKind.PYTHON:
         # The script `arena bot` may not be on the path of this process; the interpreter is known.
-        command = [sys.executable, "-P", "-c", _START_PYTHON, player.text, host, str(port), "--game", game]
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            _START_PYTHON,
+            player.text,
+            host,
+            str(port),
+            "--game",
+            str(game.absolute()),
+        ]
         return (
             command
             if learner_files is None

@@ -153,14 +153,13 @@ class _Account:
         return self._request_page(request, dict(request.query_params))
 
     def _request_page(self, request: Request, given: Mapping[str, str], problem: str = "") -> Response:
-        games = self.server.settings.games
-        game = next((game for game in games if game.name == given.get("game")), None)
+        game = self.server.settings.find_game(given.get("game", ""))
         guests = [] if game is None else [g for g in self.server.service.connected_bots.bots if game.name in g.versions]
         return self.site.page(
             request,
             "request.html.jinja",
             status=422 if problem else 200,
-            games=[game.name for game in games],
+            games=self.server.settings.games,
             game=game,
             guests=[guest.name for guest in guests],
             given=defaultdict(str, given),
@@ -172,7 +171,7 @@ class _Account:
         """A request to have a contest played."""
         user = self._user(request)
         form = await read_form(request)
-        game = self.server.settings.game(form.get("game", ""))
+        game = self.server.settings.find_game(form.get("game", ""))
         if game is None:
             return self._request_page(request, form, "Choose a game.")
         try:

@@ -284,10 +284,11 @@ class ServerLibrary:
         before = _number(after)
         if after and before is None:
             return []
-        games = {short_name(game.name): game.name for game in self._parts.settings.games}
+        # A game that is not played here now still has runs.
+        game = self._parts.settings.find_game(chosen.game)
         found = records.runs(
             self._parts.store,
-            game=games.get(chosen.game, chosen.game) or None,
+            game=(chosen.game or None) if game is None else game.name,
             bot=chosen.bot or None,
             user=chosen.user or None,
             state=chosen.state,

@@ -149,7 +149,7 @@ class Play:
 
     def _game(self, name: str) -> ServerGame:
         assert self.site.server is not None
-        game = self.site.server.settings.game(name)
+        game = self.site.server.settings.find_game(name)
         if game is None or not game.bots:
             raise _NotAsked("Choose a game.")
         return game
@@ -159,13 +159,14 @@ class Play:
     ) -> Response:
         assert self.site.server is not None
         games = [game for game in self.site.server.settings.games if game.bots]
-        game = next((game for game in games if game.name == given.get("game")), None)
+        chosen = self.site.server.settings.find_game(given.get("game", ""))
+        game = chosen if chosen in games else None
         owner = owner_of(visitor_of(request))
         return self.site.page(
             request,
             "play.html.jinja",
             status=status or (422 if problem else 200),
-            games=[(one.name, game_sentence(one.game)) for one in games],
+            games=games,
             game=game,
             guests=() if game is None else connected_bots_in(self.site.server, game),
             sentence="" if game is None else game_sentence(game.game),
@@ -303,7 +304,7 @@ def _bots_of(form: Mapping[str, str], game: ServerGame, guests: Sequence[str]) -
         name = form.get(f"bot{seat}", "") or first
         bot = game.bot(name) or (name if name in guests else None)
         if bot is None:
-            raise _NotAsked(f"Seat {seat}: {_NOT_THERE.format(game=game.name)}")
+            raise _NotAsked(f"Seat {seat}: {_NOT_THERE.format(game=game.shown)}")
         if isinstance(bot, str) and bot in chosen:
             raise _NotAsked(f"Seat {seat}: {bot} sits there already; a user's bot has one seat at a table.")
         chosen.append(bot)

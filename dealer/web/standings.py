@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from dealer.errors import WebError
+from dealer.errors import RefusedError, WebError
 from dealer.server.db import crosstable, records
 from dealer.server.db.crosstable import Company, Pair, Rating, worst_runs
 from dealer.server.db.records import Run, RunState
@@ -33,7 +33,6 @@ from dealer.web.visitor import Visitor, visitor_of
 from engine.text import shown
 from logs.errors import LogsError
 from logs.estimation import Rate
-from protocol.game_definition import short_name
 
 _RUNS_OF_A_PAGE: Final = 100
 _TABLES_OF_A_PAGE: Final = 50
@@ -95,11 +94,10 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
 
 
 def _game(server: ServerParts, request: Request) -> ServerGame:
-    wanted = request.path_params["game"]
-    found = next((one for one in server.settings.games if wanted in (one.name, short_name(one.name))), None)
-    if found is None:
-        raise WebError(404, "This server does not have that game.")
-    return found
+    try:
+        return server.settings.resolve_game(request.path_params["game"])
+    except RefusedError as error:
+        raise WebError.of(error, 404) from None
 
 
 def _is_number(text: str) -> bool:
@@ -221,7 +219,7 @@ def _bot(server: ServerParts, game: ServerGame, name: str) -> dict[str, Any]:
         "versions": rows,
         "opponents": sorted(opponents, key=lambda one: one[:2]),
         "runs": [run_entry(run) for run in records.runs(server.store, game=game.name, bot=name, most=_RUNS_OF_A_BOT)],
-        "all_runs": f"/runs?{urlencode({'game': short_name(game.name), 'bot': name})}",
+        "all_runs": f"/runs?{urlencode({'game': game.shown, 'bot': name})}",
     }
 
 

@@ -36,6 +36,7 @@ from logs.estimation import Rate
 from logs.poker_table.faces import with_symbols
 from logs.tracker.tables import chips_text
 from logs.view import Acted, Dealt, HandView, views_of
+from protocol.game_definition import short_name
 
 
 def _path(text: str) -> str:
@@ -182,7 +183,7 @@ def contest_row(contest: WatchedContest) -> ContestRow:
     scores = contest.scores
     rate = scores.rate(scores.players[0]) if scores.players else None
     words = "" if rate is None else shown(str(rate))
-    return ContestRow(contest.key, _title(contest), shown(contest.game_name), words, scores.deals)
+    return ContestRow(contest.key, _title(contest), shown(short_name(contest.game_name)), words, scores.deals)
 
 
 def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
@@ -205,7 +206,7 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
     return ContestView(
         key=contest.key,
         title=_title(contest),
-        game=shown(contest.game_name),
+        game=shown(short_name(contest.game_name)),
         sentence="" if result is None else shown(found.access.words(result.sentence)),
         deals=scores.deals,
         waiting=scores.waiting(contest.hands),

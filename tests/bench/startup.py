@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 import psutil
 
@@ -46,7 +47,7 @@ def measure(rounds: int = 21, bots: Sequence[str] = ()) -> list[Row]:
         host, port = listener.getsockname()
         dealer = "import sys; from dealer.reference.command import main; sys.exit(main())"
         arena = [*python, "from dealer.cli import main; main()"]
-        bot = command_of(parse_player("calling"), host=host, port=port, game="limit")
+        bot = command_of(parse_player("calling"), host=host, port=port, game=Path(game))
         commands: dict[str, Sequence[str]] = {
             _BARE: [*python, "import asyncio.selector_events; print()"],
             "acpc-dealer, to its ports": [*python, dealer, "m", game, "1", "1", "Ann", "Bob", "-lq"],
@@ -56,7 +57,7 @@ def measure(rounds: int = 21, bots: Sequence[str] = ()) -> list[Row]:
         }
         for other in bots:
             player = parse_player(other)
-            commands[f"{other} of a match, to its version"] = command_of(player, host=host, port=port, game="limit")
+            commands[f"{other} of a match, to its version"] = command_of(player, host=host, port=port, game=Path(game))
         times: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(rounds + 1):
             for name, command in commands.items():

@@ -20,7 +20,7 @@ from protocol import (
     parse_game_definition,
     shipped_games,
 )
-from protocol.game_definition import SHORT_NAMES
+from protocol.game_definition import SHORT_NAMES, name_of, resolve_game_name
 from tests.engine.strategies import games
 
 KUHN = """\
@@ -297,10 +297,32 @@ def test_an_unknown_name_is_refused_with_the_names_there_are(name: str) -> None:
     )
 
 
-def test_a_path_is_read_and_keeps_its_name(tmp_path: Path) -> None:
+def test_a_game_of_a_path_is_called_as_the_file(tmp_path: Path) -> None:
     path = tmp_path / "my own.txt"
     path.write_text(KUHN)
-    assert find_game(str(path)) == (str(path), parse_game_definition(KUHN))
+    assert find_game(str(path)) == ("my own.txt", parse_game_definition(KUHN))
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("limit", ["holdem.limit.2p.reverse_blinds", "limit"], "limit"),
+        ("LIMIT", ["kuhn.limit.2p", "holdem.limit.2p.reverse_blinds"], "holdem.limit.2p.reverse_blinds"),
+        ("limit", ["holdem.limit.2p.reverse_blinds.game"], "holdem.limit.2p.reverse_blinds.game"),
+        ("kuhn.limit.2p", ["kuhn"], "kuhn"),
+        ("kuhn", ["kuhn.limit.3p", "kuhn.limit.2p"], "kuhn.limit.2p"),
+        ("hea", ["Heads-Up", "kuhn"], "Heads-Up"),
+        ("leduc", ["kuhn.limit.2p"], None),
+        ("", ["kuhn.limit.2p"], None),
+    ],
+)
+def test_a_name_is_resolved_among_the_known_ones(name: str, known: list[str], meant: str | None) -> None:
+    assert resolve_game_name(name, known) == meant
+
+
+def test_the_name_of_a_game() -> None:
+    assert name_of(find_game("kuhn")[1]) == "kuhn.limit.2p"
+    assert name_of(parse_game_definition(KUHN.replace("numRanks = 3", "numRanks = 5"))) == ""
 
 
 def test_bytes_beyond_ascii_do_no_harm(tmp_path: Path) -> None:

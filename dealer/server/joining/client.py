@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import secrets
 import socket
 from collections import Counter
@@ -22,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from bots.sdk.program import GameFile
 from dealer.errors import JoinError, LaunchError, ListenError, ServerLostError
 from dealer.match.faults import StrayProblem
 from dealer.server.joining.connection import (
@@ -40,7 +42,7 @@ from dealer.table.listener import Listener
 from dealer.table.loop import Changes
 from engine import Seat
 from logs.whole_file import write_whole
-from protocol import GameDefinitionError, RemoteProtocolError, find_game
+from protocol import RemoteProtocolError
 from protocol.joining import (
     TABLE_TAG,
     Again,
@@ -139,7 +141,7 @@ class PlayedSeat:
                 self._settings.player,
                 host="127.0.0.1",
                 port=listener.port,
-                game=str(self._game.absolute()),
+                game=GameFile(self._game, self.offer.game),
                 seed=self._seed,
                 output_path=self.output_path,
                 append=True,
@@ -314,6 +316,8 @@ class Joining:
         self._session = secrets.token_urlsafe(16)
         self._line: ServerLine | None = None
         self._seats: dict[int, tuple[PlayedSeat, asyncio.Task[None]]] = {}
+        self._names: dict[str, str] = {}
+        """The canonical names of games on this server, by what the settings call them."""
         self._games: dict[str, Path] = {}
         self._challenges = {challenge.tag: challenge for challenge in settings.challenges}
         self._open = set(self._challenges)
@@ -380,8 +384,8 @@ class Joining:
         line = await ServerLine.open(settings)
         self._line = line
         for name in dict.fromkeys((*settings.games, *(challenge.game for challenge in settings.challenges))):
-            if name != ALL_GAMES and name not in self._games:
-                await self._learn(line, name)
+            if name != ALL_GAMES and name not in self._names:
+                self._names[name] = await self._learn(line, name)
         join = self._join()
         joined = await line.joined(join)
         for number in set(self._seats) - set(joined.seats):
@@ -402,27 +406,21 @@ class Joining:
     def _join(self) -> Join:
         """The bot's offer: once it has begun as many runs as it is to play, it takes no further one next to them."""
         settings = self._settings
-        games = () if ALL_GAMES in settings.games else tuple(dict.fromkeys(path.stem for path in self._games.values()))
+        games = () if ALL_GAMES in settings.games else tuple(self._games)
         at_once, is_on_ladder = (1, False) if self._is_leaving else (settings.at_once, settings.is_on_ladder)
         return Join(settings.player.name, self._session, settings.version, at_once, is_on_ladder, games)
 
-    async def _learn(self, line: ServerLine, name: str) -> None:
-        names = [name]
-        with contextlib.suppress(GameDefinitionError):
-            names.append(find_game(name)[0])
-        for one in dict.fromkeys(names):
-            text = await line.game(one)
-            if text is not None:
-                path = self._settings.folder / f"{one}.game"
-                write_whole(path, text)
-                self._games[name] = self._games[one] = path
-                return
-        raise JoinError(f"{self._settings.address} has no game {name!r}")
+    async def _learn(self, line: ServerLine, name: str) -> str:
+        canonical, text = await line.game(name)
+        path = self._settings.folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', canonical.removesuffix('.game'))}.game"
+        write_whole(path, text)
+        self._games[canonical] = path
+        return canonical
 
     def _challenge(self, tag: str) -> None:
         wanted = self._challenges[tag]
         self._asked.add(tag)
-        self._send(replace(wanted, game=self._games[wanted.game].stem))
+        self._send(replace(wanted, game=self._names[wanted.game]))
 
     # ---- what the server sends
 
@@ -487,18 +485,15 @@ class Joining:
         if offer.seat in self._seats:
             self._seats[offer.seat][0].offered(offer)
             return
-        game = self._games.get(offer.game)
-        if game is None and self._line is not None:
+        if offer.game not in self._games and self._line is not None:
             await self._learn(self._line, offer.game)
-            game = self._games[offer.game]
-        assert game is not None
         folder = self._settings.folder / OUTPUT_FOLDER
         folder.mkdir(exist_ok=True)
         seed = self._settings.seed
         seat = PlayedSeat(
             self._settings,
             offer,
-            game=game,
+            game=self._games[offer.game],
             output_path=folder / f"{offer.match}.{offer.player}.txt".replace("/", "_"),
             seed=secrets.randbits(32) if seed is None else seed,
             on_break=self._on_break,

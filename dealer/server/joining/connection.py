@@ -265,12 +265,12 @@ class ServerLine:
                 raise JoinError(f"{self._settings.address} does not take the bot: {message.reason}")
             self._early.append(message)
 
-    async def game(self, name: str) -> str | None:
-        """The definition of a game; None if the server has none of this name.
+    async def game(self, name: str) -> tuple[str, str]:
+        """The canonical name on this server of the game meant, and its definition.
 
         Raises:
             ServerLostError: the connection has ended.
-            JoinError: the server is of another kind.
+            JoinError: the server has no such game, or is of another kind.
         """
         self.send(ShowGame(name))
         lines: list[str] = []
@@ -279,9 +279,9 @@ class ServerLine:
             if isinstance(message, GameLine):
                 lines.append(message.line)
                 if message.line.upper() == _END_OF_GAME:
-                    return "\n".join(lines) + "\n"
+                    return message.game, "\n".join(lines) + "\n"
             elif isinstance(message, Refused):
-                return None
+                raise JoinError(f"{self._settings.address}: {message.reason}")
             else:
                 self._early.append(message)
 

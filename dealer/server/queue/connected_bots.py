@@ -28,6 +28,7 @@ from dealer.server.settings import ServerSettings
 from dealer.table.players import NAME_RULE, is_name
 from engine.text import printable
 from protocol.benchmark import OWN_SEAT
+from protocol.game_definition import short_name
 from protocol.joining import Join, RunStands
 
 _MOST_LABEL_LETTERS = 64
@@ -100,7 +101,7 @@ class ConnectedBots:
         shown = printable(name, 60)
         if owner_of(self._store, game, name) is not None:
             return f"{shown} is not connected now"
-        return f"{game} has no bot {shown}; GAMES lists those there are"
+        return f"{short_name(game)} has no bot {shown}; GAMES lists those there are"
 
     async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:
         """Register a bot, and have it there until `leave`; it is on disk when this returns.
@@ -124,14 +125,10 @@ class ConnectedBots:
             raise RefusedError(f"that cannot be a bot's name: {NAME_RULE}")
         if len(offer.version) > _MOST_LABEL_LETTERS or not offer.version.isprintable():
             raise RefusedError(f"a version has at most {_MOST_LABEL_LETTERS} letters that can be printed")
-        games = offer.games or tuple(game.name for game in self._settings.games)
-        for name in games:
-            game = self._settings.game(name)
-            if game is None:
-                raise RefusedError(f"there is no game {name[:60]!r} here")
-            if game.bot(offer.bot) is not None:
-                raise RefusedError(f"{offer.bot} is one of the server's own bots; give yours another name")
-        return tuple(dict.fromkeys(games))
+        games = [self._settings.resolve_game(name) for name in offer.games] or self._settings.games
+        if any(game.bot(offer.bot) is not None for game in games):
+            raise RefusedError(f"{offer.bot} is one of the server's own bots; give yours another name")
+        return tuple(dict.fromkeys(game.name for game in games))
 
     def _entered(self, db: sqlite3.Connection, user: User, offer: Join, games: tuple[str, ...]) -> dict[str, int]:
         owner = owner_of_name(db, offer.bot)

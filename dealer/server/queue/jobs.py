@@ -25,7 +25,6 @@ from dealer.server.queue.fair_queue import Forecast, Limits, Slot, WaitingJob, f
 from dealer.server.server_bots import run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_of
 from engine import DealKey, Seed
-from engine.text import printable
 from logs.errors import StopRuleError
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
@@ -212,17 +211,15 @@ def check_request(
         Seating(request.seating), FaultPolicy(request.on_fault)
     except ValueError as error:
         raise RefusedError(str(error)) from None
-    game = settings.game(request.game)
-    if game is None:
-        raise RefusedError(f"there is no game {printable(request.game, 60)}; GAMES lists those there are")
+    game = settings.resolve_game(request.game)
     if request.runs > game.most_runs:
-        raise RefusedError(f"{game.name} is played at most {game.most_runs} times for one request")
+        raise RefusedError(f"{game.shown} is played at most {game.most_runs} times for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
         raise RefusedError(f"the tag is too long: with the name, {MOST_TAG_BYTES - 3} bytes are taken")
     seats = game.game.num_players
     players = request.players[:seats]
     if len(players) < seats:
-        raise RefusedError(f"{game.name} has {seats} seats, and {len(players)} players are named")
+        raise RefusedError(f"{game.shown} has {seats} seats, and {len(players)} players are named")
     for player in players:
         if player in game.users_bots(players) and (why := refusal(game.name, player)):
             raise RefusedError(why)
@@ -230,7 +227,7 @@ def check_request(
     if has_users_duplicates and game.users_bots(players) and not settings.practice_duplicates:
         raise RefusedError("users' bots are not dealt the same cards twice on this server, not even for practice")
     if not game.hands:
-        raise RefusedError(f"{game.name} is set to be played for 0 hands")
+        raise RefusedError(f"{game.shown} is set to be played for 0 hands")
     if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, request)), settings.limits):
         raise RefusedError(problem)
     return game
@@ -261,7 +258,7 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
     hands = most_hands(game, request)
     most = max(game.most_hands, game.hands)
     if not 1 <= hands <= most:
-        raise RefusedError(f"{game.name} is played for 1 to {most} deals here, not {hands}")
+        raise RefusedError(f"{game.shown} is played for 1 to {most} deals here, not {hands}")
     try:
         settle(run_config(settings, game, request.players[: game.game.num_players], request, user="user", seed=1))
     except ConfigError as error:

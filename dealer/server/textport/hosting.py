@@ -269,9 +269,7 @@ class Hosting:
             line.write(format_message(ChallengeOver(job.tag, job.state, job.reason)))
 
     def _show_game(self, line: Line, name: str) -> None:
-        game = self._service.settings.game(name)
-        if game is None:
-            raise RefusedError("this server has no such game; GAMES lists its games")
+        game = self._service.settings.resolve_game(name)
         for text in format_game_definition(game.game).splitlines():
             line.write(format_message(GameLine(game.name, text)))
 

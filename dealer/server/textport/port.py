@@ -224,7 +224,7 @@ class _Connection:
         games = self._service.settings.games
         players, is_limit = _GAMES_OF_ERRANDS.get(name, (0, False))
         fitting = [game.name for game in games if (game.game.num_players, game.game.is_limit) == (players, is_limit)]
-        return fitting[0] if fitting and self._service.settings.game(name) is None else name
+        return fitting[0] if fitting and name not in (game.name for game in games) else name
 
     async def _answer(self, event: BenchmarkEvent) -> None:
         match event:

@@ -95,15 +95,15 @@ def _page(found: Sequence[_T], query: models.PageQuery | models.BotsQuery) -> tu
 
 
 def _game(parts: ServerParts, name: str) -> ServerGame:
-    game = parts.settings.game(name)
-    if game is None:
-        raise WebError(404, "This server has no such game; /games lists its games.")
-    return game
+    try:
+        return parts.settings.resolve_game(name)
+    except RefusedError as error:
+        raise WebError.of(error, 404) from None
 
 
 def _full_name(parts: ServerParts, name: str | None) -> str | None:
-    """The name of a game in full; an unknown name stays what it is, and fits nothing."""
-    game = None if name is None else parts.settings.game(name)
+    """The canonical name of a game; an unknown name stays what it is, and fits nothing."""
+    game = None if name is None else parts.settings.find_game(name)
     return name if game is None else game.name
 
 
@@ -419,7 +419,7 @@ async def _enter(
     try:
         job, _ = await parts.service.submit(user, wanted.request(), note=note)
     except RefusedError as error:
-        raise WebError(422, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+        raise WebError.of(error, 422) from None
     return job
 
 

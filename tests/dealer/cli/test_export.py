@@ -47,7 +47,7 @@ def test_a_format_that_has_no_such_game_is_told_before_anything_is_played(arena_
     ran = arena_here("play", "kuhn", "--export", "phh")
     assert ran.code == 2
     assert ran.sentence == (
-        "--export: kuhn.limit.2p: PHH holds hold'em only, and this game has a deck of 3 cards; an ACPC log holds it"
+        "--export: kuhn: PHH holds hold'em only, and this game has a deck of 3 cards; an ACPC log holds it"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -266,9 +266,9 @@ def test_a_run_has_the_hero_stakes_and_currency_asked_for(arena_here: Arena, tmp
     [
         (("limit", "--hero", "Zoe"), "--hero: no player is called 'Zoe'; there are raising, random"),
         (("limit", "--hero", "random", "--observed"), "--observed: hand histories have a hero or none"),
-        (("limit", "--stakes", "1/3"), "--stakes: holdem.limit.2p.reverse_blinds: stakes of 1/3 are not in proportion"),
+        (("limit", "--stakes", "1/3"), "--stakes: limit: stakes of 1/3 are not in proportion"),
         (("limit", "--currency", "CHF"), "--currency: the currency is USD, EUR, GBP or none, not 'CHF'"),
-        (("kuhn", "--histories", "x"), "--histories: it is about hand histories, but kuhn.limit.2p has none"),
+        (("kuhn", "--histories", "x"), "--histories: it is about hand histories, but kuhn has none"),
         (("limit", "--export", "none", "--observed"), "--observed: it is about hand histories, but none are to be"),
     ],
 )

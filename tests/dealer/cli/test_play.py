@@ -138,7 +138,7 @@ def test_faults_are_shown_with_the_first_one_quoted(arena: Arena, tmp_path: Path
     ("arguments", "words"),
     [
         (("nobody",), ["'nobody' is neither a built-in bot"]),
-        (("kuhn", "calling"), ["kuhn.limit.2p needs 2 players, 1 given: calling"]),
+        (("kuhn", "calling"), ["kuhn needs 2 players, 1 given: calling"]),
         (("kuhn", "calling", "calling", "calling"), ["needs 2 players, 3 given"]),
         (("kuhn", "nobody", "calling"), ["'nobody' is neither a built-in bot", "'tcp'"]),
         (("kuhn", "random?fold=much", "calling"), ["fold must be a number, not 'much'"]),

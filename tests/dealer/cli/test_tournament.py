@@ -22,8 +22,8 @@ def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) 
     )
     assert (ran.code, ran.err) == (0, "")
     for words in (
-        "kuhn.limit.2p",
-        "leduc.limit.2p",
+        "\nkuhn\n",
+        "\nleduc\n",
         "total bankroll",
         "instant run-off",
         "Rnd",

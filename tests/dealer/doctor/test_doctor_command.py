@@ -235,6 +235,14 @@ def test_a_bot_for_another_game_says_so_in_its_last_words(doctor: Doctor) -> Non
     assert "does not fit the game assumed" in ran.data["findings"][0]["output"][-1]
 
 
+def test_the_bot_is_given_the_file_of_the_game_and_its_short_name(doctor: Doctor, tmp_path: Path) -> None:
+    code = "import os\nprint(os.environ['ARENA_GAME_NAME'], open(os.environ['ARENA_GAME']).read().split()[:2])\n"
+    ran = doctor(write_program(tmp_path, "bot.py", code), "-g", "holdem.limit.2p", "--json")
+    assert ran.data["findings"][0]["output"] == ["limit ['GAMEDEF', 'limit']"]
+    assert ran.data["game"] == "holdem.limit.2p.reverse_blinds"
+    assert " of limit." in ran.data["sentence"]
+
+
 def test_a_game_file(doctor: Doctor, tmp_path: Path) -> None:
     source = ROOT / "tests" / "conformance" / "data" / "games" / "sidepots.nolimit.3p.game"
     path = shutil.copy(source, tmp_path / "mine.game")

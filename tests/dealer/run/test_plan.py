@@ -167,7 +167,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
     ("settings", "words"),
     [
         ({"games": ["chess"]}, "no such game or file"),
-        ({"bots": ["calling"]}, "holdem.limit.2p.reverse_blinds needs 2 players, 1 given: calling"),
+        ({"bots": ["calling"]}, "limit needs 2 players, 1 given: calling"),
         ({"bots": ["calling", "nobody-at-all"]}, "'nobody-at-all' is neither a built-in bot"),
         ({"bots": ["kuhn", "calling"]}, "'kuhn' is a game, not a bot; a command whose arguments are all bots"),
         (
@@ -175,10 +175,10 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
             "needs at least 3 bots, 2 given",
         ),
         ({"command": "tournament", "bots": ["calling", "tcp"]}, "'tcp' cannot play in one"),
-        ({"games": ["leduc"], "bots": ["calling", "mfs"]}, "mfs does not play leduc.limit.2p: the chance to win is"),
+        ({"games": ["leduc"], "bots": ["calling", "mfs"]}, "mfs does not play leduc: the chance to win is"),
         (
             {"games": ["limit", "leduc"], "bots": ["calling", "rembrant?explain=true"], "command": "tournament"},
-            "does not play leduc.limit.2p: rembrant plays hold'em only",
+            "does not play leduc: rembrant plays hold'em only",
         ),
         ({"bots": ["tcp", "calling"], "in_process": True}, "only Python bots play in process, tcp is a tcp player"),
         ({"in_process": True, "on_fault": "restart"}, "on_fault: a bot that plays in process cannot be restarted"),
@@ -186,7 +186,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
         ({"deals": 10, "stop": "20"}, "deals: 10 contradicts the stop rule '20'"),
         ({"ports": [5000], "seating": "rotations"}, "ports can be given for one match only"),
         ({"games": ["kuhn", "leduc"]}, "games: a play has one game; a tournament can have several"),
-        ({"games": ["kuhn"], "export": "pokerstars"}, "export: kuhn.limit.2p: "),
+        ({"games": ["kuhn"], "export": "pokerstars"}, "export: kuhn: "),
     ],
 )
 def test_what_cannot_be_played_is_told(tmp_path: Path, settings: dict[str, Any], words: str) -> None:

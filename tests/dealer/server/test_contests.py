@@ -35,7 +35,7 @@ from tests.dealer.server.servers import KUHN, play_agent, write_house
 CONFIG = f"""
 [[games]]
 game = "{KUHN}"
-name = "kuhn"
+name = "kuhn3"
 hands = 40
 max_hands = 500
 bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
@@ -132,7 +132,7 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("kuhn", ("A", "B", "C"), "t", runs=2, hands=30))
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), "t", runs=2, hands=30))
         await until(service, lambda: is_over(service, row.id))
         found = records.runs(service.store, job=row.id)
         assert [(run.number, run.state, run.duplicates, run.is_rated) for run in found] == [
@@ -140,15 +140,15 @@ def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
             (1, RunState.FINISHED, 30, True),
         ]
         assert [match.hands for match in records.matches(service.store, found[0].id)] == [30, 30, 30]
-        game = service.settings.game("kuhn")
+        game = service.settings.game("kuhn3")
         assert game is not None
         (pair,) = crosstable.pairs(service.store, game)
         assert (pair.runs, pair.duplicates, pair.hands) == (2, 60, 180)
         scores = [records.duplicate_scores(service.store, run.id, 0) for run in found]
         assert pair.scores[0].mbb_per_game == pytest.approx((sum(scores[0]) + sum(scores[1])) / 60)
         assert crosstable.pair(service.store, game, pair.id) == pair
-        await until(service, lambda: len(crosstable.standings(service.store, "kuhn")) == 3)
-        assert {rating.is_provisional for rating in crosstable.standings(service.store, "kuhn")} == {True}
+        await until(service, lambda: len(crosstable.standings(service.store, "kuhn3")) == 3)
+        assert {rating.is_provisional for rating in crosstable.standings(service.store, "kuhn3")} == {True}
 
     play(talk)
 
@@ -181,7 +181,7 @@ NOSY = 'with open("nosy.txt", "a") as file:\n    file.write(repr((sys.argv, dict
 
 def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("kuhn", ("A", "B", "C"), runs=2, hands=30))
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), runs=2, hands=30))
         await until(service, lambda: is_over(service, row.id))
 
     settings = settings_of()
@@ -197,7 +197,7 @@ def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
         runs = records.runs(store, job=1)
         assert [run.seed for run in runs] == [derived_seed(job.seed, 1), derived_seed(job.seed, 0)]
     told = Path("house/nosy.txt").read_text()
-    assert told.count("ARENA_GAME") == 18
+    assert told.count("ARENA_GAME_NAME") == 18
     keys = [job.seed]
     for run in runs:
         logs = [Path("data") / run.folder / f"match.{seating}.log" for seating in "abc"]
@@ -318,7 +318,7 @@ def test_a_stop_rule_ends_a_run() -> None:
 @pytest.mark.parametrize(
     ("request_", "told"),
     [
-        (JobRequest("chess", ("A",)), "there is no game chess"),
+        (JobRequest("chess", ("A",)), "there is no game 'chess' here; the games are kuhn3, two"),
         (JobRequest("two", ("calling", "nobody")), "two has no bot nobody"),
         (JobRequest("two", ("calling", "random"), hands=5001), "two is played for 1 to 5000 deals here, not 5001"),
         (JobRequest("two", ("calling", "random"), hands=0), "two is played for 1 to 5000 deals here, not 0"),
@@ -339,14 +339,14 @@ def test_what_cannot_be_played_is_refused(request_: JobRequest, told: str) -> No
 def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
     async def talk(service: Service, ann: User) -> None:
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
-        request = JobRequest("kuhn", ("A", "eve", "C"), hands=10)
-        with pytest.raises(RefusedError, match="kuhn has no bot eve"):
+        request = JobRequest("kuhn3", ("A", "eve", "C"), hands=10)
+        with pytest.raises(RefusedError, match="kuhn3 has no bot eve"):
             await service.submit(bob, request)
         host = Host()
-        guest = await service.enter(ann, offer("eve", "v1", ("kuhn",)), host)
+        guest = await service.enter(ann, offer("eve", "v1", ("kuhn3",)), host)
         row, _ = await service.submit(bob, request)
         await until(service, lambda: is_over(service, row.id))
-        (run,) = records.runs(service.store, version=guest.versions["kuhn"])
+        (run,) = records.runs(service.store, version=guest.versions["kuhn3"])
         assert (run.state, run.is_rated, run.user) == (RunState.FINISHED, True, "bob")
         assert [event.player for event in host.heard if isinstance(event, SeatOpen)] == ["eve"] * 3
         (bot,) = records.bots(service.store, owner=ann.id)
@@ -355,12 +355,12 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
         with pytest.raises(RefusedError, match="eve is not connected now"):
             await service.submit(bob, request)
         # The same bot again is the same version, another label another one.
-        assert (await service.enter(ann, offer("eve", "v1", ("kuhn",)), host)).versions == guest.versions
+        assert (await service.enter(ann, offer("eve", "v1", ("kuhn3",)), host)).versions == guest.versions
         other = Host()
-        newer = await service.enter(ann, offer("eve", "v2", ("kuhn",)), other)
+        newer = await service.enter(ann, offer("eve", "v2", ("kuhn3",)), other)
         assert newer.versions != guest.versions
         assert host.heard[-1] == Replaced("eve")
-        assert [bot.label for bot in records.versions(service.store, "kuhn", "eve")] == ["v2", "v1"]
+        assert [bot.label for bot in records.versions(service.store, "kuhn3", "eve")] == ["v2", "v1"]
 
     play(talk)
 
@@ -368,7 +368,7 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (offer("A", games=("kuhn",)), "A is one of the server's own bots"),
+        (offer("A", games=("kuhn3",)), "A is one of the server's own bots"),
         (offer("LOCAL"), "cannot be a bot's name"),
         (offer("a/b"), "cannot be a bot's name"),
         (offer("..."), "cannot be a bot's name"),
@@ -486,7 +486,7 @@ def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
     async def talk(service: Service, ann: User) -> None:
         before = service.feed.last
         hands: list[object] = []
-        row, _ = await service.submit(ann, JobRequest("kuhn", ("A", "B", "C"), hands=100))
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), hands=100))
         await until(service, lambda: len(records.runs(service.store)) == 1)
         (run,) = records.runs(service.store)
         stop = service.watchers.add(run.id, hands.append)
@@ -494,11 +494,11 @@ def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
         stop()
         assert any(isinstance(event.event, HandFinished) for event in hands)  # type: ignore[attr-defined]
         expected = {
-            JobChanged(row.id, "ann", "kuhn", "queued"),
-            RunChanged(run.id, row.id, "kuhn", "running"),
-            RunChanged(run.id, row.id, "kuhn", "finished"),
-            JobChanged(row.id, "ann", "kuhn", "done"),
-            StandingsChanged("kuhn"),
+            JobChanged(row.id, "ann", "kuhn3", "queued"),
+            RunChanged(run.id, row.id, "kuhn3", "running"),
+            RunChanged(run.id, row.id, "kuhn3", "finished"),
+            JobChanged(row.id, "ann", "kuhn3", "done"),
+            StandingsChanged("kuhn3"),
         }
         await until(service, lambda: expected <= {event for _, event in service.feed.after(before)})
 

@@ -38,7 +38,7 @@ CONFIG = f"""
 max_queued_per_user = 1000
 [[games]]
 game = "{KUHN}"
-name = "kuhn"
+name = "kuhn3"
 hands = {HANDS}
 max_running = 3
 bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
@@ -89,7 +89,7 @@ class Client:
 
     def submit(self, tag: str) -> None:
         """Have a match played; it is the server's when this returns."""
-        self.say(f"RUNMATCHES kuhn 1 {tag} {SEED} A B C")
+        self.say(f"RUNMATCHES kuhn3 1 {tag} {SEED} A B C")
         while not self.hear().startswith(f"# QUEUED player.{tag}: "):
             pass
 
@@ -142,7 +142,7 @@ def enter_contests(number: int, names: Sequence[str]) -> list[str]:
         ann = User(store.read("SELECT id FROM users WHERE name = 'player'")[0]["id"], "player")
         for name in names:
             contest: dict[str, Any] = {"runs": 1} | CONTESTS[name]
-            request = JobRequest("kuhn", ("A", "B", "C"), f"{name}.{number}", **{"seating": "single"} | contest)
+            request = JobRequest("kuhn3", ("A", "B", "C"), f"{name}.{number}", **{"seating": "single"} | contest)
             row = records.new_job(ann, request, DealKey(bytes([SEED] * 32)))
             store.write_now(lambda db, row=row: add_job(db, row))  # type: ignore[misc]
             tags.append(row.tag)
@@ -228,7 +228,7 @@ def kill_often(kills: int, seed: int, contests: Sequence[str]) -> None:
             if chance.random() < 0.3:
                 # Killed perhaps before it is the server's.
                 possible.append(tag)
-                client.say(f"RUNMATCHES kuhn 1 {tag} {SEED} A B C")
+                client.say(f"RUNMATCHES kuhn3 1 {tag} {SEED} A B C")
             else:
                 client.submit(tag)
                 accepted.append(tag)

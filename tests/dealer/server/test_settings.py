@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.errors import ConfigError
+from dealer.errors import ConfigError, RefusedError
 from dealer.server.queue.fair_queue import Limits
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server_bots import run_config
@@ -103,6 +103,26 @@ def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
     assert settings.ladder == LadderSettings(20.0, ("limit",), 1000, 0.5)
 
 
+def test_every_way_to_name_a_game_leads_to_its_canonical_name(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(
+        "[ladder]\ngames = ['kuhn', 'holdem.limit.2p']\n[[games]]\ngame = 'limit'\n[[games]]\ngame = 'KUHN'\n"
+    )
+    settings = read_toml_settings(path)
+    assert [(game.name, game.path, game.shown) for game in settings.games] == [
+        ("holdem.limit.2p.reverse_blinds", "holdem.limit.2p.reverse_blinds", "limit"),
+        ("kuhn.limit.2p", "kuhn.limit.2p", "kuhn"),
+    ]
+    assert settings.ladder is not None
+    assert settings.ladder.games == ("kuhn.limit.2p", "holdem.limit.2p.reverse_blinds")
+    for name in ("limit", "Limit", "holdem.limit", "holdem.limit.2p.reverse_blinds.game"):
+        assert settings.resolve_game(name) is settings.games[0]
+    assert settings.game("limit") is None, "inside, only the canonical name is passed"
+    with pytest.raises(RefusedError, match="there is no game 'leduc' here; the games are limit, kuhn"):
+        settings.resolve_game("leduc")
+    assert settings.find_game("leduc") is None
+
+
 def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
     write_house(tmp_path / "house")
     path = tmp_path / "house" / "s.toml"
@@ -150,7 +170,8 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
         ('advertise = "a b"', "advertise: 'a b' is not an address"),
         ('[[games]]\ngame = "chess"', "games: chess: no such game"),
         ('[[games]]\ngame = "kuhn"\nname = "a b"', "cannot be a name"),
-        ('[[games]]\ngame = "kuhn"\n[[games]]\ngame = "kuhn"', "two games are called 'kuhn.limit.2p'"),
+        ('[[games]]\ngame = "kuhn"\nname = "limit"', "games: 'limit' is the name of another game"),
+        ('[[games]]\ngame = "kuhn"\n[[games]]\ngame = "kuhn"', "two games are called 'kuhn'"),
         ('[[games]]\ngame = "kuhn"\nbots = ["nobody"]', "bots: 'nobody' is neither"),
         ('[[games]]\ngame = "kuhn"\nbots = ["tcp"]', "'tcp' is not a bot that the server could start"),
         ('[[games]]\ngame = "kuhn"\nbots = ["LOCAL=random"]', "'LOCAL=random' is not a bot"),
@@ -167,7 +188,7 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
         ("[ladder]\nwidth = 0", "ladder.width: must be more than 0, not 0"),
         ("games = 1", "games: must be a list, not 1"),
         ("[[games]]\nhands = 1", "games.0.game: it is missing"),
-        ("[ladder]\ngames = ['chess']", "ladder.games: there is no game 'chess' among the games"),
+        ("[ladder]\ngames = ['chess']", "ladder.games: there is no game 'chess' here; the games are limit10, limit"),
         ("max_running_bots = 1.5", "max_running_bots: must be a whole number"),
     ],
 )

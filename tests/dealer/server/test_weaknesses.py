@@ -366,7 +366,7 @@ def test_what_becomes_of_a_request_is_told() -> None:
     async def talk(house: House) -> None:
         ann = await house.log_in()
         for request, why in (
-            ("nosuch 1 t 7 k1 k1 k1", "there is no game nosuch; .*"),
+            ("nosuch 1 t 7 k1 k1 k1", "there is no game 'nosuch' here; the games are .*"),
             (f"{KUHN} 11 t 7 k1 k1 k1", ".* is played at most 10 times .*"),
             (f"{KUHN} 1 t 7 k1 k1", ".* has 3 seats, and 2 players are named"),
             (f"{KUHN} 1 t 7 k1 k1 nobody", ".* has no bot nobody; .*"),

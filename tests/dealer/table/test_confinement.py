@@ -20,6 +20,7 @@ from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess
 from dealer.table.players import parse_player
 from tests.dealer.helpers import PATIENCE_S
+from tests.programs import KUHN
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the limits are those of POSIX systems")
 
@@ -42,7 +43,7 @@ def started(tmp_path: Path, code: str, confinement: Confinement | None) -> BotPr
     script.write_text(code)
     tmp_path.chmod(0o755)
     player = replace(parse_player(f"{sys.executable} -I -S {script}"), confinement=confinement)
-    return BotProcess(player, host="127.0.0.1", port=1, game="kuhn", seed=None, output_path=tmp_path / "output")
+    return BotProcess(player, host="127.0.0.1", port=1, game=KUHN, seed=None, output_path=tmp_path / "output")
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_a_bot_runs_as_another_user(tmp_path: Path) -> None:
         pytest.skip("there is no interpreter that everybody may start")
     command = ("/usr/bin/python3", "-I", "-S", "-c", script)
     player = replace(parse_player("/usr/bin/python3"), command=command, confinement=Confinement(user="nobody"))
-    process = BotProcess(player, host="127.0.0.1", port=1, game="kuhn", seed=None, output_path=tmp_path / "output")
+    process = BotProcess(player, host="127.0.0.1", port=1, game=KUHN, seed=None, output_path=tmp_path / "output")
     assert process.wait(PATIENCE_S) == 0
     (line,) = process.last_lines()
     assert line.startswith(f"{nobody.pw_uid} {nobody.pw_gid} [")
@@ -80,7 +81,7 @@ def test_a_bot_runs_as_another_user(tmp_path: Path) -> None:
 
 def test_what_cannot_be_started_says_so(tmp_path: Path) -> None:
     player = replace(parse_player(sys.executable), command=("/nowhere/bot",), confinement=Confinement(cpu_s=9))
-    process = BotProcess(player, host="127.0.0.1", port=1, game="kuhn", seed=None, output_path=tmp_path / "output")
+    process = BotProcess(player, host="127.0.0.1", port=1, game=KUHN, seed=None, output_path=tmp_path / "output")
     assert process.wait(PATIENCE_S) == 126
     assert "/nowhere/bot cannot be started within its limits: " in process.last_lines()[0]
 
@@ -115,9 +116,7 @@ def test_a_program_that_its_user_cannot_execute_is_refused_before_it_is_started(
                 read_toml_settings(config)
         if not is_open:
             player = replace(parse_player(str(shell)), confinement=Confinement(user="nobody"))
-            process = BotProcess(
-                player, host="127.0.0.1", port=1, game="kuhn", seed=None, output_path=folder / "output"
-            )
+            process = BotProcess(player, host="127.0.0.1", port=1, game=KUHN, seed=None, output_path=folder / "output")
             assert process.wait(PATIENCE_S) == 126
             assert process.last_lines() == [f"{shell} cannot be executed by nobody"]
 

@@ -23,6 +23,7 @@ from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess, command_of, stop_all
 from dealer.table.players import Player, PlayerKind, parse_player
 from tests.dealer.helpers import PATIENCE_S, write_program
+from tests.programs import KUHN
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 Start = Callable[..., BotProcess]
@@ -38,7 +39,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         if player is None:
             player = parse_player(write_program(tmp_path, f"bot{number}.py", code))
         process = BotProcess(
-            player, host="127.0.0.1", port=1, game="kuhn", seed=seed, output_path=tmp_path / f"bot{number}.out"
+            player, host="127.0.0.1", port=1, game=KUHN, seed=seed, output_path=tmp_path / f"bot{number}.out"
         )
         started.append(process)
         return process
@@ -68,7 +69,7 @@ def _is_alive(pid: int) -> bool:
 
 def test_host_and_port_are_the_last_arguments() -> None:
     player = parse_player(f"{sys.executable} bot.py --fast")
-    assert command_of(player, host="h", port=5, game="kuhn") == [
+    assert command_of(player, host="h", port=5, game=KUHN.path) == [
         sys.executable,
         "bot.py",
         "--fast",
@@ -78,9 +79,9 @@ def test_host_and_port_are_the_last_arguments() -> None:
 
 
 def test_a_built_in_bot_gets_the_game_on_its_command_line() -> None:
-    command = command_of(parse_player("random?fold=0.1"), host="h", port=5, game="g.game")
+    command = command_of(parse_player("random?fold=0.1"), host="h", port=5, game=Path("/g.game"))
     assert command[0] == sys.executable
-    assert command[-5:] == ["random?fold=0.1", "h", "5", "--game", "g.game"]
+    assert command[-5:] == ["random?fold=0.1", "h", "5", "--game", os.path.abspath("/g.game")]
 
 
 @unix_only
@@ -91,7 +92,7 @@ def test_the_seed_is_where_other_users_cannot_read_it(tmp_path: Path) -> None:
             player = replace(parse_player("random"), confinement=Confinement(user=user, cpu_s=1000))
             port = listener.getsockname()[1]
             path = tmp_path / f"{user}.out"
-            process = BotProcess(player, host="127.0.0.1", port=port, game="kuhn", seed=34567, output_path=path)
+            process = BotProcess(player, host="127.0.0.1", port=port, game=KUHN, seed=34567, output_path=path)
             connection, _ = listener.accept()
             with connection:
                 found = psutil.Process(process.pid)
@@ -104,18 +105,18 @@ def test_the_seed_is_where_other_users_cannot_read_it(tmp_path: Path) -> None:
 def test_a_bot_finds_game_and_port_in_its_environment_and_arguments(start: Start) -> None:
     process = start(
         "import json, os, sys\n"
-        "names = ('ARENA_GAME', 'PYTHONUNBUFFERED')\n"
+        "names = ('ARENA_GAME', 'ARENA_GAME_NAME', 'PYTHONUNBUFFERED')\n"
         "print(json.dumps([sys.argv[1:], [os.environ[n] for n in names], sys.stdin.read()]))"
     )
     assert process.wait(PATIENCE_S) == 0
-    assert json.loads(process.last_lines()[0]) == [["127.0.0.1", "1"], ["kuhn", "1"], ""]
+    assert json.loads(process.last_lines()[0]) == [["127.0.0.1", "1"], [str(KUHN.path), "kuhn", "1"], ""]
 
 
 def test_a_bot_of_two_files(tmp_path: Path) -> None:
     (tmp_path / "strategy.py").write_text("WORD = 'found'\n")
     (tmp_path / "bot.py").write_text("from strategy import WORD\nprint(WORD)\n")
     player = parse_player(f"{sys.executable} {tmp_path / 'bot.py'}")
-    process = BotProcess(player, host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out")
+    process = BotProcess(player, host="h", port=1, game=KUHN, seed=None, output_path=tmp_path / "bot.out")
     assert process.wait(PATIENCE_S) == 0
     assert process.last_lines() == ["found"]
 
@@ -151,19 +152,19 @@ def test_a_program_that_cannot_be_started(tmp_path: Path, content: bytes) -> Non
     path.write_bytes(content)
     path.chmod(0o755)
     with pytest.raises(LaunchError, match=f"^cannot start '{path}': "):
-        BotProcess(parse_player(str(path)), host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out")
+        BotProcess(parse_player(str(path)), host="h", port=1, game=KUHN, seed=None, output_path=tmp_path / "bot.out")
 
 
 def test_a_program_that_has_vanished(tmp_path: Path) -> None:
     player = Player("gone", "gone", PlayerKind.COMMAND, (str(tmp_path / "gone"),))
     with pytest.raises(LaunchError, match=r"^cannot start 'gone': No such file or directory"):
-        BotProcess(player, host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out")
+        BotProcess(player, host="h", port=1, game=KUHN, seed=None, output_path=tmp_path / "bot.out")
 
 
 def test_an_output_file_that_cannot_be_made(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match=r"^cannot start 'calling': No such file or directory"):
         BotProcess(
-            parse_player("calling"), host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "no" / "bot.out"
+            parse_player("calling"), host="h", port=1, game=KUHN, seed=None, output_path=tmp_path / "no" / "bot.out"
         )
 
 
@@ -400,7 +401,7 @@ def test_the_end_of_a_bot_is_told(tmp_path: Path) -> None:
     ended = threading.Event()
     program = parse_player(write_program(tmp_path, "bot.py", "raise SystemExit(3)"))
     process = BotProcess(
-        program, host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out", on_exit=ended.set
+        program, host="h", port=1, game=KUHN, seed=None, output_path=tmp_path / "bot.out", on_exit=ended.set
     )
     assert ended.wait(PATIENCE_S)
     assert process.exit_code == 3

@@ -294,7 +294,7 @@ def test_a_bucket_fills_at_its_rate() -> None:
         ({}, "game: field required"),
         (KUHN | {"players": ["random"]}, "2 seats"),
         (KUHN | {"players": ["random", "nobody"]}, "nobody"),
-        (KUHN | {"game": "poker"}, "there is no game poker"),
+        (KUHN | {"game": "poker"}, "there is no game 'poker' here"),
         (KUHN | {"game": "a b"}, "game: "),
         (KUHN | {"runs": 11}, "10 times"),
         (KUHN | {"seed": -1}, "seed: "),

@@ -22,7 +22,6 @@ HANDS = 100
 CONFIG = """
 [[games]]
 game = "limit"
-name = "limit"
 max_running = 3
 bots = ["raising", "mfs"]
 """
@@ -113,7 +112,6 @@ hands = 100
 share = 1.0
 [[games]]
 game = "kuhn"
-name = "kuhn"
 max_running = 4
 bots = ["random"]
 """

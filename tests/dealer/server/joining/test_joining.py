@@ -51,8 +51,7 @@ port = 0
 rejoin_timeout_s = {rejoin}
 t_response_s = {response}
 [[games]]
-game = "kuhn.limit.2p"
-name = "kuhn"
+game = "kuhn"
 hands = 60
 max_hands = 100000
 max_running = 8
@@ -428,7 +427,7 @@ def test_a_wrong_token_and_a_wrong_name(house_folder: Path) -> None:
         for name in ("A", "LOCAL", "..", "x" * 65):
             with pytest.raises(JoinError, match="does not take the bot: "):
                 await refused(house, name=name).ending()
-        with pytest.raises(JoinError, match="has no game 'chess'"):
+        with pytest.raises(JoinError, match="there is no game 'chess' here; the games are kuhn"):
             await refused(house, games=("chess",)).ending()
 
     serve(talk, settings_of(house_folder))
