@@ -28,7 +28,7 @@ from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, new_folder
 from dealer.run.plan import Plan, planned_contests, settle
 from dealer.run.results import ContestResult, TournamentResult, read_result
-from dealer.run.resume import extend_log
+from dealer.run.resume import check_match, extend_log
 from dealer.run.settings import Command, RunSettings, Score, read_config, validated
 from dealer.run.summary import contest_result, tournament_result
 from dealer.run.tournament import Progress, Tournament, progress_of
@@ -172,6 +172,18 @@ class Run(Generic[_Result_co]):
             for contest in self._contests:
                 contest.prepare()
         return self._contests
+
+    def checked_logs(self) -> Iterator[float]:
+        """Compare its logs, as far as they exist, with its seed and the rules; yields the part compared before each.
+
+        Raises:
+            RecoveryError: a line differs.
+            OSError: a log cannot be read.
+        """
+        matches = [(contest, slot) for contest in self.planned for slot in contest.slots]
+        for number, (contest, slot) in enumerate(matches):
+            yield number / len(matches)
+            check_match(contest.setup_of(slot), contest.record)
 
     def interrupt(self) -> None:
         """End the run as soon as possible; `play` returns the result so far."""

@@ -9,7 +9,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
-from dealer.cli.running import resume_and_show
+from dealer.cli.running import check_logs, resume_and_show
 from dealer.cli.runs import run_argument
 from dealer.cli.table import play_seat
 from dealer.library import Run, reopen
@@ -36,7 +36,7 @@ def resume(
     """Resume an interrupted run: same cards, same logs, same result as without the interruption.
 
     Every match continues after its last complete hand, with newly started bots. A finished run is left as it is, unless
-    --deals asks for more.
+    --deals asks for more. Logs that differ from what the seed and the rules give are refused, with file and line.
     """
     terminal = context.ensure_object(Terminal)
     if run is None:
@@ -51,6 +51,7 @@ def resume(
     check_writable(junit)
     reopened: Run[Any] = reopen(run, deals)
     if reopened.finished is not None:
+        check_logs(terminal, reopened)
         terminal.note(f"{run} has finished, nothing is changed; 'arena resume {run} -n DEALS' asks for more.")
     if reopened.is_table:
         if quiet or as_json or junit is not None or verbose or scheduler is not None:

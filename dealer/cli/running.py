@@ -19,7 +19,7 @@ import typer
 from bots.workers import Workers, cluster_workers
 from dealer.cli.console import Terminal, abort, check_writable, on_stop, write_file
 from dealer.cli.options import RunOptions, warning_text
-from dealer.cli.progress import LiveLine
+from dealer.cli.progress import LiveLine, showing_progress
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import AnyResult, Run, new_play, new_tournament
@@ -134,6 +134,13 @@ async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, wat
     is_here = run.plan.settings.in_process
     with interrupting_bot_code(partial(line.give_up, run.resume_command)) if is_here else contextlib.nullcontext():
         return await run.play(line.show, watch, cluster)
+
+
+def check_logs(terminal: Terminal, run: Run[AnyResult]) -> None:
+    """End the command if the logs of a run differ from what its seed and the rules give."""
+    with showing_progress(terminal, "checking the logs") as show:
+        for part in run.checked_logs():
+            show(part)
 
 
 class RunLine(LiveLine):

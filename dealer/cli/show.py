@@ -9,8 +9,10 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
-from dealer.cli.running import show_contest, show_tournament
+from dealer.cli.running import check_logs, show_contest, show_tournament
 from dealer.cli.runs import run_argument
+from dealer.errors import ConfigError
+from dealer.library import reopen
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import ContestResult, read_result
 
@@ -24,13 +26,23 @@ def show(
     quiet: Quiet = False,
     as_json: JsonOutput = False,
 ) -> None:
-    """Print the result of a run again."""
+    """Print the result of a run again.
+
+    Logs that differ from what the seed and the rules give are refused, with file and line.
+    """
     terminal = context.ensure_object(Terminal)
     if (run / CONFIG_NAME).exists() and not (run / RESULT_NAME).exists():
         if is_busy(run):
             abort(f"{run} is being played: 'arena watch {run}' shows its scores")
         abort(f"{run} has no result; 'arena resume {run}' continues a run that was interrupted")
     result = read_result(run)
+    if (run / CONFIG_NAME).exists():
+        try:
+            reopened = reopen(run)
+        except ConfigError as error:
+            terminal.note(f"The logs were not checked, because the run cannot be resumed: {error}")
+        else:
+            check_logs(terminal, reopened)
     if as_json:
         terminal.json(result)
     elif isinstance(result, ContestResult):

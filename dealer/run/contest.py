@@ -45,8 +45,6 @@ HANDS_BETWEEN_LOOKS = 100
 """A stop rule looks at the scores whenever every match has played this many more hands."""
 LONG_WAIT_S = 2.0
 """A player that is waited for as long as this is named."""
-MAX_IDLE_LINES_PER_HAND = 10_000
-"""Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
 
 
 class MatchEvent(NamedTuple):
@@ -291,24 +289,11 @@ class Contest:
 
     def match_plan(self, slot: Slot) -> MatchPlan:
         """One of its matches as it is to be run."""
-        plan, settings = self.plan, self.plan.run.settings
+        plan = self.plan
         players = tuple([plan.players[player] for player in slot.players])
-        setup = MatchSetup(
-            game=plan.game,
-            name=slot.name,
-            hands=slot.hands,
-            seed=plan.seed_of(slot),
-            names=tuple([plan.names[player] for player in slot.players]),
-            fixed_seats=settings.fixed_seats,
-            first_hand=slot.first_hand,
-            limits=settings.limits,
-            on_fault=settings.on_fault,
-            max_idle_lines_per_hand=MAX_IDLE_LINES_PER_HAND,
-            own_limits=tuple([player.limits for player in players]),
-        )
         bot_seeds = tuple([plan.bot_seed(slot, player) for player in slot.players])
         learner_files = () if self.training is None else self.training.learner_files(slot)
-        return MatchPlan(setup, plan.record, players, bot_seeds, settings, learner_files)
+        return MatchPlan(plan.setup_of(slot), plan.record, players, bot_seeds, plan.run.settings, learner_files)
 
     async def _play(self) -> Ending:
         try:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from bots.sdk.registry import is_builtin
 from dealer.errors import ConfigError, SettingProblem
+from dealer.match import MatchSetup
 from dealer.match.faults import FaultPolicy
 from dealer.run.record import RecordPlan
 from dealer.run.settings import BotSettings, Command, Format, RunSettings, Score, Seating
@@ -55,6 +56,8 @@ from protocol.game_definition import short_name
 _DEALS = 3000
 _MOST_DEALS = 1_000_000
 """Where a stop rule is to end the run."""
+_MAX_IDLE_LINES_PER_HAND = 10_000
+"""Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
 _PLAYERS = ("raising", "random")
 _MOST_SEATINGS = 720
 _MOST_PROCESSES = 256
@@ -203,6 +206,23 @@ class ContestPlan:
     def seed_of(self, slot: Slot) -> Seed:
         """The seed of a match."""
         return derived_seed(self.run.seed, slot.seating) if self.has_own_cards else self.run.seed
+
+    def setup_of(self, slot: Slot) -> MatchSetup:
+        """One of its matches."""
+        settings = self.run.settings
+        return MatchSetup(
+            game=self.game,
+            name=slot.name,
+            hands=slot.hands,
+            seed=self.seed_of(slot),
+            names=tuple([self.names[player] for player in slot.players]),
+            fixed_seats=settings.fixed_seats,
+            first_hand=slot.first_hand,
+            limits=settings.limits,
+            on_fault=settings.on_fault,
+            max_idle_lines_per_hand=_MAX_IDLE_LINES_PER_HAND,
+            own_limits=tuple([self.players[player].limits for player in slot.players]),
+        )
 
     def bot_seed(self, slot: Slot, player: int) -> int:
         """The seed of a player's own draws: the same in every slice, so that it does not matter how hands are cut."""

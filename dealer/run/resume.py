@@ -6,35 +6,39 @@ whole hands up to some point and perhaps a fragment: part of a line, or the NULs
 and returns the state of the match there. Resumed from that hand, the match deals the same cards and leaves the same log
 as if it had never been interrupted.
 
-Nothing is guessed: a whole line that does not belong to this match (another seed, other players, another game), or a
-line that is damaged while others follow it, raises `RecoveryError`, and nothing is cut.
+Nothing is guessed or believed: the cards of every hand of the log are dealt again from the seed, its values computed
+again from its cards and actions, and its actions compared with the transaction log. A whole line that differs, or a
+line that is damaged while others follow it, raises `RecoveryError`, and nothing is cut. `check_match` does the same for
+the log of a match that is only shown.
 """
 
 from __future__ import annotations
 
 import os
-import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from bots.errors import BotFileError
 from bots.sdk.learning import cut_journal
 from dealer.errors import RecoveryError, TrainingError
 from dealer.match import EarlierHands, MatchSetup
 from dealer.match.faults import Fault
+from dealer.run.folder import RESULT_NAME
 from dealer.run.record import RecordPlan, ResponseTimes
 from dealer.run.writers import parse_fault
-from engine import Deal, Game, Seat, Seed, betting_start, deals
-from engine.hand import hand_values
+from engine import BettingState, Deal, Seat, Seed, deals
+from logs import format_score_line
+from logs.acpc_log.state_lines import StateLines
 from logs.transaction_log import parse_comment, parse_own_line
 from logs.whole_file import write_whole
+from protocol.actions import format_action
 from protocol.errors import FormatError
-from protocol.match_state import betting_after, betting_text
+from protocol.match_state import format_hole_cards
 
 _HEADER_LINES = 4
 _NO_END = 2**64
@@ -82,26 +86,22 @@ def recover_match(
         _cut_journals(journals, setup.first_hand)
         return None
     players = setup.game.num_players
-    log = _read_log(log_path, setup, plan.game_name)
-    if not log.ends:
-        begin = _first_line(setup.name, plan.game_name, setup.hands, setup.seed)
-        left = log_path.read_bytes()[: len(begin)].rstrip(b"\0\r\n")
-        if not begin.startswith(left):
-            raise RecoveryError(log_path, 1, f"this is the log of another match: {_shown(left)}")
-        _cut_journals(journals, setup.first_hand)
-        return None
     faults = _read_faults(faults_path, players)
     forfeits = {fault.seat: fault.hand_number for fault, _ in faults if fault.is_final}
-    if log.bettings and not log.is_closed and not transactions_path.exists():
+    transactions = _Transactions(transactions_path, setup, forfeits)
+    log = _read_log(log_path, setup, plan.game_name, transactions.read)
+    if not log.ends:
+        _cut_journals(journals, setup.first_hand)
+        return None
+    hands = logged = len(log.ends) - 1
+    if logged and not log.is_closed and not transactions_path.exists():
         raise RecoveryError(
             transactions_path, 1, "the file is missing, and without it every hand would be played again"
         )
-    transactions = _read_transactions(transactions_path, setup, forfeits, log.bettings)
     learnt = _cut_journals({seat: path for seat, path in journals.items() if seat not in forfeits}, None)
-    is_closed = log.is_closed and learnt >= setup.first_hand + len(log.bettings)
-    hands = len(log.bettings)
+    is_closed = log.is_closed and learnt >= setup.first_hand + logged
     if not is_closed:
-        hands = min(hands, len(transactions.ends) - 1, max(0, learnt - setup.first_hand))
+        hands = min(logged, len(transactions.ends) - 1, max(0, learnt - setup.first_hand))
     end_of_comments = _end_of_comments(plan.path(setup, "comments"), setup.first_hand + hands)
     _cut_journals(journals, setup.first_hand + hands)
     if not is_closed:
@@ -116,8 +116,19 @@ def recover_match(
         tuple(times.total_us for times in transactions.times),
         frozenset(fault.seat for fault in standing if fault.is_final),
     )
-    lost = len(log.bettings) - hands
-    return RecoveredMatch(progress, is_closed, values, standing, transactions.times, lost)
+    return RecoveredMatch(progress, is_closed, values, standing, transactions.times, logged - hands)
+
+
+def check_match(setup: MatchSetup, plan: RecordPlan) -> None:
+    """Compare the log of a match, if it exists, with the seed and the rules.
+
+    Raises:
+        RecoveryError: a line of it differs, or it is the log of another match.
+        OSError: it cannot be read.
+    """
+    path = plan.path(setup, "log")
+    if path.exists():
+        _read_log(path, setup, plan.game_name)
 
 
 def _total(values: array[float], seat: int, players: int) -> float:
@@ -143,14 +154,18 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
                 while not unwritten.strip(b"\0\r\n") and (unwritten := file.read(_MOST_BYTES_OF_A_LINE)):
                     pass
                 if unwritten:
-                    problem = f"the line is damaged: {_shown(line)}; put it right, or cut the file off before it"
-                    raise RecoveryError(path, number, f"{problem} to replay the hands from that line on")
+                    raise _difference(path, number, f"the line is damaged: {_shown(line)}")
                 return
             yield line
 
 
 def _shown(line: bytes) -> str:
     return repr(line[:80].decode("latin-1").rstrip("\r\n"))
+
+
+def _difference(path: Path, number: int, problem: str) -> RecoveryError:
+    remedy = f"put the line right, or remove it with all lines after it, and {RESULT_NAME}"
+    return RecoveryError(path, number, f"{problem}; {remedy}, and resume the run: it replays their hands")
 
 
 # ---- the log
@@ -160,12 +175,10 @@ class _Log:
 
     Attributes:
         ends: the offsets at which the header and then each hand end; empty if the header is not whole.
-        bettings: a checksum of each hand's betting.
         values: net chips by seat, hand after hand.
     """
 
     ends: array[int] = field(default_factory=lambda: array("Q"))
-    bettings: array[int] = field(default_factory=lambda: array("L"))
     values: array[float] = field(default_factory=lambda: array("d"))
     is_closed: bool = False
 
@@ -197,13 +210,17 @@ def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, mo
         raise RecoveryError(path, 1, f"this is the log of another match: {_shown(first)}")
 
 
-def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
+def _read_log(
+    path: Path,
+    setup: MatchSetup,
+    game_name: str,
+    on_hand: Callable[[int, BettingState], None] = lambda hand, betting: None,
+) -> _Log:
+    """Read a log and check every line; `on_hand` is called with each hand's number and betting."""
     log = _Log()
-    players = setup.game.num_players
+    players, names = setup.game.num_players, setup.names
     header = _first_line(setup.name, game_name, setup.hands, setup.seed)
-    names = [name.encode("utf-8", "surrogateescape") for name in setup.names]
-    name_fields = [b"|".join(names[shift:] + names[:shift]) + b"\n" for shift in range(players)]
-    cards = deals(setup.game, setup.seed, setup.first_hand)
+    read, dealt = StateLines(setup.game).read, deals(setup.game, setup.seed, setup.first_hand)
     at = 0
     for number, line in enumerate(_whole_lines(path), 1):
         at += len(line)
@@ -214,105 +231,81 @@ def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
                 log.ends.append(at)
             continue
         if line.startswith(b"SCORE:"):
+            totals = [_total(log.values, seat, players) for seat in range(players)]
+            score = format_score_line(totals, names).encode("utf-8", "surrogateescape")
+            if line != score:
+                raise _difference(path, number, f"by the hands the score is {_shown(score)}, not {_shown(line)}")
             log.is_closed = True
             break
-        hand = setup.first_hand + len(log.bettings)
+        hand = setup.first_hand + len(log.ends) - 1
         shift = 0 if setup.fixed_seats else hand % players
-        parts = line.split(b":")
-        values = None
-        if len(parts) == 6 and parts[:2] == [b"STATE", b"%d" % hand] and parts[5] == name_fields[shift]:
-            values = _values(parts, setup.game, cards)
-        if values is None:
-            raise RecoveryError(path, number, f"hand {hand} of this match is expected, not {_shown(line)}")
+        try:
+            found, betting, deal, values, seated = read(line.decode("utf-8", "surrogateescape"))
+        except FormatError as error:
+            raise _difference(path, number, f"hand {hand} is expected, but {error.problem}") from None
+        if found != hand or seated != names[shift:] + names[:shift]:
+            raise _difference(path, number, f"hand {hand} of this match is expected, not {_shown(line)}")
+        expected = next(dealt)
+        expected = expected._replace(board=expected.board[: len(deal.board)])
+        if deal != expected:
+            problem = f"hand {hand} has the cards {_cards(deal)}, but its seed deals {_cards(expected)}"
+            raise _difference(path, number, problem)
+        on_hand(hand, betting)
         log.values.extend(values[players - shift :] + values[: players - shift])
-        log.bettings.append(zlib.crc32(parts[2]))
         log.ends.append(at)
+    if not log.ends:
+        left = path.read_bytes()[: len(header)].rstrip(b"\0\r\n")
+        if not header.startswith(left):
+            raise RecoveryError(path, 1, f"this is the log of another match: {_shown(left)}")
     return log
 
 
-def _values(parts: Sequence[bytes], game: Game, cards: Iterator[Deal]) -> list[float] | None:
-    """The values of a STATE line, by position; None if they are not values of this game.
-
-    Args:
-        cards: the deals of the hands not read yet; only taken from with three or more players.
-    """
-    players = game.num_players
-    try:
-        values = [float(text) for text in parts[4].split(b"|")]
-    except ValueError:
-        return None
-    if len(values) != players:
-        return None
-    if players < 3:
-        return values
-    deal = next(cards)
-    if players - parts[2].count(b"f") < 3:
-        return values
-    # The log prints six digits, too few for a pot split three ways: settled again by the rules.
-    try:
-        betting = betting_after(game, parts[2].decode("latin-1"))
-    except FormatError:
-        return None
-    return hand_values(betting, deal) if betting.finished else None
+def _cards(deal: Deal) -> str:
+    return format_hole_cards((*deal.hole_cards, deal.board)).rstrip("|")
 
 
 # ---- the transaction log
-class _Transactions(NamedTuple):
-    """The content of a transaction log.
+class _Transactions:
+    """A transaction log, read hand by hand as the log is.
 
     Attributes:
         ends: 0, then the offsets at which the hands end that are whole here and in the log.
         times: by seat, how long answers took.
     """
 
-    ends: Sequence[int]
-    times: tuple[ResponseTimes, ...]
+    def __init__(self, path: Path, setup: MatchSetup, forfeits: Mapping[Seat, int]) -> None:
+        """Open a transaction log, which may not exist.
 
+        Args:
+            forfeits: the hand since which a seat takes no part; it has given no answers there.
+        """
+        self.ends = array("Q", [0])
+        self.times = tuple(ResponseTimes() for _ in range(setup.game.num_players))
+        self._path = path
+        self._setup = setup
+        self._forfeits = forfeits
+        self._lines = enumerate(_whole_lines(path), 1)
 
-def _read_transactions(
-    path: Path, setup: MatchSetup, forfeits: Mapping[Seat, int], bettings: Sequence[int]
-) -> _Transactions:
-    """Read the hands that are whole in the log.
-
-    Args:
-        forfeits: the hand since which a seat takes no part; it has given no answers there.
-        bettings: the checksums of the hands in the log.
-    """
-    game = setup.game
-    start = betting_start(game)
-    ends = array("Q", [0])
-    transactions = _Transactions(ends, tuple(ResponseTimes() for _ in range(game.num_players)))
-    if start.finished:
-        # No player can ever act.
-        ends.extend([0] * len(bettings))
-        return transactions
-    betting = start
-    at = 0
-    answers: list[tuple[Seat, int]] = []
-    for number, line in enumerate(_whole_lines(path), 1):
-        if len(ends) > len(bettings):
-            break
-        hand = setup.first_hand + len(ends) - 1
-        transaction = parse_own_line(line.decode("latin-1"), is_limit=game.is_limit)
-        after = None
-        if transaction is not None and transaction.action is not None and transaction.hand_number == hand:
-            after = betting.after_if_legal(transaction.action)
-        if transaction is None or after is None:
-            raise RecoveryError(path, number, f"an action of hand {hand} is expected, not {_shown(line)}")
-        seat = Seat((betting.acting_position + (0 if setup.fixed_seats else hand)) % game.num_players)
-        answers.append((seat, transaction.times.received_us - transaction.times.sent_us))
-        at += len(line)
-        betting = after
-        if betting.finished:
-            if zlib.crc32(betting_text(betting).encode()) != bettings[len(ends) - 1]:
-                raise RecoveryError(path, number, f"hand {hand} has different actions in the log")
-            for seat, used_us in answers:
-                if hand < forfeits.get(seat, hand + 1):
-                    transactions.times[seat].add(used_us)
-            answers = []
-            ends.append(at)
-            betting = start
-    return transactions
+    def read(self, hand: int, betting: BettingState) -> None:
+        """Read the actions of the next hand of the log, if the file has all of them."""
+        is_limit, end, used_us = self._setup.game.is_limit, self.ends[-1], []
+        actions = list(chain.from_iterable(betting.rounds))
+        for (_, action), (number, line) in zip(actions, self._lines, strict=False):
+            transaction = parse_own_line(line.decode("latin-1"), is_limit=is_limit)
+            if transaction is None or transaction.action != action or transaction.hand_number != hand:
+                problem = f"hand {hand} goes on with {format_action(action)!r} in the log, but here with {_shown(line)}"
+                raise _difference(self._path, number, problem)
+            sent_us, received_us = transaction.times
+            used_us.append(received_us - sent_us)
+            end += len(line)
+        if len(used_us) < len(actions):
+            return
+        shift = 0 if self._setup.fixed_seats else hand
+        for (position, _), time_us in zip(actions, used_us, strict=True):
+            seat = Seat((position + shift) % len(self.times))
+            if hand < self._forfeits.get(seat, hand + 1):
+                self.times[seat].add(time_us)
+        self.ends.append(end)
 
 
 # ---- the faults

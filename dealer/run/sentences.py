@@ -105,11 +105,12 @@ def _standing(result: ContestResult, rate: Rate, deals: str) -> str:
         )
     if _decides(rate):
         return f"{_beats(rate, result)} over {deals}."
+    luck = f"{ahead} by {_measured(rate, result)} after {deals}: that may be luck."
+    if rate.mbb <= 0:
+        # Chips can be lost to nobody; see `engine.hand.hand_values`.
+        return luck
     needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2), "deal")
-    return (
-        f"{ahead} by {_measured(rate, result)} after {deals}: that may be luck. "
-        f"If the lead is real, about {needed} would show it."
-    )
+    return f"{luck} If the lead is real, about {needed} would show it."
 
 
 def _learnt(one: TrainingReport) -> str:

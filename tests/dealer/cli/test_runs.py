@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,34 @@ def test_a_result_is_shown_again(arena_here: Arena) -> None:
     assert arena_here("show").sentence == (
         "runs/one has no result; 'arena resume runs/one' continues a run that was interrupted"
     )
+
+
+def test_a_result_whose_log_was_changed_is_not_shown(arena_here: Arena) -> None:
+    play(arena_here, "runs/one", "-n", "5", "--seed", "1")
+    log = Path("runs/one/match.b.log")
+    log.write_bytes(re.sub(rb"(STATE:2:.*:)(-?[0-9])(.*)", rb"\g<1>\g<2>0\g<3>", log.read_bytes()))
+    problem = re.compile(
+        r"runs/one/match\.b\.log, line 7: hand 2 is expected, but position 0 has won .*; put the line "
+    )
+    for ran in (arena_here("show"), arena_here("show", "--json"), arena_here("resume", "runs/one")):
+        assert ran.code == 2
+        assert problem.match(ran.sentence)
+    Path("runs/one/result.json").unlink()
+    assert problem.match(arena_here("resume", "runs/one").sentence)
+
+
+def test_a_result_is_shown_without_the_logs_or_the_bots(arena_here: Arena) -> None:
+    play(arena_here, "runs/one", "-n", "5", "--seed", "1")
+    shown = arena_here("show")
+    Path("runs/one/match.a.log").unlink()
+    assert arena_here("show") == shown
+    config = Path("runs/one/run.toml")
+    config.write_text(config.read_text("utf-8").replace("calling", "gone"), "utf-8")
+    ran = arena_here("show")
+    assert ran.out == shown.out
+    assert ran.err.startswith("The logs were not checked, because the run cannot be resumed: 'gone' is ")
+    config.unlink()
+    assert arena_here("show", "runs/one") == shown
 
 
 def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:

@@ -123,6 +123,13 @@ def test_rests_of_split_pots_are_no_lead() -> None:
     assert _sentence(players, 1000) == "A, B and C are level after 1,000 hands of some.game."
 
 
+def test_who_lost_nothing_where_chips_are_lost_to_nobody_is_ahead() -> None:
+    players = [_player("A", 0.0, 0.0, 9.0), _player("B", -5.0, -2.0, 9.0)]
+    assert _sentence(players, 1000) == (
+        "A is ahead of B by 0 ± 9 mbb/g (95 %) after 1,000 hands of some.game: that may be luck."
+    )
+
+
 def test_two_who_are_level_are_not_first_and_second() -> None:
     players = [_player("A", 5.0, 5.0, 1), _player("B", 5.0, 5.0, 1), _player("C", -10.0, -10.0, 1)]
     assert _sentence(players, 1000) == "A and B are level after 1,000 hands of some.game, ahead of the others."
