@@ -92,13 +92,15 @@ class MockDealer:
             if event is NEED_DATA:
                 break
             if isinstance(event, Handshake):
-                assert event.is_supported, f"the bot speaks version {event.version}, not 2.0.0"
+                if not event.is_supported:
+                    raise AssertionError(f"the bot speaks version {event.version}, not 2.0.0")
                 self._is_greeted = True
             elif isinstance(event, Comment):
                 self.comments.append(event.raw)
-            else:
-                assert isinstance(event, Reply), f"{_describe(event)}; asked was {self._asked_text()}"
+            elif isinstance(event, Reply):
                 self._check_reply(event)
+            else:
+                raise AssertionError(f"{_describe(event)}; asked was {self._asked_text()}")
         return out
 
     def receive_eof(self) -> None:
@@ -116,12 +118,16 @@ class MockDealer:
         Raises:
             AssertionError: part of the script was not played.
         """
-        assert self._is_greeted, "the bot has not sent its version line"
-        assert self._awaits is None, f"the bot still owes a reply to {self._asked_text()}"
-        assert self._done == len(self._script), f"{len(self._script) - self._done} states were never sent"
+        if not self._is_greeted:
+            raise AssertionError("the bot has not sent its version line")
+        if self._awaits is not None:
+            raise AssertionError(f"the bot still owes a reply to {self._asked_text()}")
+        if self._done < len(self._script):
+            raise AssertionError(f"{len(self._script) - self._done} states were never sent")
         while self._session.buffered_bytes:
             event = self._session.next_event()
-            assert isinstance(event, Comment), f"{_describe(event)} after its last reply was due"
+            if not isinstance(event, Comment):
+                raise AssertionError(f"{_describe(event)} after its last reply was due")
 
     def _advance(self) -> bytes:
         out = b""
@@ -142,9 +148,10 @@ class MockDealer:
             betting_after(self.game, format_betting(state.rounds)).check(event.action)
         except IllegalAction as error:
             raise AssertionError(f"{action!r} is illegal at {self._asked_text()}: {error}") from None
-        assert not step.expects or action in step.expects, (
-            f"the bot answered {action!r} to {self._asked_text()}, expected {' or '.join(step.expects)}"
-        )
+        if step.expects and action not in step.expects:
+            raise AssertionError(
+                f"the bot answered {action!r} to {self._asked_text()}, expected {' or '.join(step.expects)}"
+            )
         self.replies.append(action)
         self._awaits = None
 

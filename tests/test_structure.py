@@ -248,6 +248,18 @@ def test_the_lower_packages_talk_to_nobody() -> None:
     ]
 
 
+def test_assertions_only_narrow_types() -> None:
+    """`python -O` drops them, so nothing that comes from outside may depend on one."""
+    assert not [
+        f"{source.name}:{node.lineno}"
+        for source in sources().values()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Assert)
+        if not ast.unparse(node.test).startswith("isinstance(")
+        if not ast.unparse(node.test).endswith(" is not None")
+    ]
+
+
 def test_every_module_opens_with_a_header() -> None:
     assert not [source.name for source in sources().values() if not ast.get_docstring(source.tree)]
 

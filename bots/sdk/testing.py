@@ -178,7 +178,8 @@ def _expect_silence(connection: socket.socket, mock: MockDealer, deadline: float
     while data := _receive(connection, mock, deadline):
         rest += data
     unasked = [line for line in rest.split(b"\n") if line.strip() and line[:1] not in (b"#", b";")]
-    assert not unasked, f"the program sent {unasked[0]!r} though nothing was asked"
+    if unasked:
+        raise AssertionError(f"the program sent {unasked[0]!r} though nothing was asked")
 
 
 def _wait(process: subprocess.Popen[bytes], deadline: float) -> int:
