@@ -43,7 +43,7 @@ def arena() -> None:
     try:
         from dealer.cli import main
 
-        main()
+        main(raise_interrupts)
     except KeyboardInterrupt:
         sys.exit(130)
     finally:

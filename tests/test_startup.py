@@ -154,10 +154,12 @@ def test_the_dealer_to_its_ports(tmp_path: Path) -> None:
     assert not strangers(modules)
 
 
-@pytest.mark.parametrize("start", ["from bots.sdk.builtin import main; main()", "from dealer.cli import main; main()"])
+@pytest.mark.parametrize(
+    "start", ["from bots.sdk.builtin import main; main()", "from acpc_arena import arena; arena()"]
+)
 def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
     code = "import bots.sdk.client\ndef stop(*_): raise SystemExit\nbots.sdk.client.connect = stop\n" + start
-    word = ["bot"] if "cli" in start else []
+    word = ["bot"] if "arena" in start else []
     modules = loaded(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
     assert ours(modules) == BOT | ({"acpc_arena", "dealer", "dealer.cli"} if word else set())
     assert not modules & (HEAVY | {"asyncio", "random"})
@@ -176,7 +178,7 @@ def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
 @pytest.mark.parametrize("argument", ["--help", "-h", None])
 def test_the_list_of_commands(tmp_path: Path, argument: str | None) -> None:
     arguments = [argument] if argument else []
-    modules = loaded("from dealer.cli import main; main()", *arguments, folder=tmp_path)
+    modules = loaded("from acpc_arena import arena; arena()", *arguments, folder=tmp_path)
     assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", "dealer.cli.help", "dealer.cli.streams"}
     assert not modules & (HEAVY | {"asyncio", "dataclasses"})
     assert not strangers(modules)
@@ -184,5 +186,5 @@ def test_the_list_of_commands(tmp_path: Path, argument: str | None) -> None:
 
 @pytest.mark.parametrize("command", ["games", "deal"])
 def test_a_command_imports_no_other(tmp_path: Path, command: str) -> None:
-    modules = loaded("from dealer.cli import main; main()", command, "--help", folder=tmp_path)
+    modules = loaded("from acpc_arena import arena; arena()", command, "--help", folder=tmp_path)
     assert {name for name in COMMANDS if f"dealer.cli.{name}" in modules} == {command}

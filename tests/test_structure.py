@@ -22,6 +22,8 @@ from tests.programs import loaded_by
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("engine", "protocol", "logs", "bots", "dealer")
 """From the ground up; a package imports only from those before it."""
+SCRIPTS = "acpc_arena"
+"""The module of the console scripts, above all packages."""
 
 DEALER_ROOMS = (
     {"errors"},
@@ -88,8 +90,8 @@ def parsed(path: Path) -> Source:
 @cache
 def sources() -> Mapping[str, Source]:
     """All modules by their names."""
-    found = (parsed(path) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
-    return {source.name: source for source in found}
+    paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    return {source.name: source for source in map(parsed, [*paths, ROOT / f"{SCRIPTS}.py"])}
 
 
 @cache
@@ -122,11 +124,11 @@ def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def test_every_package_has_modules() -> None:
-    assert {name.split(".")[0] for name in sources()} == set(PACKAGES)
+    assert {name.split(".")[0] for name in sources()} == {*PACKAGES, SCRIPTS}
 
 
 def test_imports_go_downwards() -> None:
-    level = {package: number for number, package in enumerate(PACKAGES)}
+    level = {package: number for number, package in enumerate((*PACKAGES, SCRIPTS))}
     upward = [
         f"{name} -> {target}"
         for name, targets in arrows().items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 __all__ = ["COMMANDS", "commands_for", "main"]
 
@@ -74,15 +74,13 @@ _OPTIONS = {
 }
 
 
-def main() -> None:
-    """The command line; Ctrl-C ends it at once until the command is imported, and is the command's own from then on."""
-    from acpc_arena import raise_interrupts
-
+def main(on_imported: Callable[[], None] = lambda: None) -> None:
+    """The command line; `on_imported` is called once the command is imported, from when on Ctrl-C is its own."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["bot"] and not {"--help", "-h"} & set(arguments):
         from bots.sdk.builtin import main as play_bot
 
-        raise_interrupts()
+        on_imported()
         sys.exit(play_bot(arguments[1:]))
     from dealer.cli.streams import EXIT_USAGE, standard_streams
 
@@ -98,7 +96,7 @@ def main() -> None:
 
             typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
             app = application(commands_for(typed.split()[1:] if is_completing else arguments))
-        raise_interrupts()
+        on_imported()
         app(prog_name="arena")
 
 
