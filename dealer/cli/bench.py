@@ -97,27 +97,26 @@ def show_rows(terminal: Terminal, rows: Sequence[Row], *, as_json: bool) -> None
 
 
 def _show_group(terminal: Terminal, group: str, rows: Sequence[Row]) -> None:
-    columns: list[str | Column] = [
+    columns = (
         "who",
         f"median {rows[0].unit}",
         Column("lowest", rank=2),
         Column("highest", rank=2),
         Column("ours/theirs", rank=1),
-    ]
-    has_times = any(row.user_us is not None for row in rows)
-    has_notes = any(row.note for row in rows)
-    if has_times:
-        columns += [Column(title, rank=4) for title in ("user µs", "system µs", "others busy")]
-    if has_notes:
-        columns.append(Column("note", kind=ColumnKind.TEXT, rank=3))
-    cells = []
-    for row in rows:
-        cell = [row.who, *map(three_digits, (row.rate_median, row.rate_low, row.rate_high))]
-        cell.append("" if row.ratio is None else f"{row.ratio:.2f}")
-        if has_times:
-            cell += ["" if time_us is None else f"{time_us:,.0f}" for time_us in (row.user_us, row.system_us)]
-            cell.append("" if row.others_share is None else f"{row.others_share:.0%}")
-        if has_notes:
-            cell.append(row.note)
-        cells.append(cell)
-    terminal.table(sheet(group, columns, cells))
+        Column("user µs", rank=4),
+        Column("system µs", rank=4),
+        Column("others busy", rank=4),
+        Column("note", kind=ColumnKind.TEXT, rank=3),
+    )
+    cells = (
+        (
+            row.who,
+            *map(three_digits, (row.rate_median, row.rate_low, row.rate_high)),
+            "" if row.ratio is None else f"{row.ratio:.2f}",
+            *("" if time_us is None else f"{time_us:,.0f}" for time_us in (row.user_us, row.system_us)),
+            "" if row.others_share is None else f"{row.others_share:.0%}",
+            row.note,
+        )
+        for row in rows
+    )
+    terminal.table(sheet(group, columns, cells).without_empty())

@@ -19,7 +19,6 @@ import json
 import logging
 import signal
 import sys
-import textwrap
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -29,7 +28,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from dealer.cli.streams import EXIT_USAGE
-from dealer.cli.tables import table_lines
+from dealer.cli.tables import table_lines, wrapped
 from dealer.errors import CommandError
 from logs.page.table import TableView
 from logs.whole_file import write_whole
@@ -92,9 +91,9 @@ class Terminal:
             value.model_dump_json(indent=indent) if isinstance(value, BaseModel) else json.dumps(value, indent=indent)
         )
 
-    def sentence(self, text: str) -> None:
+    def sentence(self, text: str, *, indent: int = 0) -> None:
         """Print a result in words; in a window, lines end between words."""
-        self.print(_between_words(text, self.out))
+        self.print(_between_words(text, self.out, indent))
 
     def note(self, text: str) -> None:
         """Print a sentence of progress to standard error; in a window, lines end between words."""
@@ -120,18 +119,14 @@ class Terminal:
         self.trace(whole.removeprefix("arena: "))
 
 
-def _between_words(text: str, console: Console) -> str:
+def _between_words(text: str, console: Console, indent: int = 0) -> str:
     """A text wrapped for a window; words that are longer than a line, such as paths, stay whole."""
-    if not console.is_terminal:
-        return text
-    lines = [
-        line
+    lines = text.split("\n")
+    if console.is_terminal:
         # Indented lines are quotations.
-        if line.startswith(" ")
-        else textwrap.fill(line, console.width, break_long_words=False, break_on_hyphens=False)
-        for line in text.split("\n")
-    ]
-    return "\n".join(lines)
+        parts = ([line] if line.startswith(" ") else wrapped(line, console.width - indent) for line in lines)
+        lines = [line for part in parts for line in part]
+    return "\n".join([" " * indent + line for line in lines])
 
 
 class _LogHandler(logging.Handler):

@@ -153,6 +153,6 @@ def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], f
     columns = ("player", Column("win %", rank=1), Column("tie %", rank=2), "equity %")
     terminal.table(sheet("", columns, rows), paint=styles.coloured)
     if found.is_exact:
-        terminal.print(f"exact: all {count_of(found.showdowns, 'showdown')} counted")
+        terminal.sentence(f"exact: all {count_of(found.showdowns, 'showdown')} counted")
     else:
-        terminal.print(f"{count_of(found.showdowns, 'showdown')} drawn with seed {seed}; ± is one standard error")
+        terminal.sentence(f"{count_of(found.showdowns, 'showdown')} drawn with seed {seed}; ± is one standard error")

@@ -120,7 +120,7 @@ def player(
     with _evolving(terminal, folder, workers, scheduler) as (over, show):
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
     _report(terminal, [run])
-    terminal.print(f"It plays as evolved?chromosome={run.path}")
+    terminal.sentence(f"It plays as evolved?chromosome={run.path}")
 
 
 @contextlib.contextmanager
@@ -178,4 +178,4 @@ def _report(terminal: Terminal, runs: list[Run]) -> None:
         for run in runs
     )
     terminal.table(sheet("", columns, rows))
-    terminal.print(f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands")
+    terminal.sentence(f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands")

@@ -145,7 +145,7 @@ def _print_results(terminal: Terminal, settings: KuhnSettings, results: Sequence
     terminal.table(sheet("", ("seed", Column("mean", rank=1), *heads), texts))
     _print_genes(terminal, settings, results)
     terminal.sentence(_in_words(settings, results))
-    terminal.print(f"results, the fittest genes and a chart (fitness.html) in {folder}")
+    terminal.sentence(f"results, the fittest genes and a chart (fitness.html) in {folder}")
 
 
 def _row(settings: KuhnSettings, result: KuhnResult) -> tuple[float, ...]:

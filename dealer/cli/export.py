@@ -113,7 +113,7 @@ def export(
             reading.finder(strict=reading.strict)(sources, transcript=transcript, on_problem=problems),
             options.conversion(),
             on_warning=lambda warning: terminal.note(warning_text(warning)),
-            on_written=lambda path, hands: terminal.print(f"{path}: {count_of(hands, 'hand')}"),
+            on_written=lambda path, hands: terminal.sentence(f"{path}: {count_of(hands, 'hand')}"),
         )
     if not converted:
         abort_without_hands(sources)

@@ -40,30 +40,33 @@ def hands(
             for record in source.hands():
                 if record.hand_number == number:
                     found += 1
-                    terminal.print(hand_text(record))
+                    _print_hand(terminal, record)
         else:
             lost = largest_losses(source, player, count=worst)
             for found, one in enumerate(lost, 1):
                 terminal.print(f"{found}. {one.player} {one.chips:+,.10g}", style="bold")
-                terminal.print(hand_text(one.hand))
+                _print_hand(terminal, one.hand)
                 for _, other in one.others:
                     value = other.values[other.names.index(one.player)] if one.player in other.names else 0.0
-                    terminal.print(f"The same deal in another seating: {one.player} {value:+,.10g}")
-                    terminal.print(hand_text(other))
+                    terminal.sentence(f"The same deal in another seating: {one.player} {value:+,.10g}")
+                    _print_hand(terminal, other)
     if not found:
         abort("there is no such hand" if number is not None else "there is no hand that the player lost")
 
 
-def hand_text(record: HandRecord) -> str:
-    """A hand as lines of text, the last one blank."""
+def _print_hand(terminal: Terminal, record: HandRecord) -> None:
     views = views_of(record)
     seats = views[-1].seats
     width = max(len(seat.name) for seat in seats)
-    lines = [f"{shown(record.match_name)}, hand {record.hand_number}"]
+    terminal.sentence(f"{shown(record.match_name)}, hand {record.hand_number}")
     for seat in seats:
         cards = " ".join(seat.cards) or "?"
-        lines.append(f"  {seat.place:<4} {seat.name:<{width}}  {cards:<5}  {seat.value:+,.10g}")
+        terminal.print(f"  {seat.place:<4} {seat.name:<{width}}  {cards:<5}  {seat.value:+,.10g}")
     for view in views:
-        lines += [f"  {view.words} (pot {view.pot:,})" if view.begins_round else f"    {view.words}"]
-        lines += [f"      {name}: {text}" for name, text in view.comments]
-    return "\n".join([*lines, ""])
+        if view.begins_round:
+            terminal.sentence(f"{view.words} (pot {view.pot:,})", indent=2)
+        else:
+            terminal.sentence(view.words, indent=4)
+        for name, text in view.comments:
+            terminal.sentence(f"{name}: {text}", indent=6)
+    terminal.blank()

@@ -45,7 +45,7 @@ def report(
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
     leaks, no_leaks = _leaks(terminal, sources, reading.finder())
     write_file(out_file, format_report(report_of_results(counts, results, title, leaks=leaks, no_leaks=no_leaks)))
-    terminal.print(f"{out_file}: {count_of(counts.hands, 'hand')}")
+    terminal.sentence(f"{out_file}: {count_of(counts.hands, 'hand')}")
 
 
 def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]) -> tuple[list[TableView], str]:

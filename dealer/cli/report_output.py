@@ -43,7 +43,7 @@ def show_document(
         from logs.document.page import format_page
 
         write_file(path, format_page(page or document))
-        terminal.print(f"The page with all charts is {path}.")
+        terminal.sentence(f"The page with all charts is {path}.")
 
 
 def _print_document(terminal: Terminal, document: Document) -> None:

@@ -37,6 +37,7 @@ from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
+from logs.document.values import figure
 from logs.estimation.mean import signed
 from logs.page.table import Column, ColumnKind, Tone, sheet
 from protocol.game_definition import short_name
@@ -283,7 +284,7 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
             "-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1),
             unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
             _error(player.standard_error),
-            f"{player.chips:+,.10g}",
+            figure(player.chips, "chips"),
             f"{result.hands_counted:,}",
             f"{sum(player.faults.values()):,}",
             _time(player.median_us),

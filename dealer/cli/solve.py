@@ -53,7 +53,7 @@ def equities(
     with showing_progress(terminal, "counting") as progress:
         counted = counts_of_wins(count_wins(boards, threads=threads, progress=progress))
     wall_s, used_s = time.perf_counter() - compiled_s, time.process_time() - used_s
-    terminal.print(
+    terminal.sentence(
         f"{counted.sum():,} showdowns on {boards.times.sum():,} boards ({len(boards.times):,} but for the names of "
         f"suits) counted in {wall_s:.1f} s, {used_s:.1f} s of processor time; compiled in {compiled_s - began_s:.1f} s"
     )
@@ -65,7 +65,7 @@ def equities(
             f"first of them {one} against {other}",
             EXIT_FAILED,
         )
-    terminal.print("the table that comes with the arena is the same")
+    terminal.sentence("the table that comes with the arena is the same")
 
 
 for command in (preflop, kuhn, kuhn3, leduc, game):

@@ -6,6 +6,7 @@ the essential ones do not fit, their names and heads end in an ellipsis. A numbe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -15,6 +16,7 @@ from rich.text import Text
 from engine.text import count_of
 from logs.page.table import ColumnKind, TableView, Tone
 
+_WITHIN_FIGURES: Final = re.compile(r"(?<=\d) (?=±|%|mbb/g|[µm]?s\b)|(?<=±) | (?=0\.\d)")
 _MARGIN: Final = 2
 _GAP: Final = 2
 """Characters between two columns."""
@@ -77,11 +79,13 @@ def _fitted(view: TableView, width: int | None) -> tuple[TableView, list[int]]:
     def room(widths: Sequence[int]) -> int:
         return width - _MARGIN - _GAP * (len(kept) - 1) - sum(widths[at] for at in kept)
 
-    # From the right, so that of equals the rightmost goes first. The first column names the rows.
-    for at in sorted(kept[:0:-1], key=lambda at: -view.columns[at].rank):
-        if room(tight if view.columns[at].rank else least) >= 0:
+    for rank in sorted({column.rank for column in view.columns if column.rank}, reverse=True):
+        if room(tight) >= 0:
             break
-        kept.remove(at)
+        kept = [at for at in kept if view.columns[at].rank != rank]
+    # The first column names the rows.
+    while room(least) < 0 and len(kept) > 1:
+        kept.pop()
     widths = list(least if room(tight) < 0 else tight)
     for goals in (tight, whole):
         for _ in range(room(widths)):
@@ -101,10 +105,10 @@ def _row_lines(
     tone: Tone = Tone.PLAIN,
 ) -> list[Text]:
     """A row, of more lines where a sentence is wrapped."""
-    columns = [
-        _wrapped(cell, width, ellipsis) if column.kind is ColumnKind.TEXT else [_shortened(cell, width, ellipsis)]
-        for column, cell, width in zip(view.columns, cells, widths, strict=True)
-    ]
+    columns = []
+    for column, cell, width in zip(view.columns, cells, widths, strict=True):
+        parts = wrapped(cell, width) if column.kind is ColumnKind.TEXT else [cell]
+        columns.append([_shortened(part, width, ellipsis) for part in parts])
     lines = []
     for number in range(max(map(len, columns))):
         line, missing = Text(), _MARGIN
@@ -112,26 +116,26 @@ def _row_lines(
             text = texts[number] if number < len(texts) else ""
             blank = width - cell_len(text)
             line.append(" " * (missing + blank * column.is_right))
-            cell = paint(text)
+            painted = paint(text)
             if column.is_toned:
-                cell.stylize(_STYLES[tone])
-            line.append_text(cell)
+                painted.stylize(_STYLES[tone])
+            line.append_text(painted)
             missing = _GAP + blank * (not column.is_right)
         line.rstrip()
         lines.append(line)
     return lines
 
 
-def _wrapped(text: str, width: int, ellipsis: str) -> list[str]:
-    """A text in lines that end between words; a word that is wider than a line is shortened."""
+def wrapped(text: str, width: int) -> list[str]:
+    """A text in lines that end between words; figures stay with their intervals and units, longer words whole."""
     lines: list[str] = []
-    for word in text.split(" "):
+    for word in _WITHIN_FIGURES.sub("\xa0", text).split(" "):
         joined = f"{lines[-1]} {word}" if lines else word
         if lines and cell_len(joined) <= width:
             lines[-1] = joined
         else:
-            lines.append(_shortened(word, width, ellipsis))
-    return lines
+            lines.append(word)
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _shortened(text: str, width: int, ellipsis: str) -> str:

@@ -95,7 +95,7 @@ def learner(
         abort(f"interrupted; {memory} holds every finished block: the same command resumes", EXIT_INTERRUPTED)
     show_document(terminal, training_document(settings, trained, blocks), out)
     options = "".join(f",{name}={value:g}" for name, value in Constants().differences(distinguished).items())
-    terminal.print(f"It plays as learner?memory={memory},learn=false{options}")
+    terminal.sentence(f"It plays as learner?memory={memory},learn=false{options}")
 
 
 def _line(progress: LearnerProgress) -> str:

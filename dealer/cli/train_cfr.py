@@ -149,4 +149,4 @@ def _report(terminal: Terminal, plan: TrainingPlan, trained: TrainedStrategy) ->
         )
         terminal.table(sheet("Winnings of best responses", columns, rows))
     terminal.sentence(f"{trained.iteration:,} iterations in {duration(trained.seconds)}.")
-    terminal.print(f"It plays as cfr?strategy={trained.path}")
+    terminal.sentence(f"It plays as cfr?strategy={trained.path}")

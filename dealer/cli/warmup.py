@@ -39,7 +39,7 @@ def warmup(
         if clear:
             _clear(terminal, disk.root_folder())
         elif disk.is_filled():
-            terminal.print(f"everything is compiled already, in {disk.cache_folder()}")
+            terminal.sentence(f"everything is compiled already, in {disk.cache_folder()}")
         else:
             _fill(terminal, disk.root_folder())
     except LaunchError as error:
@@ -55,7 +55,7 @@ def _clear(terminal: Terminal, root: Path) -> None:
     if root.is_dir():
         with _alone(terminal, root):
             removed = disk.clear()
-    terminal.print(f"{count_of(removed, 'folder')} of compiled code removed from {root}")
+    terminal.sentence(f"{count_of(removed, 'folder')} of compiled code removed from {root}")
 
 
 def _fill(terminal: Terminal, root: Path) -> None:
@@ -68,7 +68,7 @@ def _fill(terminal: Terminal, root: Path) -> None:
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(terminal, root):
         if disk.is_filled():
-            terminal.print(f"another process has compiled everything, in {disk.cache_folder()}")
+            terminal.sentence(f"another process has compiled everything, in {disk.cache_folder()}")
             return
         began_s = time.monotonic()
         folder = disk.start_filling()
@@ -89,7 +89,7 @@ def _fill(terminal: Terminal, root: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
             raise
     terminal.table(sheet("", ("compiled", Column("functions", rank=1), "seconds"), rows))
-    terminal.print(f"{count_of(len(names), 'function')} in {time.monotonic() - began_s:.1f} s, kept in {to}")
+    terminal.sentence(f"{count_of(len(names), 'function')} in {time.monotonic() - began_s:.1f} s, kept in {to}")
 
 
 def _jobs() -> list[tuple[str, Callable[[], None]]]:

@@ -36,7 +36,7 @@ def crosstable(standings: GameStandings) -> TableView:
         rows.append([name, *("" if cell is None else _cell(*cell.figures) for cell in found)])
     without_luck = ", without the luck of the cards" if standings.corrected_mbb_per_game else ""
     title = f"mbb/g of row against column{without_luck}, ± 95 % (standard error)"
-    return sheet(title, ("", *(Column(name, rank=1) for name in order), "mean"), rows)
+    return sheet(title, ("", *(Column(name, rank=place) for place, name in enumerate(order, 1)), "mean"), rows)
 
 
 def _cell(mbb: float, half_width: float | None, error: float | None) -> str:

@@ -41,8 +41,8 @@ class Column:
     Attributes:
         title: its head.
         meaning: a sentence that explains it; empty where none is needed.
-        rank: how dispensable it is: where there is too little room, columns of the highest rank are left out first,
-            and among equals the rightmost; those of rank 0 only if shorter texts do not help.
+        rank: how dispensable it is: where there is too little room, the columns of the highest rank are left out, all
+            of them; those of rank 0 only if shorter texts do not help, from the right.
         is_toned: whether it shows the tones of the rows.
     """
 
@@ -86,6 +86,11 @@ class TableView:
         at = tuple(kept)
         rows = tuple(tuple(row[column] for column in at) for row in self.rows)
         return replace(self, columns=tuple(self.columns[column] for column in at), rows=rows)
+
+    def without_empty(self) -> TableView:
+        """The table without the columns in which no row has a figure or a word, unless it has no rows."""
+        is_absent = [{row[at] for row in self.rows} <= {"", ABSENT} for at in range(len(self.columns))]
+        return self.with_columns(at for at, absent in enumerate(is_absent) if not absent) if self.rows else self
 
 
 def sheet(

@@ -19,6 +19,7 @@ from engine import Category, Move
 from engine.cards import STARTING_HANDS
 from logs.estimation import Bounds
 from logs.estimation.mean import signed
+from logs.page.table import ABSENT
 from logs.tracker.definitions import CLASSES as STYLES
 from logs.tracker.definitions import classify
 from logs.tracker.hand_counts import GameCounts, HandCounts, widest
@@ -56,16 +57,17 @@ class Winnings(_Frozen):
     standard_error: float | None = Field(description="of value, over deals; null for fewer than two")
 
     @property
-    def text(self) -> str:
-        """For people, with the standard error in brackets: ``+12.3 ± 4.5 (1.9)``."""
+    def texts(self) -> tuple[str, str, str]:
+        """For people: the mean, half its interval and its standard error."""
         if self.value is None:
-            return "no hands"
-        if self.half_width_95 is None:
-            error = "" if self.standard_error is None else f", SE {self.standard_error:,.0f}"
-            return f"{signed(self.value)} (too few deals for ±{error})"
-        digits = 0 if self.half_width_95 >= _WHOLE_FROM else 1
-        error = "" if self.standard_error is None else f" ({self.standard_error:,.{digits}f})"
-        return f"{signed(self.value, digits)} ± {self.half_width_95:,.{digits}f}{error}"
+            return ABSENT, ABSENT, ABSENT
+        half, error = self.half_width_95, self.standard_error
+        digits = 0 if half is None or half >= _WHOLE_FROM else 1
+        return (
+            signed(self.value, digits),
+            "too few" if half is None else f"{half:,.{digits}f}",
+            ABSENT if error is None else f"{error:,.{digits}f}",
+        )
 
 
 class Frequency(_Frozen):
@@ -82,7 +84,7 @@ class Frequency(_Frozen):
     @property
     def text(self) -> str:
         """For people: ``23.4 %``."""
-        return "no chance" if self.percent is None else f"{self.percent:.1f} %"
+        return ABSENT if self.percent is None else f"{self.percent:.1f} %"
 
 
 class Factor(_Frozen):
@@ -101,7 +103,7 @@ class Factor(_Frozen):
         """For people: ``1.34``."""
         if self.value is not None:
             return f"{self.value:.2f}"
-        return f"no calls, {self.raises:,} bets and raises" if self.raises else "no bets, raises or calls"
+        return "no calls" if self.raises else ABSENT
 
 
 class AllInAdjusted(_Frozen):
@@ -111,11 +113,6 @@ class AllInAdjusted(_Frozen):
     bb_per_100: Winnings
     hands: int = Field(description="all-in showdowns of the bot that count at their expectation")
     luck_chips: float = Field(description="what these hands brought beyond their expectation, in all")
-
-    @property
-    def text(self) -> str:
-        """For people."""
-        return self.mbb_per_game.text
 
 
 class StreetStatistics(_Frozen):
@@ -212,7 +209,7 @@ class Style(_Frozen):
     @property
     def text(self) -> str:
         """For people."""
-        return self.name or self.explanation
+        return self.name or ABSENT
 
 
 class Timing(_Frozen):

@@ -27,6 +27,12 @@ from logs.tracker.statistics import (
 
 Cell: TypeAlias = str | int | float | None
 
+_WITH_INTERVALS: Final = ("mbb_per_game", "adjusted")
+_INTERVAL: Final = (
+    ("± 95 %", "Half the 95 % interval of the row above it or the column before it, over deals."),
+    ("SE", "Its standard error."),
+)
+"""What stands with a rate."""
 _IN_POSITION: Final = (
     "hands",
     "mbb_per_game",
@@ -44,18 +50,31 @@ _IN_POSITION: Final = (
 )
 
 
-def text_of(play: PlayStatistics, key: str) -> str:
-    """A figure for people, by the key of a statistic."""
+def texts_of(play: PlayStatistics, key: str) -> tuple[str, ...]:
+    """A figure for people, by the key of a statistic: winnings with their interval and standard error."""
     value = getattr(play, key, None)
     match value:
         case None:
-            return ABSENT
+            return (ABSENT,) * len(_names_of(key))
+        case Winnings() if key in _WITH_INTERVALS:
+            return value.texts
+        case Winnings():
+            return value.texts[:1]
+        case AllInAdjusted():
+            return value.mbb_per_game.texts
         case int():
-            return f"{value:,}"
+            return (f"{value:,}",)
         case float():
-            return chips_text(value) if key == "net_chips" else signed(value)
+            return (chips_text(value) if key == "net_chips" else signed(value),)
         case _:
-            return str(value.text)
+            return (str(value.text),)
+
+
+def _names_of(key: str) -> tuple[tuple[str, str], ...]:
+    """The name of each text of a statistic, with the sentence that explains it."""
+    statistic = STATISTIC_OF_KEY[key]
+    found = (statistic.short, statistic.definition)
+    return (found, *_INTERVAL) if key in _WITH_INTERVALS else (found,)
 
 
 def chips_text(chips: float) -> str:
@@ -158,13 +177,14 @@ def _overview(bots: Sequence[BotStatistics]) -> TableView:
         for statistic in STATISTICS
         if any(getattr(bot, statistic.key) is not None for bot in bots) and statistic.key != "comments"
     ]
-    turned = zip(
-        [statistic.short for statistic in kept],
-        *(_texts(bot, [statistic.key for statistic in kept]) for bot in bots),
-        strict=True,
+    names = [name for statistic in kept for name in _names_of(statistic.key)]
+    columns = [[text for statistic in kept for text in texts_of(bot, statistic.key)] for bot in bots]
+    return sheet(
+        "Statistics",
+        ("", *(Column(shown(bot.name), rank=at) for at, bot in enumerate(bots))),
+        zip([short for short, _ in names], *columns, strict=True),
+        meanings=tuple(meaning for _, meaning in names),
     )
-    meanings = tuple(statistic.definition for statistic in kept)
-    return sheet("Statistics", ("", *(shown(bot.name) for bot in bots)), turned, meanings=meanings)
 
 
 def _styles(bots: Sequence[BotStatistics]) -> TableView:
@@ -180,15 +200,20 @@ def _positions(bots: Sequence[BotStatistics]) -> TableView:
         (shown(bot.name), play.position, *_texts(play, _IN_POSITION)) for bot in bots for play in bot.positions
     )
     columns = (Column("bot", kind=ColumnKind.NAME), Column("position", kind=ColumnKind.NAME), *_explained(_IN_POSITION))
-    return _pruned(sheet("By position", columns, positions, is_grouped=True))
+    return sheet("By position", columns, positions, is_grouped=True).without_empty()
 
 
 def _streets(bots: Sequence[BotStatistics]) -> TableView:
     columns: tuple[str | Column, ...] = (
         "bot",
         Column("street", kind=ColumnKind.NAME),
-        *("seen", "folds", "checks", "calls", "bets", "raises"),
-        *_explained(("aggression_factor", "aggression_frequency")),
+        Column("seen", rank=3),
+        Column("folds", rank=1),
+        Column("checks", rank=4),
+        Column("calls", rank=2),
+        Column("bets", rank=1),
+        "raises",
+        *(Column(*_names_of(key)[0], rank=5) for key in ("aggression_factor", "aggression_frequency")),
     )
     streets = (
         (
@@ -196,20 +221,24 @@ def _streets(bots: Sequence[BotStatistics]) -> TableView:
             street.street,
             *(f"{count:,}" for count in (street.seen, street.folds, street.checks, street.calls, street.bets)),
             f"{street.raises:,}",
-            ABSENT if street.aggression_factor.value is None else street.aggression_factor.text,
-            ABSENT if street.aggression_frequency.percent is None else street.aggression_frequency.text,
+            street.aggression_factor.text,
+            street.aggression_frequency.text,
         )
         for bot in bots
         for street in bot.streets
     )
-    return _pruned(sheet("By street", columns, streets, is_grouped=True))
+    return sheet("By street", columns, streets, is_grouped=True).without_empty()
 
 
 def _starting_hands(bots: Sequence[BotStatistics]) -> TableView:
     columns = [
         column
-        for bot in bots
-        for column in (Column(shown(bot.name), kind=ColumnKind.NAME), Column("dealt", rank=3), "net")
+        for at, bot in enumerate(bots)
+        for column in (
+            Column(shown(bot.name), kind=ColumnKind.NAME, rank=at),
+            Column("dealt", rank=len(bots)),
+            Column("net", rank=at),
+        )
     ]
     places = []
     for place in range(max((len(bot.best_starting_hands) for bot in bots), default=0)):
@@ -225,11 +254,11 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
     columns = (
         "bot",
         Column("hand at the end", kind=ColumnKind.NAME),
-        Column("showdowns", "showdowns with it"),
-        Column("won", "showdowns in which it won part of the pot", rank=1),
+        Column("showdowns", "showdowns with it", rank=1),
+        Column("won", "showdowns in which it won part of the pot", rank=2),
         Column("net", "chips from these showdowns"),
-        Column("rivers", "hands in which the bot held it on the river, shown or not", rank=3),
-        Column("net of all", "chips from these hands", rank=2),
+        Column("rivers", "hands in which the bot held it on the river, shown or not", rank=4),
+        Column("net of all", "chips from these hands", rank=3),
     )
     finals = (
         (
@@ -254,21 +283,13 @@ def _tracker_names(bots: Sequence[BotStatistics]) -> TableView:
 
 
 def _explained(keys: Iterable[str]) -> tuple[Column, ...]:
+    """The columns of statistics, the most important first; standard errors are more dispensable than all others."""
+    names = [name for key in keys for name in _names_of(key)]
     return tuple(
-        Column(
-            STATISTIC_OF_KEY[key].short,
-            STATISTIC_OF_KEY[key].definition,
-            rank=0 if key in ("hands", "mbb_per_game") else 1,
-        )
-        for key in keys
+        Column(short, meaning, rank=len(names) if short == _INTERVAL[1][0] else max(0, at - 2))
+        for at, (short, meaning) in enumerate(names)
     )
 
 
 def _texts(play: PlayStatistics, keys: Iterable[str]) -> list[str]:
-    """Figures for a table: a dash where there was no chance of one."""
-    texts = [text_of(play, key) for key in keys]
-    return [ABSENT if text in (_FREQUENCY.text, Factor(raises=0, calls=0).text) else text for text in texts]
-
-
-def _pruned(view: TableView) -> TableView:
-    return view.with_columns(at for at in range(len(view.columns)) if any(row[at] != ABSENT for row in view.rows))
+    return [text for key in keys for text in texts_of(play, key)]

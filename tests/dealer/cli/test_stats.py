@@ -80,8 +80,8 @@ def test_few_hands_have_no_interval_and_no_style(arena: Arena, arena_here: Arena
     assert arena("play", "limit", "random", "calling", "-n", "3", "--in-process", "--out", "few").code == 0
     ran = arena_here("stats", "few")
     assert ran.code == 0
-    assert "too few deals for ±" in ran.out
-    assert "too few hands" in ran.out
+    assert "too few" in ran.out
+    assert re.search("style +-", ran.out)
     assert not re.search(r"\b(nan|None)\b", ran.out)
 
 

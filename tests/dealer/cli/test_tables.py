@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dealer.cli.running import show_contest
-from dealer.cli.tables import table_lines
+from dealer.cli.tables import table_lines, wrapped
 from dealer.run.results import ContestResult
 from logs.page.table import Column, ColumnKind, TableView, Tone, sheet
 from tests.dealer.cli.conftest import window
@@ -64,9 +64,10 @@ def test_the_least_important_columns_are_left_out_first(width: int | None, head:
     assert notes == ([] if not left_out else [f"{left_out} more column{'s' * (left_out > 1)} in a wider window"])
 
 
-def test_of_equal_columns_the_rightmost_goes_first() -> None:
-    view = sheet("", ("a", Column("bbbb", rank=3), Column("cccc", rank=3)), (("x", "1234", "1234"),))
-    assert _lines(12, view)[0].split() == ["a", "bbbb"]
+def test_columns_of_one_rank_go_together() -> None:
+    view = sheet("", ("a", Column("b", rank=1), Column("c", rank=2), "d", Column("e", rank=2)), (("x", *["1234"] * 4),))
+    assert _lines(27, view)[0].split() == ["a", "b", "c", "d", "e"]
+    assert _lines(26, view)[0].split() == ["a", "b", "d"]
 
 
 def test_where_even_the_essential_columns_do_not_fit_names_and_heads_end_in_an_ellipsis() -> None:
@@ -104,6 +105,15 @@ def test_a_code_is_whole_or_left_out() -> None:
 def test_characters_count_by_the_room_they_take() -> None:
     view = sheet("", ("a", "b"), (("表表", "1"), ("x", "1")))
     assert _lines(None, view)[2:] == ["  表表  1", "  x     1"]
+
+
+@pytest.mark.parametrize("width", range(17, 60))
+def test_a_figure_is_not_parted_from_its_interval_and_unit(width: int) -> None:
+    text = "mfs is ahead by 1,234 ± 567 mbb/g (95 %) after 12 ms: that may be luck"
+    lines = wrapped(text, width)
+    assert " ".join(lines) == text
+    assert all(len(line) <= width for line in lines)
+    assert all(any(whole in line for line in lines) for whole in ("1,234 ± 567 mbb/g", "(95 %)", "12 ms:"))
 
 
 def test_markup_is_text() -> None:

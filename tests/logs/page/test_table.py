@@ -18,3 +18,10 @@ def test_the_first_column_holds_names_and_the_others_numbers_unless_they_are_des
 def test_a_table_with_some_of_its_columns() -> None:
     view = sheet("t", ("", "a", "b"), (("x", "1", "2"),))
     assert view.with_columns((0, 2)) == sheet("t", ("", "b"), (("x", "2"),))
+
+
+def test_columns_without_a_word_or_figure_are_left_out() -> None:
+    view = sheet("t", ("", "a", "b", "c"), (("x", "-", "", "1"), ("y", "", "", "-")))
+    assert view.without_empty() == sheet("t", ("", "c"), (("x", "1"), ("y", "-")))
+    empty = sheet("t", ("", "a"), ())
+    assert empty.without_empty() == empty
