@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from dealer.errors import DealerError, ResultError
-from dealer.match.events import ActionPlayed, Event, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
+from dealer.match.events import ActionPlayed, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
 from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.plan import planned_contests, settle
@@ -314,29 +314,31 @@ def _seatings(found: Sequence[tuple[str, MatchHands, HandIndex]]) -> list[list[s
     return list(groups.values())
 
 
-_Key: TypeAlias = tuple[str, frozenset[str], str]
-"""The game, the players and the match: the matches of every contest of a run have the same names."""
-
-
 class LiveMoment(NamedTuple):
-    """A hand in progress, or just ended. A tuple, because one is created for every action.
+    """A hand in progress, or just ended.
 
     Attributes:
         names: the players by position.
         deal: all cards; watchers that may not see them get scenes without them.
         before: the betting; before the action, if there is one.
-        played: the last action; None at the start of a hand.
+        played: the last action, or the end; None at the start of a hand.
         used_us: by seat, the time used in the match up to the last hand; empty in the first.
     """
 
-    version: int
     hand_number: int
     names: tuple[str, ...]
     seats: tuple[Seat, ...]
     deal: Deal
     before: BettingState
-    played: ActionPlayed | HandFinished | None = None
-    used_us: tuple[int, ...] = ()
+    played: ActionPlayed | HandFinished | None
+    used_us: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        """Another text for each moment of a match."""
+        step = sum(map(len, self.before.rounds)) + isinstance(self.played, ActionPlayed)
+        end = f"-end-{sum(self.used_us)}" if isinstance(self.played, HandFinished) else ""
+        return f"{self.hand_number}-{step}{end}"
 
     def scenes(self, *, with_cards: bool) -> tuple[HandView, ...]:
         """The hand so far; without any card and without the bots' comments for those who must not see them."""
@@ -353,67 +355,64 @@ class LiveMoment(NamedTuple):
         return live_views(betting, self.names, deal.hole_cards, board)
 
 
+class _LiveMatch:
+    """The newest events of a match. They are replaced one by one, while readers in other threads look."""
+
+    __slots__ = ("closed", "game", "hand", "played")
+
+    def __init__(self) -> None:
+        self.game: Game | None = None
+        self.hand: HandStarted | None = None
+        self.played: ActionPlayed | HandFinished | None = None
+        self.closed: HandClosed | None = None
+
+
 class LiveMatches:
     """The newest moment of each match of a run; the `Watch` of the run."""
 
     def __init__(self) -> None:
-        self._moments: dict[_Key, LiveMoment] = {}
-        self._starts: dict[_Key, BettingState] = {}
-        self._hands: dict[_Key, HandStarted] = {}
-        self._keys: dict[tuple[str, tuple[str, ...], str], _Key] = {}
-        """By the players in any order; a key is looked up for every action, and made once."""
+        self._matches: dict[tuple[str, tuple[str, ...], str], _LiveMatch] = {}
+        """By the game, the players by seat and the match: the matches of every contest have the same names."""
 
     def __call__(self, happened: MatchEvent) -> None:
-        """Take an event. A moment is replaced as a whole: readers in other threads never see half of one."""
+        """Take an event. It comes for every action, so the moment is only made when it is asked for."""
         game, match, players, event = happened
-        key = self._keys.get((game, players, match))
-        if key is None:
-            key = self._keys[game, players, match] = game, frozenset(players), match
-        if type(event) is ActionPlayed:
-            old = self._moments.get(key)
-            if old is not None and old.hand_number == event.hand_number:
-                version, number, names, seats, deal, _, _, used_us = old
-                self._moments[key] = LiveMoment(
-                    version + 1, number, names, seats, deal, event.betting, played=event, used_us=used_us
-                )
-            else:
-                self._starts[key] = betting_start(event.betting.game)
-                self._begin(key, players, event)
-        else:
-            self._note(key, players, event)
-
-    def _note(self, key: _Key, players: tuple[str, ...], event: Event) -> None:
-        """Take an event that comes once a hand, or less often."""
-        match event:
-            case HandFinished(record) as finished:
-                old = self._moments.get(key)
-                if old is not None and old.hand_number == record.hand_number:
-                    self._moments[key] = old._replace(version=old.version + 1, played=finished)
-            case HandClosed(_, used_us):
-                old = self._moments.get(key)
-                if old is not None:
-                    self._moments[key] = old._replace(version=old.version + 1, used_us=used_us)
-            case HandStarted() as started:
-                self._hands[key] = started
-                self._begin(key, players, None)
-            case MatchStarted(setup, _):
-                self._starts[key] = betting_start(setup.game)
-            case MatchEnded():
-                self._hands.pop(key, None)
-                self._moments.pop(key, None)
-
-    def _begin(self, key: _Key, players: tuple[str, ...], played: ActionPlayed | None) -> None:
-        """Begin a hand, or join it at its first action after the watcher was added."""
-        hand, start, old = self._hands.get(key), self._starts.get(key), self._moments.get(key)
-        if hand is None or start is None or (played is not None and played.hand_number != hand.hand_number):
-            return
-        version, used_us = (0, ()) if old is None else (old.version + 1, old.used_us)
-        names = tuple([players[seat] for seat in hand.seats])
-        before = start if played is None else played.betting
-        self._moments[key] = LiveMoment(
-            version, hand.hand_number, names, hand.seats, hand.deal, before, played=played, used_us=used_us
-        )
+        live = self._matches.get((game, players, match))
+        if live is None:
+            live = self._matches[game, players, match] = _LiveMatch()
+        kind = type(event)
+        if kind is ActionPlayed or kind is HandFinished:
+            live.played = event  # type: ignore[assignment]
+        elif isinstance(event, HandStarted):
+            live.hand = event
+        elif isinstance(event, HandClosed):
+            live.closed = event
+        elif isinstance(event, MatchStarted):
+            live.game = event.setup.game
+        elif isinstance(event, MatchEnded):
+            del self._matches[game, players, match]
 
     def moment(self, game: str, players: Iterable[str], match: str) -> LiveMoment | None:
-        """The newest moment of a match; None if it has not begun or is over."""
-        return self._moments.get((game, frozenset(players), match))
+        """The newest moment of a match; None if it has not begun or is over, or is watched since this hand."""
+        who = frozenset(players)
+        for (one_game, names, one_match), live in list(self._matches.items()):
+            if (one_game, one_match, frozenset(names)) == (game, match, who):
+                return _moment(names, live)
+        return None
+
+
+def _moment(players: tuple[str, ...], live: _LiveMatch) -> LiveMoment | None:
+    # A hand begins before it is played, so that this order never finds an action of a later hand.
+    played, closed = live.played, live.closed
+    hand, rules = live.hand, live.game
+    number, before = -1, None
+    if played is not None:
+        about = played if isinstance(played, ActionPlayed) else played.record
+        number, before, rules = about.hand_number, about.betting, about.betting.game
+    if hand is None or rules is None:
+        return None
+    if before is None or number != hand.hand_number:
+        played, before = None, betting_start(rules)
+    names = tuple([players[seat] for seat in hand.seats])
+    used_us = () if closed is None else closed.used_us
+    return LiveMoment(hand.hand_number, names, hand.seats, hand.deal, before=before, played=played, used_us=used_us)

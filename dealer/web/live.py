@@ -9,7 +9,7 @@ newest. Cards are left out before anything is sent.
 
 Matches are dealt in the same process, so readers must not slow them down. A piece is made once for all who may see the
 same, by the first of them that looks after it is due. All look less often when there are many: the server makes at most
-25 pieces and sends at most 100 events a second.
+25 pieces and sends at most 67 events a second.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ QUIET_S: Final = 15.0
 """After this time without an event a comment is sent, which keeps proxies from closing the connection."""
 _TABLE_S: Final = 0.25
 _SCORES_S: Final = 1.0
-_SEND_S: Final = 0.01
+_SEND_S: Final = 0.015
 _MAKE_S: Final = 0.04
 _TICK_S: Final = 0.05
 

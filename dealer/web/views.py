@@ -114,7 +114,7 @@ def table_now(
         moment = found.live.moment(contest.game_name, contest.players, match.name)
     if moment is not None:
         scenes = moment.scenes(with_cards=with_cards)
-        return f"{moment.hand_number}-{moment.version}", moment.hand_number, scenes
+        return moment.key, moment.hand_number, scenes
     count = match.hands.count
     if not count:
         return "0", 0, ()

@@ -32,7 +32,8 @@ bots = ["random", "calling"]
 _HANDS = 100_000
 _PER_ADDRESS = 20
 _PAGES = 20
-_SETTLE_S = 1.0
+_SETTLE_S = 3.0
+"""Time for the server to finish with connections that have just begun or ended."""
 
 
 class _Window(NamedTuple):
@@ -160,6 +161,8 @@ def _watching(port: int, path: str, viewers: int) -> Iterator[_Arrived]:
             line = await reader.readline()
             if b" 200 " not in line:
                 problems.append(line.decode().strip())
+            else:
+                await reader.readuntil(b"event: state")
             following.release()
             while data := await reader.read(1 << 16):
                 arrived.events += data.count(b"event: state")
