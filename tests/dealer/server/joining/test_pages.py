@@ -1,0 +1,102 @@
+"""The commands of the pages about a course and a competition do what the pages say, as they are printed there.
+
+Nothing but addresses, ports and tokens is put in, by `docs/serve/joining.py`, which also writes what they print.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dealer.server.settings import read_toml_settings
+from tests.dealer.helpers import ARENA, program_env
+from tests.dealer.server.servers import rows
+from tests.scripts import script
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="a bot of the pages is a script of the shell")
+RESULT = "all hands were played"
+LIMIT = "holdem.limit.2p.reverse_blinds"
+
+
+@pytest.fixture(scope="module")
+def pages() -> ModuleType:
+    return script("serve/joining.py")
+
+
+def room_of(pages: ModuleType, folder: Path) -> Any:
+    return pages.Room(folder, ARENA, program_env())
+
+
+def forms(printed: str) -> set[str]:
+    """The kinds of lines that were printed, without the numbers and names of runs; progress comes as it comes."""
+    lines = [line for line in printed.splitlines() if " hands · " not in line and not line.endswith(" hands")]
+    varying = r"secret=\S+|(?<=player )[\w-]{32}|\w+\.[\w-]+:|(?<=::)\S+|(?<=offered in )\w+|[+-]?[\d,.]+"
+    return {re.sub(varying, "N", line) for line in lines}
+
+
+def games_of(folder: Path, bot: str) -> set[str]:
+    """The games in which a bot has finished a contest."""
+    query = (
+        "SELECT runs.game FROM runs JOIN jobs ON jobs.id = job WHERE runs.state = 'finished' AND instr(jobs.players, ?)"
+    )
+    return {str(game) for (game,) in rows(folder / "arena-server", query, f'"{bot}"')}
+
+
+def test_a_bot_that_names_no_game_plays_challenges_and_the_ladder(pages: ModuleType, tmp_path: Path) -> None:
+    """The configuration of the course with fewer bots, none of which has to be compiled, and shorter runs."""
+    config = pages.configuration(pages.COURSE).replace("width = 20", "hands = 100").replace(', "mfs", "lp-mc"', "")
+    with room_of(pages, tmp_path) as room:
+        room.serve(config.removesuffix('[[games]]\ngame = "kuhn"\n'))
+        room.run("arena serve user ann")
+        for page, name, until in ((pages.JOINING, "challenge", ""), (pages.COURSE, "ladder", RESULT)):
+            command = pages.command(page, name)
+            assert forms(f"$ {command}\n{room.run(command, until)}") == forms(pages.block(page, name))
+    assert games_of(tmp_path, "mine") == games_of(tmp_path, "anns-bot") == {LIMIT}
+
+
+@pytest.mark.slow
+def test_the_course_as_it_is_printed(pages: ModuleType, tmp_path: Path) -> None:
+    with room_of(pages, tmp_path) as room:
+        room.run("arena serve --init")
+        printed = room.serve(pages.configuration(pages.COURSE))
+        assert forms(printed) == forms(pages.block(pages.COURSE, "serve"))
+        (tmp_path / "students.csv").write_text("name\nbob\n")
+        room.run("arena serve user --csv students.csv")
+        room.run("arena serve user ann")
+        for page, name, until in (
+            (pages.COURSE, "ladder", RESULT),
+            (pages.JOINING, "challenge", ""),
+            (pages.JOINING, "persistent", RESULT),
+        ):
+            command = pages.command(page, name)
+            assert forms(f"$ {command}\n{room.run(command, until)}") == forms(pages.block(page, name))
+        for name, printed in zip(("requests", "seat"), room.conversation(), strict=True):
+            assert forms(printed) == forms(pages.block(pages.JOINING, name))
+        assert "1 token of bob revoked." in room.run("arena serve revoke bob")
+    assert games_of(tmp_path, "anns-bot") == {LIMIT}
+    assert games_of(tmp_path, "mine") == {LIMIT, "kuhn.limit.2p"}
+
+
+@pytest.mark.slow
+def test_the_ladder_of_a_competition(pages: ModuleType, tmp_path: Path) -> None:
+    course = pages.configuration(pages.COURSE)
+    config = course.replace("[ladder]\nwidth = 20\n", pages.configuration(pages.COMPETITION))
+    assert config != course
+    with room_of(pages, tmp_path) as room:
+        room.serve(config)
+        assert read_toml_settings(tmp_path / "arena-server.toml").ladder.games == ("kuhn.limit.2p",)  # type: ignore[union-attr]
+        room.run("arena serve user ann")
+        command = pages.command(pages.COURSE, "ladder").replace("--ladder", "--ladder --games kuhn")
+        assert "plays kuhn." in room.run(command, RESULT, 2)
+        assert games_of(tmp_path, "anns-bot") == {"kuhn.limit.2p"}
+        room.stop()
+        assert "are removed; users, tokens and bots are kept." in room.run("arena serve reset --results --yes")
+        assert games_of(tmp_path, "anns-bot") == set()
+        room.serve(config)
+        room.run(command, RESULT)
+    assert games_of(tmp_path, "anns-bot") == {"kuhn.limit.2p"}
