@@ -129,6 +129,13 @@ def builtin_names() -> tuple[str, ...]:
     return tuple(_ENTRIES)
 
 
+def nearest_name(name: str) -> str | None:
+    """The bot that a misspelt name is likely to mean."""
+    from engine.text import meant
+
+    return meant(name, [*_ENTRIES, *_declared()])
+
+
 def is_builtin(spec: str) -> bool:
     """Whether a text, with or without options, asks for a built-in bot."""
     return spec.partition("?")[0] in _ENTRIES
@@ -248,7 +255,10 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
     else:
         declared = _declared()
         if name not in declared:
-            problem = f"there is no bot {quoted(name)}; there are: {', '.join(sorted([*_ENTRIES, *declared]))}"
+            problem = f"there is no bot {quoted(name)}"
+            if (near := nearest_name(name)) is not None:
+                raise SpecError(spec, f"{problem}; did you mean {near!r}?")
+            problem = f"{problem}; there are: {', '.join(sorted([*_ENTRIES, *declared]))}"
             raise SpecError(spec, f"{problem}; a bot of your own is named file.py:Class or module:Class")
         place, _, class_name = declared[name].value.partition(":")
     module = _import(place, spec, directory)
@@ -263,6 +273,55 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
     if not (isinstance(found, type) and issubclass(found, Bot)):
         raise SpecError(spec, f"{class_name} in {place} is not a bot: derive it from bots.Bot")
     return found
+
+
+def source_problem(name: str, directory: str | None = None) -> str | None:
+    """Why a bot named as a class in a file or module cannot be made, as far as its source shows; imports nothing."""
+    import ast
+    import warnings
+
+    reference = _REFERENCE.fullmatch(name)
+    if reference is None:
+        return None
+    place, class_name = reference["place"], reference["name"]
+    path: str | None = os.path.join(directory or os.getcwd(), place)
+    if not place.endswith(".py"):
+        missing, path = _locate(place, directory or os.getcwd())
+        if missing:
+            return f"there is no module {missing!r}"
+    elif not os.path.isfile(path or ""):
+        return f"there is no file {place}"
+    if path is None:
+        return None
+    try:
+        with open(path, "rb") as file, warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(file.read(), place)
+    except (SyntaxError, ValueError) as error:
+        return f"{place} cannot be imported: {in_one_line(error)}"
+    except (OSError, RecursionError, MemoryError):
+        return None
+    # A class may also come from another module, from a function, or from a text.
+    words = {"*", "__getattr__", class_name}
+    for node in ast.walk(tree):
+        for field in ("id", "name", "asname", "value"):
+            if isinstance(word := getattr(node, field, None), str) and word in words:
+                return None
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    return f"{place} has no class {quoted(class_name)}; its classes: {', '.join(classes) or 'none'}"
+
+
+def _locate(place: str, folder: str) -> tuple[str, str | None]:
+    """The part of a module's name that is not found, and the module's source, if it has one; imports nothing."""
+    importlib.invalidate_caches()
+    parts, path = place.split("."), [*sys.path, folder]
+    source = None
+    for number in range(1, len(parts) + 1):
+        name = ".".join(parts[:number])
+        spec = next((spec for finder in sys.meta_path if (spec := finder.find_spec(name, path)) is not None), None)
+        if spec is None:
+            return name, None
+        path, source = list(spec.submodule_search_locations or ()), spec.origin
+    return "", source if source is not None and source.endswith(".py") else None
 
 
 def _import(place: str, spec: str, directory: str | None) -> ModuleType:

@@ -1,8 +1,11 @@
-"""The arguments of `arena play` and `arena table`: a game, which may be left out, and players."""
+"""The arguments of `arena play`, `arena tournament` and `arena table`: games, which may be left out, and players."""
 
 from __future__ import annotations
 
 import os
+import re
+from itertools import takewhile
+from typing import Final
 
 from bots.sdk.registry import builtin_names
 from dealer.cli.console import abort
@@ -12,27 +15,41 @@ from engine.text import meant
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import SHORT_NAMES
 
+_PLAIN: Final = re.compile(r"[\w./-]+")
+"""What may be meant for a game."""
 
-def split_words(words: list[str]) -> tuple[str | None, list[str]]:
-    """The game and the players: the first word is the game if it names one."""
-    if not words:
-        return None, []
-    word = words[0]
+
+def split_words(words: list[str]) -> dict[str, list[str]]:
+    """The settings ``games`` and ``bots``, each if there are any: games are named before the first bot."""
+    games = list(takewhile(_is_game, words))
+    bots = words[len(games) :]
+    if bots and not games:
+        _check_first(bots[0])
+    return {name: named for name, named in (("games", games), ("bots", bots)) if named}
+
+
+def _is_game(word: str) -> bool:
     try:
         find_game(word)
-    except GameDefinitionError as no_game:
-        try:
-            parse_player(word)
-        except PlayerError as no_player:
-            if word.endswith(".game") or _is_definition(word):
-                abort(str(no_game))
-            if os.path.isfile(word):
-                abort(f"{no_player}; nor is it a game: a definition ends in .game or begins with GAMEDEF")
-            if (near := meant(word, SHORT_NAMES)) is not None:
-                abort(f"there is no game {word!r}; did you mean {near!r}?")
-            abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
-        return None, words
-    return word, words[1:]
+    except GameDefinitionError:
+        return False
+    return True
+
+
+def _check_first(word: str) -> None:
+    """End the command if a word names neither a game nor a player."""
+    try:
+        parse_player(word)
+    except PlayerError as no_player:
+        if word.endswith(".game") or _is_definition(word):
+            find_game(word)
+        if os.path.isfile(word):
+            abort(f"{no_player}; nor is it a game: a definition ends in .game or begins with GAMEDEF")
+        if not _PLAIN.fullmatch(word):
+            raise
+        if (near := meant(word, SHORT_NAMES)) is not None:
+            abort(f"there is no game {word!r}; did you mean {near!r}?")
+        abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
 
 
 def complete_word(incomplete: str) -> list[str]:

@@ -47,8 +47,7 @@ def play(
     Every bot is a process of its own, connected over TCP. The same cards are played again with the seats rotated.
     Without arguments, two built-in bots play limit hold'em.
     """
-    game, bots = split_words(words or [])
-    settings = options.settings | ({} if game is None else {"games": [game]}) | ({"bots": bots} if bots else {})
+    settings = options.settings | split_words(words or [])
     terminal = context.ensure_object(Terminal)
     if plan:
         from dealer.cli.pilot import show_plan

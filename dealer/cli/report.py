@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -22,12 +22,23 @@ from logs.hand_source import HandSource
 from logs.page.table import TableView
 from logs.report import format_report
 
+_PAGE: Final = "report.html"
+
 
 @takes_options
 def report(
     context: typer.Context,
     sources: Sources,
-    out_file: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write.")] = Path("report.html"),
+    out_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="File to write.",
+            show_default=f"{_PAGE} in the folder, or in the present one for other hands than those of one folder",
+        ),
+    ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.", show_default="the names of the bots")] = None,
     transcript: Transcript = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -38,6 +49,8 @@ def report(
 
     The page needs neither a network nor other files.
     """
+    if out_file is None:
+        out_file = sources[0] / _PAGE if len(sources) == 1 and sources[0].is_dir() else Path(_PAGE)
     check_new_file(out_file, force)
     terminal = context.ensure_object(Terminal)
     find = reading.finder(strict=reading.strict)

@@ -14,7 +14,8 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.run.listing import FOLDER, listed_run, newest_runs
-from engine.text import count_of, shown
+from engine.errors import quoted
+from engine.text import count_of, meant, shown
 from logs.page.table import Column, ColumnKind, sheet
 
 _SHOWN: Final = 20
@@ -23,10 +24,14 @@ _LAST: Final = re.compile(r"last(?:-(\d{1,6}))?")
 
 def run_path(text: str) -> Path:
     """A path; ``last`` is the newest run in ``runs/``, ``last-2`` the second before it, unless a file has that name."""
-    found = _LAST.fullmatch(text)
-    if found is None or os.path.lexists(text):
+    if os.path.lexists(text):
         return Path(text)
-    newest, back = newest_runs(), int(found[1] or 0)
+    found, newest = _LAST.fullmatch(text), newest_runs()
+    if found is None:
+        if (near := meant(text, ["last", *map(str, newest)])) is not None:
+            abort(f"there is no run {quoted(text)}; did you mean {near!r}?")
+        return Path(text)
+    back = int(found[1] or 0)
     if back >= len(newest):
         abort(f"{text}: {FOLDER} holds {count_of(len(newest), 'run') if newest else 'no run'}")
     return newest[back]

@@ -35,7 +35,6 @@ def table(
             show_default="limit, and a built-in bot that plays the game",
         ),
     ] = None,
-    game: Annotated[str | None, typer.Option("--game", help="The game, if the first word does not name it.")] = None,
     name: Annotated[str, typer.Option("--name", help="Your name in logs and hand histories.")] = "hero",
     deals: Annotated[
         int | None, setting_option("deals", None, "-n", help="Deals to play.", show_default="until you leave")
@@ -82,24 +81,23 @@ def table(
     if browser:
         require_web("--browser")
     if resume is not None:
-        if words or any(given is not None for given in (game, seed, out, deals, host)):
+        if words or any(given is not None for given in (seed, out, deals, host)):
             abort("--resume continues a match as it was; leave out game, bots, --deals, --seed, --host and --out")
         run = _reopen_table(resume)
     else:
         asked = {"hands": deals, "seed": seed, "host": host, "on_fault": on_fault}
-        run = new_table(_config(words or [], game, name, asked), out)
+        run = new_table(_config(words or [], name, asked), out)
     if browser:
         _play_page(terminal, run, port)
     play_seat(terminal, run, face)
 
 
-def _config(words: list[str], game: str | None, name: str, asked: dict[str, Any]) -> RunSettings:
-    if game is None:
-        first, bots = split_words(words)
-        game = first or "limit"
-    else:
-        bots = words
-    return table_config(game, [BotSettings(bot=bot) for bot in bots], name=name, **asked)
+def _config(words: list[str], name: str, asked: dict[str, Any]) -> RunSettings:
+    named = split_words(words)
+    game, *others = named.get("games", ["limit"])
+    if others:
+        abort("a match at a table has one game")
+    return table_config(game, [BotSettings(bot=bot) for bot in named.get("bots", [])], name=name, **asked)
 
 
 def _reopen_table(folder: Path) -> Run[ContestResult]:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, Scheduler, takes_options
 from dealer.cli.running import run_new
@@ -21,14 +22,12 @@ def tournament(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE|BOT...",
-            help="A TOML file with bots and games, or the bots as in 'arena play'. NAME=BOT gives a name.",
+            metavar="FILE|[GAME...] BOT...",
+            help="A TOML file with bots and games; or games (by default limit), then bots, each as in 'arena play'. "
+            "NAME=BOT gives a name.",
+            autocompletion=complete_word,
         ),
     ],
-    games: Annotated[
-        list[str] | None,
-        typer.Option("--game", "-g", help="A game to play; may be given several times.", show_default="limit"),
-    ] = None,
     gauntlet: Annotated[
         bool, typer.Option("--gauntlet", help="Let the first bot meet all the others; the others do not meet.")
     ] = False,
@@ -40,15 +39,13 @@ def tournament(
 
     The same cards are played again with the seats rotated.
     """
-    settings = (
-        options.settings | ({"games": games} if games else {}) | ({"format": Format.GAUNTLET} if gauntlet else {})
-    )
+    settings = options.settings | ({"format": Format.GAUNTLET} if gauntlet else {})
     if len(words) == 1 and words[0].endswith(".toml"):
         if options.config is not None:
             abort(f"settings come from {words[0]} or from --config {options.config}, not from both")
         options = replace(options, config=Path(words[0]))
-    elif len(words) == 1 and os.path.isfile(words[0]):
+    elif len(words) == 1 and os.path.isfile(words[0]) and not words[0].endswith(".game"):
         abort(f"{words[0]!r} is one bot; a file that describes a tournament ends in .toml, or is given with --config")
     else:
-        settings["bots"] = words
+        settings |= split_words(words)
     run_new(context.ensure_object(Terminal), Command.TOURNAMENT, settings, options, scheduler)

@@ -21,13 +21,12 @@ from bots.errors import SpecError, in_one_line
 from bots.sdk.bot import Bot
 from bots.sdk.learning import LearningBot
 from bots.sdk.program import split_command
-from bots.sdk.registry import builtin_names, is_bot_name, is_builtin, make_bot
+from bots.sdk.registry import builtin_names, is_bot_name, is_builtin, make_bot, nearest_name, source_problem
 from dealer.errors import PlayerError
 from dealer.match.clocks import TimeLimits
 from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted
-from engine.text import meant
 from protocol.game_definition import SHORT_NAMES
 
 
@@ -112,7 +111,8 @@ def parse_player(
     """Read the description of a player and check that the player can be started.
 
     A built-in bot is made once, so that an option out of range is reported before anything is started, and asked
-    whether it learns and plays the games. The code of others is asked only if it plays in this process.
+    whether it learns and plays the games. The code of others is asked only if it plays in this process, otherwise its
+    source is looked at.
 
     Args:
         directory: the folder where commands are started and bots of one's own are looked for; None for the present
@@ -133,11 +133,13 @@ def parse_player(
         return Player("tcp", name or "tcp", PlayerKind.TCP)
     bot = text.partition("?")[0]
     if is_bot_name(bot):
-        place, _, class_name = bot.rpartition(":")
+        class_name = bot.rpartition(":")[2]
         player = Player(text, name or _clean(class_name + text[len(bot) :]), PlayerKind.PYTHON, (), directory)
-        if place.endswith(".py") and not os.path.isfile(os.path.join(directory or "", place)):
-            raise PlayerError(f"{quoted(text, 400)}: there is no file {place}")
-        return _asked(player, games) if in_process or is_builtin(bot) else player
+        if in_process or is_builtin(bot):
+            return _asked(player, games)
+        if (problem := source_problem(bot, directory)) is not None:
+            raise PlayerError(f"{quoted(text, 400)}: {problem}")
+        return player
     try:
         command = split_command(text)
     except ValueError as error:
@@ -211,8 +213,8 @@ def _missing_program(word: str, path: str, text: str) -> str:
             hint = f"write ./{word}"
         return f"{quoted(word, 400)} is a file, but it cannot be started: {hint}"
     if word in SHORT_NAMES:
-        return f"{word!r} is a game, not a bot; a command whose arguments are all bots takes it as --game {word}"
-    if (near := meant(word.partition("?")[0], builtin_names())) is not None:
+        return f"{word!r} is a game, not a bot: games are named before bots; a command for one bot has --game {word}"
+    if (near := nearest_name(word.partition("?")[0])) is not None:
         return f"there is no bot {quoted(word, 400)}; did you mean {near!r}?"
     known = ", ".join(builtin_names())
     bots = f"a built-in bot ({known}) nor a class such as my_bot.py:MyBot"

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="sends signals"),
 ]
 
-CUP = ("tournament", "calling", "raising", "Rnd=random", "-g", "limit", "-g", "leduc", "--seed", "3", "--in-process")
+CUP = ("tournament", "limit", "leduc", "calling", "raising", "Rnd=random", "--seed", "3", "--in-process")
 HANDS = ("-n", "3000")
 
 

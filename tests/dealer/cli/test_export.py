@@ -232,7 +232,7 @@ def test_a_tracker_may_watch_one_folder(arena_here: Arena, tmp_path: Path) -> No
     play = ("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "-q", "--histories", "all")
     for folder in ("one", "two"):
         assert arena_here(*play, "--out", f"{folder}/run").code == 0
-    cup = ("tournament", "random", "calling", "raising", "-n", "5", "--seed", "3", "--in-process", "-q", "-g", "limit")
+    cup = ("tournament", "random", "calling", "raising", "-n", "5", "--seed", "3", "--in-process", "-q")
     assert arena_here(*cup, "--histories", "all", "--out", "cup").code == 0
     files = list((tmp_path / "all").iterdir())
     assert len(files) == 2 + 2 + 6

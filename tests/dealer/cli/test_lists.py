@@ -42,6 +42,7 @@ def test_one_bot_is_explained(arena: Arena) -> None:
     unknown = arena("bots", "shark")
     assert (unknown.code, unknown.out) == (2, "")
     assert unknown.sentence.startswith("'shark': there is no bot 'shark'; there are: calling,")
+    assert arena("bots", "rando").sentence == "'rando': there is no bot 'rando'; did you mean 'random'?"
 
 
 def test_games_are_listed_with_both_names(arena: Arena) -> None:

@@ -86,6 +86,26 @@ def test_what_is_wrong_with_a_bot_of_ones_own_is_a_sentence(arena: Arena, tmp_pa
     assert "Mine in mine.py is not a bot: derive it from bots.Bot" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("bot", "problem"),
+    [
+        ("mine.py:Whale", "mine.py has no class 'Whale'; its classes: Mine"),
+        ("no.py:Mine", "there is no file no.py"),
+        ("nothing:Mine", "there is no module 'nothing'"),
+        ("open.py:Mine", "open.py cannot be imported: SyntaxError: '(' was never closed (open.py, line 1)"),
+    ],
+)
+@pytest.mark.parametrize("words", [["play", "limit"], ["play"], ["tournament", "kuhn", "calling"]])
+def test_a_bot_of_ones_own_that_cannot_be_made_leaves_no_run(
+    arena_here: Arena, tmp_path: Path, words: list[str], bot: str, problem: str
+) -> None:
+    (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
+    (tmp_path / "open.py").write_text("class Mine(\n")
+    ran = arena_here(*words, bot, "random")
+    assert (ran.code, ran.sentence) == (2, f"{bot!r}: {problem}")
+    assert not (tmp_path / "runs").exists()
+
+
 def test_limit_holdem_is_the_game_where_none_is_named(arena: Arena) -> None:
     result = json.loads(arena("play", "calling", "random", "-n", "10", "--in-process", "--json").out)
     assert result["game"] == "holdem.limit.2p.reverse_blinds"

@@ -36,7 +36,7 @@ RUNS: dict[str, list[str]] = {
         "--workers",
         "2",
     ],
-    "tournament": ["tournament", "random", "calling", "folding", "--game", "kuhn", "-n", "60", "--workers", "3"],
+    "tournament": ["tournament", "kuhn", "random", "calling", "folding", "-n", "60", "--workers", "3"],
     "in one process": ["play", "limit", "random", "raising", "-n", "1500", "--in-process"],
     "long, in one process": ["play", "limit", "random", "raising", "-n", "3000", "--in-process"],
 }
@@ -173,7 +173,7 @@ def test_bots_of_a_killed_run_end_by_themselves(tmp_path: Path) -> None:
 @unix_only
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_tournament_says_how_to_go_on(tmp_path: Path, arena: Arena, number: signal.Signals) -> None:
-    how = ["tournament", "random", "calling", "folding", "--game", "kuhn", "-n", "20000", "--workers", "2"]
+    how = ["tournament", "kuhn", "random", "calling", "folding", "-n", "20000", "--workers", "2"]
     process = _start(tmp_path, *how, "--seed", "1", "--out", "cup")
     until_s = time.monotonic() + PATIENCE_S
     while _hands(tmp_path / "cup") < 20:
@@ -320,7 +320,7 @@ MORE = {
     "in process": ("play", "leduc", "random", "raising", "--in-process", "--export", "none"),
     "a rule that was not met": ("play", "kuhn", "random", "calling", "--in-process", "--stop", "ci=0.001"),
     "a number as a rule": ("play", "kuhn", "random", "calling", "--in-process", "--stop", "60"),
-    "tournament": ("tournament", "random", "calling", "folding", "--game", "kuhn", "--in-process"),
+    "tournament": ("tournament", "kuhn", "random", "calling", "folding", "--in-process"),
 }
 
 

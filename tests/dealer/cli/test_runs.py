@@ -95,6 +95,8 @@ def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:
     for command in ("stats", "hands", "crosstable", "resume", "gate"):
         ran = arena_here(command, "last-7", *(["--min-mbb", "0"] if command == "gate" else []))
         assert (ran.code, ran.sentence) == (2, "last-7: runs holds 2 runs")
+    assert arena_here("show", "lsat").sentence == "there is no run 'lsat'; did you mean 'last'?"
+    assert arena_here("stats", "ruins/old").sentence == "there is no run 'ruins/old'; did you mean 'runs/old'?"
     Path("last").mkdir()
     assert arena_here("show", "last").sentence.startswith("last/result.json: there is no result")
 

@@ -127,13 +127,15 @@ def test_a_report(arena_here: Arena, run: Path, tmp_path: Path) -> None:
 
 
 def test_a_report_is_not_written_over(arena_here: Arena, run: Path, tmp_path: Path) -> None:
-    (tmp_path / "report.html").write_text("mine")
+    (run / "report.html").write_text("mine")
     assert arena_here("report", "run").sentence == (
-        "report.html exists already: --force overwrites it, --out takes another name"
+        "run/report.html exists already: --force overwrites it, --out takes another name"
     )
-    assert (tmp_path / "report.html").read_text() == "mine"
+    assert (run / "report.html").read_text() == "mine"
     assert arena_here("report", "run", "--force", "--title", "My <match>").code == 0
-    assert "<h1>My &lt;match&gt;</h1>" in (tmp_path / "report.html").read_text("utf-8")
+    assert "<h1>My &lt;match&gt;</h1>" in (run / "report.html").read_text("utf-8")
+    assert not (tmp_path / "report.html").exists()
+    assert "report.html" not in arena_here("stats", "run", "--strict").err, "the page is not taken for hands"
 
 
 def test_a_report_of_a_log_alone(arena_here: Arena, run: Path, tmp_path: Path) -> None:
@@ -144,10 +146,10 @@ def test_a_report_of_a_log_alone(arena_here: Arena, run: Path, tmp_path: Path) -
 
 
 def test_a_report_of_a_tournament(arena: Arena, arena_here: Arena, tmp_path: Path) -> None:
-    cup = ("tournament", "random", "calling", "raising", "--game", "kuhn", "-n", "40", "--in-process", "--out", "cup")
+    cup = ("tournament", "kuhn", "random", "calling", "raising", "-n", "40", "--in-process", "--out", "cup")
     assert arena(*cup).code == 0
     assert arena_here("report", "cup").code == 0
-    page = (tmp_path / "report.html").read_text("utf-8")
+    page = (tmp_path / "cup" / "report.html").read_text("utf-8")
     assert page.count("<svg") == 3
     assert "against" in page
 

@@ -180,7 +180,7 @@ def test_the_hand_of_the_guide_is_a_real_one(sit: TableSession) -> None:
 
 
 def test_one_bot_takes_all_other_seats(sit: TableSession, tmp_path: Path) -> None:
-    ran = sit("table", "--game", "kuhn3", "calling", "--seed", "1", "--out", "run", entries="c,,q")
+    ran = sit("table", "kuhn3", "calling", "--seed", "1", "--out", "run", entries="c,,q")
     assert ran.code == 0
     (record, *_) = find([tmp_path / "run"]).hands()
     assert record.names_by_seat == ("hero", "calling", "calling#2")
@@ -192,7 +192,7 @@ def test_one_bot_takes_all_other_seats(sit: TableSession, tmp_path: Path) -> Non
     [
         (["kuhn", "nobody"], r"'nobody' is neither a built-in bot"),
         (["nogame"], r"'nogame' is neither .*; nor is it a game"),
-        (["--game", "nogame"], r"nogame"),
+        (["kuhn", "leduc"], r"a match at a table has one game"),
         (["kuhn", "calling", "random"], r"kuhn needs 1 bot besides you, or one for all seats; 2 given"),
         (["kuhn", "mfs"], r"mfs does not play kuhn"),
         (["--name", "a b"], r"--name: 'a b' cannot be a name: a name has at most 64"),

@@ -17,9 +17,7 @@ BOTS = ("calling", "raising", "Rnd=random")
 
 
 def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) -> None:
-    ran = arena(
-        "tournament", *BOTS, "-g", "kuhn", "-g", "leduc", "-n", "120", "--seed", "3", "--in-process", "--out", "t"
-    )
+    ran = arena("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "3", "--in-process", "--out", "t")
     assert (ran.code, ran.err) == (0, "")
     for words in (
         "\nkuhn\n",
@@ -30,7 +28,7 @@ def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) 
         "own time",
         "Files are in t",
     ):
-        assert words in ran.out
+        assert words in f"\n{ran.out}"
     result = TournamentResult.model_validate_json((tmp_path / "t" / "result.json").read_text())
     assert len(result.contests) == 6
     assert [standing.game for standing in result.standings] == ["kuhn.limit.2p", "leduc.limit.2p"]
@@ -52,8 +50,18 @@ def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) 
         assert of_contest.duplicates == 120
 
 
+def test_without_a_game_limit_holdem_is_played_and_a_game_alone_has_no_bots(arena_here: Arena) -> None:
+    ran = arena_here("tournament", "calling", "random", "-n", "2", "--in-process", "--json")
+    assert [contest["game"] for contest in json.loads(ran.out)["contests"]] == ["holdem.limit.2p.reverse_blinds"]
+    assert "a tournament of kuhn needs at least 2 bots, 0 given" in arena_here("tournament", "kuhn").sentence
+    assert (
+        "'kuhn' is a game, not a bot: games are named before bots" in arena_here("tournament", "mfs", "kuhn").sentence
+    )
+    assert "a play has one game" in arena_here("play", "kuhn", "leduc").sentence
+
+
 def test_a_tournament_over_tcp_and_in_process_is_the_same(arena: Arena, tmp_path: Path) -> None:
-    common = ("tournament", "calling", "random", "-g", "kuhn", "-n", "30", "--seed", "3", "-q")
+    common = ("tournament", "kuhn", "calling", "random", "-n", "30", "--seed", "3", "-q")
     arena(*common, "--out", "one", "--workers", "2")
     arena(*common, "--out", "two", "--in-process")
     logs = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.log"))
@@ -63,7 +71,7 @@ def test_a_tournament_over_tcp_and_in_process_is_the_same(arena: Arena, tmp_path
 
 
 def test_at_tables_of_three_everybody_has_every_seat(arena: Arena) -> None:
-    ran = arena("tournament", *BOTS, "folding", "-g", "kuhn3", "-n", "20", "--seed", "3", "--in-process", "--json")
+    ran = arena("tournament", "kuhn3", *BOTS, "folding", "-n", "20", "--seed", "3", "--in-process", "--json")
     result = TournamentResult.model_validate_json(ran.out)
     assert [len(contest.players) for contest in result.contests] == [3] * 4
     for contest in result.contests:
@@ -73,7 +81,7 @@ def test_at_tables_of_three_everybody_has_every_seat(arena: Arena) -> None:
 def test_a_bot_that_cannot_start_costs_its_own_contests_only(arena: Arena, tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("raise SystemExit(3)\n")
-    ran = arena("tournament", "calling", "random", "Bad=python3 bad.py", "-g", "kuhn", "-n", "20", "--json")
+    ran = arena("tournament", "kuhn", "calling", "random", "Bad=python3 bad.py", "-n", "20", "--json")
     assert ran.code == 1
     result = TournamentResult.model_validate_json(ran.out)
     assert [contest.outcome for contest in result.contests] == ["finished", "failed", "failed"]
@@ -131,9 +139,7 @@ def test_a_finished_run_resumed_says_the_same_again(arena: Arena, tmp_path: Path
 
 
 def test_the_crosstable_for_programs(arena: Arena, tmp_path: Path) -> None:
-    arena(
-        "tournament", *BOTS, "-g", "kuhn", "-g", "leduc", "-n", "120", "--seed", "1", "-q", "--in-process", "--out", "t"
-    )
+    arena("tournament", "kuhn", "leduc", *BOTS, "-n", "120", "--seed", "1", "-q", "--in-process", "--out", "t")
     assert arena("crosstable", "t").out.count("| mean |") == 2
     assert arena("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
     lines = arena("crosstable", "t", "--format", "csv").out.splitlines()
@@ -199,7 +205,7 @@ def test_the_gate_keeps_its_exit_codes_for_verdicts(
 def test_a_report_for_the_build_server_that_cannot_be_written_is_told_before_the_match(
     arena_here: Arena, tmp_path: Path
 ) -> None:
-    for command in (("play", "kuhn"), ("tournament", "calling", "random", "-g", "kuhn")):
+    for command in (("play", "kuhn"), ("tournament", "kuhn", "calling", "random")):
         ran = arena_here(*command, "--in-process", "-n", "4000000", "--junit", "no/such/folder.xml")
         assert (ran.code, ran.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
     assert arena_here("play", "kuhn", "--junit", ".").sentence == "cannot write .: it is a folder"

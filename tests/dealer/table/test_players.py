@@ -119,13 +119,41 @@ def test_a_name_of_ones_own(text: str, name: str, kind: PlayerKind, rest: str) -
     ],
 )
 def test_a_bot_of_ones_own_is_not_run_before_it_plays(tmp_path: Path, text: str, name: str) -> None:
-    (tmp_path / "shark.py").write_text("raise SystemExit('imported')\n")
+    (tmp_path / "pond").mkdir()
+    for file in ("shark.py", "pond/fish.py", "pond/__init__.py"):
+        (tmp_path / file).write_text("raise SystemExit('imported')\nclass Shark: pass\nFish = Shark\n")
     folder = str(tmp_path)
     assert parse_player(text, folder) == Player(text.removeprefix("Ann="), name, PlayerKind.PYTHON, (), folder)
 
 
-def test_a_file_of_a_bot_must_be_there() -> None:
-    assert _refusal("shark.py:Shark") == "'shark.py:Shark': there is no file shark.py"
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("whale.py:Whale", "there is no file whale.py"),
+        ("whale:Whale", "there is no module 'whale'"),
+        ("shark.deeper:Shark", "there is no module 'shark.deeper'"),
+        ("shark.py:Whale", "shark.py has no class 'Whale'; its classes: Shark, Minnow"),
+        ("shark:Whale?depth=2", "shark has no class 'Whale'; its classes: Shark, Minnow"),
+        ("open.py:Shark", "open.py cannot be imported: SyntaxError: '(' was never closed (open.py, line 1)"),
+        ("nul.py:Shark", "nul.py cannot be imported: "),
+        ("star.py:Whale", ""),
+        ("named.py:Whale", ""),
+        ("json:Whale", "json has no class 'Whale'; its classes: none"),
+        ("math:Whale", ""),
+    ],
+)
+def test_the_source_of_a_bot_of_ones_own_is_looked_at(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "shark.py").write_text("raise SystemExit('imported')\nclass Shark: '\\d'\nclass Minnow: pass\n")
+    (tmp_path / "open.py").write_text("class Shark(\n")
+    (tmp_path / "nul.py").write_text("\0")
+    (tmp_path / "star.py").write_text("from shark import *\n")
+    (tmp_path / "named.py").write_text("globals()['Whale'] = int\n")
+    if problem:
+        with pytest.raises(PlayerError) as caught:
+            parse_player(text, str(tmp_path))
+        assert str(caught.value).startswith(f"{text!r}: {problem}")
+    else:
+        assert parse_player(text, str(tmp_path)).text == text
 
 
 def test_an_option_with_an_equals_sign_is_no_name() -> None:
