@@ -84,7 +84,7 @@ def show_pages(
         ended = asyncio.Event()
         on_stop(ended.set)
         async with local_site(library, port=port, begin=begin) as address:
-            terminal.print(f"{address}  (Ctrl-C ends the pages)")
+            terminal.sentence(f"{address} (Ctrl-C ends the pages)")
             terminal.out.file.flush()
             if opens_browser:
                 _open(terminal, address)

@@ -327,7 +327,8 @@ def _fault_sentence(player: PlayerResult) -> str:
     if player.restarts:
         what = "awaited again" if player.player == "tcp" else "restarted"
         counts.append(f"{what} {'once' if player.restarts == 1 else f'{player.restarts:,} times'}")
-    return f"{player.name}: {', '.join(counts)}; first {player.first_fault}."
+    first = f"{player.name}: {player.first_fault}"
+    return f"{first}." if sum(player.faults.values()) == 1 else f"{first}; in all {', '.join(counts)}."
 
 
 def _time(time_us: float | None) -> str:

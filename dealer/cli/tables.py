@@ -46,17 +46,17 @@ def table_lines(
     fitted, widths = _fitted(view, width)
     left_out = len(view.columns) - len(fitted.columns)
     size = sum(widths) + _GAP * (len(widths) - 1)
-    head = _row_lines(fitted, [column.title for column in fitted.columns], widths, ellipsis, Text)
-    for line in head:
-        line.stylize("bold")
+    titles = [[_shortened(column.title, room, ellipsis)] for column, room in zip(fitted.columns, widths, strict=True)]
+    (head,) = _row_lines(fitted, titles, widths, Text)
+    head.stylize("bold")
     tones = fitted.tones or [Tone.PLAIN] * len(fitted.rows)
     return [
-        *head,
+        head,
         Text(" " * _MARGIN + stroke * size),
         *(
             line
             for row, tone in zip(fitted.rows, tones, strict=True)
-            for line in _row_lines(fitted, row, widths, ellipsis, paint, tone)
+            for line in _row_lines(fitted, _parts(fitted, row, widths, ellipsis), widths, paint, tone)
         ),
         *([Text(f"  {count_of(left_out, 'more column')} in a wider window", "dim")] if left_out else []),
     ]
@@ -96,23 +96,27 @@ def _fitted(view: TableView, width: int | None) -> tuple[TableView, list[int]]:
     return view.with_columns(kept), [widths[at] for at in kept]
 
 
+def _parts(view: TableView, row: Sequence[str], widths: Sequence[int], ellipsis: str) -> list[list[str]]:
+    """The lines of each cell of a row."""
+    found = []
+    for column, cell, width in zip(view.columns, row, widths, strict=True):
+        lines = wrapped(cell, width) if column.kind is ColumnKind.TEXT else [cell]
+        found.append([_shortened(line, width, ellipsis) for line in lines])
+    return found
+
+
 def _row_lines(
     view: TableView,
-    cells: Sequence[str],
+    cells: Sequence[Sequence[str]],
     widths: Sequence[int],
-    ellipsis: str,
     paint: Callable[[str], Text],
     tone: Tone = Tone.PLAIN,
 ) -> list[Text]:
-    """A row, of more lines where a sentence is wrapped."""
-    columns = []
-    for column, cell, width in zip(view.columns, cells, widths, strict=True):
-        parts = wrapped(cell, width) if column.kind is ColumnKind.TEXT else [cell]
-        columns.append([_shortened(part, width, ellipsis) for part in parts])
+    """A row of cells of one or more lines."""
     lines = []
-    for number in range(max(map(len, columns))):
+    for number in range(max(map(len, cells))):
         line, missing = Text(), _MARGIN
-        for column, texts, width in zip(view.columns, columns, widths, strict=True):
+        for column, texts, width in zip(view.columns, cells, widths, strict=True):
             text = texts[number] if number < len(texts) else ""
             blank = width - cell_len(text)
             line.append(" " * (missing + blank * column.is_right))

@@ -148,7 +148,7 @@ def test_faults_are_shown_with_the_first_one_quoted(arena: Arena, tmp_path: Path
     ran = arena("play", "kuhn", f"Bad={bad}", "calling", "-n", "3", "--seed", "1")
     assert ran.code == 0
     assert "malformed reply" in ran.out
-    assert "first malformed reply in hand 0: 'wh\\x1bat?', ignored" in ran.out
+    assert "Bad: malformed reply in hand 0: 'wh\\x1bat?', ignored; in all " in ran.out
 
 
 # ---- what cannot be played

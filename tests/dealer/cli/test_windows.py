@@ -1,0 +1,158 @@
+"""Every command in windows of 40, 80 and 120 columns: its lines fit, and its tables keep their shape."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Final
+
+import pytest
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+from dealer.cli import COMMANDS, commands_for
+from dealer.cli.app import application
+from tests.dealer.cli.conftest import window
+from tests.dealer.helpers import enter_program_env
+
+WIDTHS: Final = (40, 80, 120)
+RUNS: Final = {
+    "kuhn": "play kuhn A=calling B=random -n 120 --seed 3 --in-process --quiet",
+    "limit": "play limit calling random -n 100 --seed 3 --in-process --quiet",
+    "six": "play nolimit6 A=calling B=random C=raising D=folding E=random F=calling -n 3 --seed 1 --in-process --quiet",
+    "four": "tournament calling raising folding random -g kuhn -n 100 --seed 3 --in-process --quiet",
+    "stopped": "play kuhn calling random -n 120 --seed 3 --in-process --quiet",
+}
+"""Runs that commands read, by the names of their folders."""
+QUICK: Final = (
+    "play kuhn calling random -n 120 --seed 3 --in-process",
+    "tournament calling raising random -g kuhn -n 100 --seed 3 --in-process",
+    "resume stopped -n MORE",
+    "runs .",
+    "show kuhn",
+    "show four",
+    "show six",
+    "games",
+    "stats limit",
+    "stats six --full",
+    "stats kuhn --variance",
+    "leaks kuhn --player B",
+    "leaks limit --player random",
+    "hands kuhn --worst 2",
+    "hands limit --hand 7",
+    "export limit --format phh --out phh --force",
+    "crosstable four --format csv",
+    "gate limit --player calling --min-mbb 0",
+    "bots",
+    "bots cfr",
+    "doctor --list",
+    "doctor calling --game kuhn --situation folds --situation all-in",
+    "bench bot calling --game kuhn --hands 5",
+    "equity AhKd QQ --board 2h7dTc",
+    "exploit kuhn random",
+    "exploit kuhn3 calling",
+    "solve kuhn --algorithm cfr+ --iterations 20",
+    "solve game kuhn-depth",
+    "solve kuhn3 --iterations 10",
+    "evolve kuhn genes --fitness exact --population 101 --generations 2 --repeat 2",
+)
+SLOW: Final = (
+    "play limit mfs rembrant -n 200 --seed 3",
+    "play nolimit A=mfs B=rembrant -n 200 --seed 3 --stop ci=500",
+    "tournament mfs rembrant raising random lp -g limit -n 100 --seed 3 --in-process",
+    "equity AhKd --players 3 --trials 2000",
+    "exploit limit calling --hands 400",
+    "leaks limit --player random --compare calling",
+    "solve preflop --as-published",
+    "solve leduc",
+    "evolve kuhn coevolved --opponent coevolution --population 101 --generations 3 --repeat 2",
+    "doctor random",
+    "report kuhn --out report.html --force",
+    "train cfr trained --game kuhn --losses 0 --iterations 70",
+)
+WITHOUT_TABLES: Final = ("table", "deal", "replay", "watch", "bot", "join", "serve", "study", "warmup")
+"""They wait for others or print what others compute; `study` shows a document, as `leaks` does.
+`warmup` prints a table once in the life of a machine."""
+_WHOLE: Final = ("Resume with: ", "It plays as ")
+"""Beginnings of lines whose rest is for copying."""
+_MORE: Final = count(121)
+"""Numbers of deals, each higher than those before."""
+_CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.*\r(?!\n)")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    path = tmp_path_factory.mktemp("windows")
+    with pytest.MonkeyPatch.context() as patch:
+        enter_program_env(path, patch)
+        for name, command in RUNS.items():
+            _printed(f"{command} --out {name}", 80)
+        yield path
+
+
+def _printed(command: str, width: int | None) -> list[str]:
+    """The lines that a command prints in a window, or into a pipe."""
+    words = [str(next(_MORE)) if word == "MORE" else word for word in shlex.split(command)]
+    terminal, shown = window(width or 400, is_terminal=width is not None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dealer.cli.commands.Terminal", lambda: terminal)
+        ran = CliRunner().invoke(application(commands_for(words)), words, prog_name="arena")
+    assert ran.exit_code in (0, 1, 3), shown.getvalue()
+    assert ran.exception is None or isinstance(ran.exception, SystemExit)
+    assert "arena: " not in shown.getvalue()
+    return _CONTROL.sub("", shown.getvalue()).splitlines()
+
+
+def _heads(lines: list[str]) -> list[list[str]]:
+    """The titles of the columns of each table."""
+    rules = [at for at, line in enumerate(lines) if re.fullmatch("  ─+", line)]
+    return [re.split(r"\s{2,}", lines[at - 1].strip()) for at in rules]
+
+
+def _is_part(titles: list[str], of: list[str]) -> bool:
+    """Whether titles are some of the others, in their order; one that ends in an ellipsis is any that it begins."""
+    left = iter(of)
+    return all(any(other == title or other.startswith(title.rstrip("…")) for other in left) for title in titles)
+
+
+def _check(command: str) -> None:
+    whole = _heads(_printed(command, None))
+    for width in WIDTHS:
+        lines = _printed(command, width)
+        wide = [line for line in lines if cell_len(line) > width]
+        assert not [line for line in wide if " " in line.strip() and not line.startswith(_WHOLE)], width
+        blank = [not line.strip() for line in lines]
+        assert not any(one and other for one, other in pairwise(blank)), (width, lines)
+        assert not blank[0]
+        assert not blank[-1]
+        heads = _heads(lines)
+        assert len(heads) == len(whole), width
+        for titles, of in zip(heads, whole, strict=True):
+            assert _is_part(titles, of), (width, titles, of)
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_its_lines_fit_and_its_tables_keep_their_shape(folder: Path, command: str) -> None:
+    _check(command)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", SLOW)
+def test_so_they_do_where_more_is_computed(folder: Path, command: str) -> None:
+    _check(command)
+
+
+def test_every_command_is_tried() -> None:
+    assert {command.split()[0] for command in (*QUICK, *SLOW)} | {*WITHOUT_TABLES} == set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "command", ["hands kuhn --worst 3", "leaks kuhn --player B", "exploit kuhn random", "exploit kuhn3 random"]
+)
+def test_no_card_of_kuhn_poker_has_a_suit(folder: Path, command: str) -> None:
+    text = "\n".join(_printed(command, None))
+    assert not re.search(r"\b[2-9TJQKA][cdhs]\b|[♣♦♥♠]", text)
+    assert re.search(r"\b[JQK]\b", text)
