@@ -23,13 +23,13 @@ RUNS: Final = {
     "kuhn": "play kuhn A=calling B=random -n 120 --seed 3 --in-process --quiet",
     "limit": "play limit calling random -n 100 --seed 3 --in-process --quiet",
     "six": "play nolimit6 A=calling B=random C=raising D=folding E=random F=calling -n 3 --seed 1 --in-process --quiet",
-    "four": "tournament calling raising folding random -g kuhn -n 100 --seed 3 --in-process --quiet",
+    "four": "tournament kuhn calling raising folding random -n 100 --seed 3 --in-process --quiet",
     "stopped": "play kuhn calling random -n 120 --seed 3 --in-process --quiet",
 }
 """Runs that commands read, by the names of their folders."""
 QUICK: Final = (
     "play kuhn calling random -n 120 --seed 3 --in-process",
-    "tournament calling raising random -g kuhn -n 100 --seed 3 --in-process",
+    "tournament kuhn calling raising random -n 100 --seed 3 --in-process",
     "resume stopped -n MORE",
     "runs .",
     "show kuhn",
@@ -62,7 +62,7 @@ QUICK: Final = (
 SLOW: Final = (
     "play limit mfs rembrant -n 200 --seed 3",
     "play nolimit A=mfs B=rembrant -n 200 --seed 3 --stop ci=500",
-    "tournament mfs rembrant raising random lp -g limit -n 100 --seed 3 --in-process",
+    "tournament limit mfs rembrant raising random lp -n 100 --seed 3 --in-process",
     "equity AhKd --players 3 --trials 2000",
     "exploit limit calling --hands 400",
     "leaks limit --player random --compare calling",
