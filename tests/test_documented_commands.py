@@ -226,6 +226,10 @@ def _lay_out_one(folder: Path, name: str, class_name: str, run: Path, reads: boo
             path.with_suffix(".code").write_text(code)
             path.write_text(f'#!/bin/sh\nexec {sys.executable} {path.with_suffix(".code")} "$@"\n')
         path.chmod(0o755)
+    elif name.endswith(".js"):
+        if shutil.which("node") is None:
+            pytest.skip("node is not here")
+        shutil.copy(ROOT / name, path)
     elif name.endswith(".game"):
         shipped = ROOT / "engine" / "games" / name
         shutil.copy(shipped if shipped.exists() else shipped.with_name("kuhn.limit.2p.game"), path)

@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 
 import bots
+from bots.sdk.program import RemoteBot
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from bots.sdk.testing import MockDealer, serve_script
 
+NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
@@ -70,6 +74,29 @@ def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str])
         "bot: the dealer closed the connection in the middle of hand 1\n",
     )
     assert script.replies == ["c", "r", "c"]  # raises on the flop with a pair of aces
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not here")
+@pytest.mark.parametrize(
+    ("game", "others", "hands"),
+    [
+        ("nolimit", ["random"], 300),
+        ("nolimit", ["raising"], 100),
+        ("nolimit3", ["random", "raising"], 100),
+        ("sidepots.nolimit.3p.game", ["random", "random"], 100),
+        ("limit3", ["raising", "random"], 50),
+        ("leduc-nolimit", ["random"], 50),
+    ],
+)
+def test_client_in_javascript(
+    root: Path, program_env: dict[str, str], game: str, others: list[str], hands: int
+) -> None:
+    """It plays from the pages connect-a-bot and game-files alone; whatever is no legal action is an error here."""
+    path = root / "tests" / "conformance" / "data" / "games" / game
+    played = str(path) if path.exists() else game
+    with RemoteBot([str(NODE), str(root / "examples" / "client.js")], played, environment=program_env) as bot:
+        players = [bot, *(make_bot(name, seed) for seed, name in enumerate(others))]
+        assert sum(1 for _ in self_play(played, players, hands=hands, seating="single")) == hands
 
 
 WINSOCK = """

@@ -124,6 +124,13 @@ def test_nothing_is_found_in_the_examples_in_any_game(doctor: Doctor, bot: str, 
     assert (ran.code, ran.data["findings"]) == (0, [])
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not here")
+@pytest.mark.parametrize("game", ["limit", "nolimit3"])
+def test_nothing_is_found_in_the_client_in_javascript(doctor: Doctor, game: str) -> None:
+    ran = doctor(command("node", ROOT / "examples" / "client.js"), "-g", game, "--json")
+    assert (ran.code, ran.data["findings"]) == (0, [])
+
+
 @pytest.mark.skipif(COMPILER is None or sys.platform == "win32", reason="no C compiler for POSIX here")
 def test_nothing_is_found_in_the_client_in_c(doctor: Doctor, tmp_path: Path) -> None:
     program = tmp_path / "client"
