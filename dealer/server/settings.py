@@ -175,7 +175,7 @@ class LadderSettings:
     width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Field(gt=0, le=1e9)] = 20.0
     games: Annotated[
         tuple[str, ...] | None,
-        "by their names for clients",
+        "their names",
         Shown(example=["limit"], otherwise="all games of two players"),
         _Listed,
     ] = None

@@ -27,7 +27,7 @@ def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tupl
             db.execute("INSERT INTO bots (game, name) VALUES (?, ?) ON CONFLICT DO NOTHING", (game.name, bot.name))
             row = db.execute("SELECT id, owner FROM bots WHERE game = ? AND name = ?", (game.name, bot.name)).fetchone()
             if row["owner"] is not None:
-                raise ServerError(f"{bot.name} is a user's bot in {game.name}; give the server's own bot another name")
+                raise ServerError(f"{bot.name} is a user's bot in {game.shown}; give the server's own bot another name")
             versions[game.name, bot.name] = _enter_version(db, row["id"], bot)
     return versions
 

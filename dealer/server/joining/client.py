@@ -358,7 +358,7 @@ class Joining:
 
     async def _leave(self) -> None:
         line, self._line = self._line, None
-        going = {seat.offer.match.partition(".")[2] for seat, _ in self._seats.values()}
+        going = {self._tag_of(seat.offer.match) for seat, _ in self._seats.values()}
         for _, task in self._seats.values():
             task.cancel()
         leaving = [task for _, task in self._seats.values()]
@@ -466,12 +466,16 @@ class Joining:
                 self._open.discard(tag)
                 self._refused(tag, message.reason)
 
+    def _tag_of(self, match: str) -> str:
+        """The tag of a challenge of this user by the label of its runs; a user's name may have dots, too."""
+        return match.removeprefix(f"{self._settings.user}.")
+
     def _refused(self, tag: str, reason: str) -> None:
         self._ending.refused += 1
         self._on_news(ChallengeRefused(tag, reason))
 
     def _end_run(self, run: RunOver) -> None:
-        if run.match.partition(".")[2] in self._challenges:
+        if self._tag_of(run.match) in self._challenges:
             # What came before a break may come again after it.
             if (run.match, run.run) in self._reported:
                 return

@@ -59,6 +59,7 @@ from protocol.benchmark import (
     remark,
     run_text,
 )
+from protocol.game_definition import short_name
 from protocol.joining import Again, AskOutcome, Challenge, GiveUp, Join, Refused, SeatClaim, ShowGame, format_message
 
 _log = logging.getLogger(__name__)
@@ -284,7 +285,11 @@ class _Connection:
     def _show_result(self, tag: str | None) -> None:
         jobs = self._jobs(tag)
         for job in jobs:
-            self.write(remark(f"{job.label}: {job.game}, {', '.join(job.players)}, {job.started} of {job.runs} runs"))
+            self.write(
+                remark(
+                    f"{job.label}: {short_name(job.game)}, {', '.join(job.players)}, {job.started} of {job.runs} runs"
+                )
+            )
             for run in records.runs_of(self._service.store, job):
                 self.write(remark(self._result_text(job, run)))
         if not jobs:

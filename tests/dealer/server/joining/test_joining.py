@@ -16,6 +16,8 @@ import pytest
 
 from dealer.errors import JoinError
 from dealer.library import play
+from dealer.server.accounts import Scope, add_token, add_user
+from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.joining import client
 from dealer.server.joining.client import JoinEnding, Joining
 from dealer.server.joining.connection import (
@@ -366,6 +368,22 @@ def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) ->
         await client.leave()
         alive = [psutil.Process(int(pid)) for pid in path.read_text().split() if psutil.pid_exists(int(pid))]
         assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+
+    serve(talk, settings_of(house_folder))
+
+
+def test_what_a_user_with_a_dotted_name_has_running_ends_as_a_disconnection(house_folder: Path) -> None:
+    async def talk(house: House) -> None:
+        with contextlib.closing(Store(house.folder / DATABASE_NAME)) as store:
+            token = store.write_now(lambda db: add_token(db, add_user(db, "ann.lee"), frozenset(Scope)))
+        client = bringing(house, "./slow.sh", user="ann.lee", token=token, challenges=challenge())
+        client.start()
+        await client.until(SeatOffer)
+        await client.leave()
+        async with asyncio.timeout(PATIENCE_S):
+            while not (ended := house.rows("SELECT state, reason FROM runs WHERE state != 'running'")):
+                await asyncio.sleep(0.02)
+        assert [state for state, _ in ended] == ["failed"]
 
     serve(talk, settings_of(house_folder))
 
