@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import quoted
+from engine.text import duration
 from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError
@@ -27,10 +28,7 @@ _NO_TIMES: Final = (
     "{}: the times of its hands are unknown (it has no .tlog): they are dated a second apart from the "
     "beginning of 2000 on"
 )
-_AHEAD: Final = (
-    "a {} dates every hand at least a second after the one before, and these were played faster: the last hand of {} "
-    "is dated {:,} s too late"
-)
+_AHEAD: Final = "a {} dates hands at least a second apart: these, played faster, are dated up to {} late"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,7 @@ def convert(
         furthest = max([*exporters, *([furthest] if furthest else [])], key=lambda exporter: exporter.ahead_s)
         converted += 1
     if furthest is not None and furthest.ahead_s:
-        warn(ExportWarning(_AHEAD.format(furthest.format_.label, furthest.paths[-1], furthest.ahead_s)))
+        warn(ExportWarning(_AHEAD.format(furthest.format_.label, duration(furthest.ahead_s))))
     return converted
 
 

@@ -189,7 +189,7 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
             such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
     """
     (_, options), found = _parse_spec(spec, directory)
-    files = {option.name for option in _options(found) if option.type_name == "file"}
+    files = _file_options(found)
     given = {
         name: os.path.join(directory or "", value) if name in files and isinstance(value, str) and value else value
         for name, value in options.items()
@@ -202,6 +202,11 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
         raise SpecError(spec, str(error)) from error
     except Exception as error:
         raise SpecError(spec, f"{found.__name__} cannot be made: {in_one_line(error)}") from error
+
+
+def builtin_file_options(name: str) -> frozenset[str]:
+    """The options of a built-in bot that are files; none of any other bot, which would have to be imported."""
+    return _file_options(_find_class(name, name)) if name in _ENTRIES else frozenset()
 
 
 def describe(name: str) -> BotDescription:
@@ -275,8 +280,12 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
     return found
 
 
-def source_problem(name: str, directory: str | None = None) -> str | None:
-    """Why a bot named as a class in a file or module cannot be made, as far as its source shows; imports nothing."""
+def source_problem(name: str, directory: str | None = None, python_path: str = "") -> str | None:
+    """Why a bot named as a class in a file or module cannot be made, as far as its source shows; imports nothing.
+
+    Args:
+        python_path: the folders, as in ``PYTHONPATH``, in which its process looks for modules besides ours.
+    """
     import ast
     import warnings
 
@@ -284,9 +293,11 @@ def source_problem(name: str, directory: str | None = None) -> str | None:
     if reference is None:
         return None
     place, class_name = reference["place"], reference["name"]
-    path: str | None = os.path.join(directory or os.getcwd(), place)
+    folder = directory or os.getcwd()
+    path: str | None = os.path.join(folder, place)
     if not place.endswith(".py"):
-        missing, path = _locate(place, directory or os.getcwd())
+        own = [os.path.join(folder, entry) for entry in python_path.split(os.pathsep) if entry]
+        missing, path = _locate(place, [folder, *own, *sys.path])
         if missing:
             return f"there is no module {missing!r}"
     elif not os.path.isfile(path or ""):
@@ -310,11 +321,10 @@ def source_problem(name: str, directory: str | None = None) -> str | None:
     return f"{place} has no class {quoted(class_name)}; its classes: {', '.join(classes) or 'none'}"
 
 
-def _locate(place: str, folder: str) -> tuple[str, str | None]:
+def _locate(place: str, path: list[str]) -> tuple[str, str | None]:
     """The part of a module's name that is not found, and the module's source, if it has one; imports nothing."""
     importlib.invalidate_caches()
-    parts, path = place.split("."), [*sys.path, folder]
-    source = None
+    parts, source = place.split("."), None
     for number in range(1, len(parts) + 1):
         name = ".".join(parts[:number])
         spec = next((spec for finder in sys.meta_path if (spec := finder.find_spec(name, path)) is not None), None)
@@ -430,6 +440,10 @@ def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
             word = _type_of(annotations.get(name, type(default))).word
             options.append(OptionDescription(option, word, default, bot.option_help.get(option, "")))
     return tuple(options)
+
+
+def _file_options(bot: type[Bot]) -> frozenset[str]:
+    return frozenset(option.name for option in _options(bot) if option.type_name == "file")
 
 
 def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, object]:

@@ -225,12 +225,14 @@ def _parts(progress: Progress) -> list[_Part]:
         # When rotations are played one after the other, no deal is complete until the last one begins.
         parts.append(_Part(f"{' over '.join(progress.players)}: no complete duplicate yet", 7))
     left = progress.deals_planned - progress.deals
-    if progress.has_stop_rule:
+    if progress.is_correcting:
+        parts.append(_Part("computing win rates without the luck of the cards"))
+    elif progress.has_stop_rule:
         needed = progress.deals_needed
         left = left if needed is None else min(left, needed)
         about = f"about {rounded_up(left):,} more deals needed" if left else "enough is known"
         parts.append(_Part("deals needed: unknown yet" if needed is None else about, 5))
-    if speed and progress.deals_planned:
+    if speed and progress.deals_planned and not progress.is_correcting:
         hands = left * progress.hands_planned / progress.deals_planned
         parts.append(_Part(f"{duration(hands / speed)} left", 2))
     if progress.faults:
@@ -251,6 +253,7 @@ def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool, verb
     """Print a contest: with `quiet` the sentence only, with `verbose` also the dealer's overhead."""
     if not quiet and result.duplicates:
         _show_players(terminal, result)
+        _show_files(terminal, result.players)
     if not quiet:
         for player in result.players:
             if player.first_fault:
@@ -362,6 +365,7 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
             _show_entrants(
                 terminal, standings, [contest for contest in result.contests if contest.game == standings.game]
             )
+        _show_files(terminal, [player for contest in result.contests for player in contest.players])
         for contest in result.contests:
             for player in contest.players:
                 if player.first_fault:
@@ -378,16 +382,24 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
         terminal.print(f"Resume with: {result.resume}")
 
 
+def _show_files(terminal: Terminal, players: Sequence[PlayerResult]) -> None:
+    """The descriptions of players whose names lack the file that they play by."""
+    for name, text in dict.fromkeys((player.name, player.player) for player in players):
+        bot, _, options = text.partition("?")
+        if options and name.partition("#")[0] == bot.rpartition(":")[2]:
+            terminal.sentence(f"{name} is {text}")
+
+
 def _show_entrants(terminal: Terminal, standings: GameStandings, contests: Sequence[ContestResult]) -> None:
     """All contests of each bot together, and its speed: hands per second of its own time."""
     rows = []
-    for rank in standings.total_bankroll:
-        played = [(contest, player) for contest in contests for player in contest.players if player.name == rank.player]
+    for name in standings.bots:
+        played = [(contest, player) for contest in contests for player in contest.players if player.name == name]
         hands = sum(contest.hands_played for contest, _ in played)
         thinking_s = sum(player.thinking_s for _, player in played)
         faults = sum(sum(player.faults.values()) for _, player in played)
         speed = three_digits(hands / thinking_s) if thinking_s else "-"
-        rows.append([rank.player, f"{len(played):,}", f"{hands:,}", f"{faults:,}", speed])
+        rows.append([name, f"{len(played):,}", f"{hands:,}", f"{faults:,}", speed])
     columns = (
         "bot",
         Column("contests", rank=6),

@@ -99,10 +99,10 @@ def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | Non
         scores: of all its hands, which are in its logs.
 
     Returns:
-        shape (deals, players), in mbb/g; None where they are not asked for, a player learns, a sequential test decides
-        (its scores may not depend on later ones), counting takes long, or there are too few deals.
+        shape (deals, players), in mbb/g; None where the plan has none, they are counted during play, counting takes
+        long, or there are too few deals.
     """
-    if plan.run.settings.score is not Score.BOTH or plan.learners or plan.is_sequential:
+    if plan.run.settings.score is Score.CORRECTED or not plan.is_corrected:
         return None
     if not is_cheap(plan.game, scores.hands_played):
         return None

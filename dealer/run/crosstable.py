@@ -26,14 +26,15 @@ class TableFormat(enum.StrEnum):
 def crosstable(standings: GameStandings) -> TableView:
     """Winnings of the bot of a row from that of a column and in the mean, in mbb/g.
 
-    Figures are without the luck of the cards where all contests have that.
+    Figures are without the luck of the cards where all contests have that. A bot without a finished contest is marked.
     """
-    order = [rank.player for rank in standings.total_bankroll]
+    order = standings.bots
     cells = {(cell.player, cell.opponent): cell for cell in standings.crosstable}
     rows = []
     for name in order:
         found = [*(cells.get((name, other)) for other in order), standings.mean_of(name)]
-        rows.append([name, *("" if cell is None else _cell(*cell.figures) for cell in found)])
+        label = f"{name} (unfinished)" if name in standings.unfinished else name
+        rows.append([label, *("" if cell is None else _cell(*cell.figures) for cell in found)])
     without_luck = ", without the luck of the cards" if standings.corrected_mbb_per_game else ""
     title = f"mbb/g of row against column{without_luck}, ± 95 % (standard error)"
     return sheet(title, ("", *(Column(name, rank=place) for place, name in enumerate(order, 1)), "mean"), rows)
@@ -79,7 +80,7 @@ def _csv(standings: GameStandings) -> str:
     writer = csv.writer(text, lineterminator="\n")
     kinds = [name for name in CrosstableCell.model_fields if name.endswith(("mbb_per_game", "half_width_95", "_error"))]
     writer.writerow(("game", "player", "opponent", *kinds[:2], "hands", *kinds[2:]))
-    means = [standings.mean_of(rank.player) for rank in standings.total_bankroll]
+    means = [cell for name in standings.bots if (cell := standings.mean_of(name)) is not None]
     for cell in (*standings.crosstable, *means):
         figures = ["" if (figure := getattr(cell, kind)) is None else f"{figure:.4f}" for kind in kinds]
         hands = cell.hands if cell.opponent else None

@@ -246,6 +246,16 @@ class ContestPlan:
         return isinstance(self.run.stop, Better)
 
     @property
+    def is_corrected(self) -> bool:
+        """Whether win rates without the luck of the cards are computed once all is played.
+
+        They are not where a player learns, or where a sequential test decides about the chips: its scores may not
+        depend on later ones.
+        """
+        score = self.run.settings.score
+        return score is Score.CORRECTED or (score is Score.BOTH and not self.learners and not self.is_sequential)
+
+    @property
     def bounds(self) -> Bounds:
         """The lowest and the highest possible score of a deal that the stop rule looks at, in mbb/g."""
         return bounds_of(self.run.settings.score, self.run.stop, self.game)
@@ -409,7 +419,8 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
     directory = settings.directory if bot.directory is None else os.path.join(settings.directory or "", bot.directory)
     if bot.directory is not None and not os.path.isdir(directory or ""):
         raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
-    player = parse_player(bot.bot, directory, games, in_process=settings.in_process)
+    python_path = bot.environment.get("PYTHONPATH", "")
+    player = parse_player(bot.bot, directory, games, in_process=settings.in_process, python_path=python_path)
     has_process = player.kind is PlayerKind.COMMAND or (player.kind is PlayerKind.PYTHON and not settings.in_process)
     if bot.environment and not has_process:
         raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")

@@ -246,9 +246,20 @@ class GameStandings(_Frozen):
     crosstable: list[CrosstableCell] = Field(description="a cell for every ordered pair of bots")
     total_bankroll: list[Rank] = Field(description="the ranking by mean winnings")
     instant_runoff: list[Rank] = Field(description="the ranking by repeated removal of the last")
+    unfinished: list[str] = Field(
+        default=[], description="bots none of whose contests was finished; those without a whole deal have no place"
+    )
 
-    def mean_of(self, player: str) -> CrosstableCell:
-        """A player's mean over all contests, as a cell without an opponent."""
+    @property
+    def bots(self) -> list[str]:
+        """All bots: by place, then those without one."""
+        ranked = [rank.player for rank in self.total_bankroll]
+        return [*ranked, *(name for name in self.unfinished if name not in ranked)]
+
+    def mean_of(self, player: str) -> CrosstableCell | None:
+        """A player's mean over all contests, as a cell without an opponent; None without a whole deal."""
+        if player not in self.mbb_per_game:
+            return None
         return CrosstableCell(
             player=player,
             opponent="",

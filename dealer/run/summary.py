@@ -204,20 +204,29 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
     import numpy as np
 
     plan = tournament.plan
-    played = [
-        contest
+    of_game = [
+        (contest, result)
         for contest, result in zip(tournament.contests, results, strict=True)
-        if contest.plan.record.game_name == game and result.duplicates
+        if contest.plan.record.game_name == game
     ]
+    finished = {name for contest, result in of_game if result.outcome.is_complete for name in contest.plan.names}
+    unfinished = [name for name in plan.names if name not in finished]
+    played = [contest for contest, result in of_game if result.duplicates]
     contests = [RankedContest(one.plan.entrants, np.array(list(one.scores.in_order()), np.float64)) for one in played]
     fitted = [(one.deals_without_luck(), one.plan.entrants) for one in played]
     corrected = [RankedContest(entrants, deals) for deals, entrants in fitted if deals is not None]
     if not played:
         return GameStandings(
-            game=game, mbb_per_game={}, half_width_95={}, crosstable=[], total_bankroll=[], instant_runoff=[]
+            game=game,
+            mbb_per_game={},
+            half_width_95={},
+            crosstable=[],
+            total_bankroll=[],
+            instant_runoff=[],
+            unfinished=unfinished,
         )
     first = played[0].plan
-    return standings_of(
+    standings = standings_of(
         game,
         contests,
         plan.names,
@@ -227,6 +236,7 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
         seatings=first.seatings,
         seed=seed if isinstance(seed := plan.seed, int) else seed.number(),
     )
+    return standings.model_copy(update={"unfinished": unfinished})
 
 
 def standings_of(

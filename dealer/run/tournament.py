@@ -125,6 +125,7 @@ class Progress:
         strays: how many connections to players' ports were turned away.
         latest_strays: the last of them, each with the name of the player.
         other_versions: the players that speak another version of the protocol than the dealer.
+        is_correcting: whether all is played, and win rates without the luck of the cards are being computed.
     """
 
     contests: int
@@ -145,6 +146,7 @@ class Progress:
     strays: int = 0
     latest_strays: tuple[tuple[str, StrayConnection], ...] = ()
     other_versions: frozenset[str] = frozenset()
+    is_correcting: bool = False
 
 
 def progress_of(tournament: Tournament) -> Progress:
@@ -177,6 +179,9 @@ def progress_of(tournament: Tournament) -> Progress:
             (run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays
         ),
         other_versions=frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
+        is_correcting=bool(hands)
+        and all(contest.ending is not None for contest in contests)
+        and any(contest.plan.is_corrected for contest in contests),
     )
 
 

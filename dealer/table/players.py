@@ -21,7 +21,15 @@ from bots.errors import SpecError, in_one_line
 from bots.sdk.bot import Bot
 from bots.sdk.learning import LearningBot
 from bots.sdk.program import split_command
-from bots.sdk.registry import builtin_names, is_bot_name, is_builtin, make_bot, nearest_name, source_problem
+from bots.sdk.registry import (
+    builtin_file_options,
+    builtin_names,
+    is_bot_name,
+    is_builtin,
+    make_bot,
+    nearest_name,
+    source_problem,
+)
 from dealer.errors import PlayerError
 from dealer.match.clocks import TimeLimits
 from dealer.table.confinement import Confinement
@@ -106,7 +114,12 @@ class LearnerFiles:
 
 
 def parse_player(
-    text: str, directory: str | None = None, games: Sequence[Game] = (), *, in_process: bool = False
+    text: str,
+    directory: str | None = None,
+    games: Sequence[Game] = (),
+    *,
+    in_process: bool = False,
+    python_path: str = "",
 ) -> Player:
     """Read the description of a player and check that the player can be started.
 
@@ -117,6 +130,7 @@ def parse_player(
     Args:
         directory: the folder where commands are started and bots of one's own are looked for; None for the present
             one.
+        python_path: the ``PYTHONPATH`` that its process gets.
 
     Raises:
         PlayerError: there is no such bot, option or program, or the bot fails when it is asked.
@@ -133,13 +147,12 @@ def parse_player(
         return Player("tcp", name or "tcp", PlayerKind.TCP)
     bot = text.partition("?")[0]
     if is_bot_name(bot):
-        class_name = bot.rpartition(":")[2]
-        player = Player(text, name or _clean(class_name + text[len(bot) :]), PlayerKind.PYTHON, (), directory)
+        player = Player(text, name, PlayerKind.PYTHON, (), directory)
         if in_process or is_builtin(bot):
-            return _asked(player, games)
-        if (problem := source_problem(bot, directory)) is not None:
+            player = _asked(player, games)
+        elif (problem := source_problem(bot, directory, python_path)) is not None:
             raise PlayerError(f"{quoted(text, 400)}: {problem}")
-        return player
+        return player if name else replace(player, name=_bot_name(text))
     try:
         command = split_command(text)
     except ValueError as error:
@@ -174,6 +187,18 @@ def _asked(player: Player, games: Sequence[Game]) -> Player:
     except Exception as error:
         raise PlayerError(f"{quoted(player.text, 400)}: its refusal() failed: {in_one_line(error)}") from error
     return replace(player, learns=isinstance(bot, LearningBot) and bot.is_learning, refusals=refusals)
+
+
+def _bot_name(text: str) -> str:
+    """The name of a Python bot: its own, and its options but for files, of which only some readers know the paths."""
+    bot, _, options = text.partition("?")
+    files = builtin_file_options(bot)
+    kept = [
+        option
+        for option in options.split(",")
+        if option.partition("=")[0].strip() not in files and not {"/", os.sep} & set(option)
+    ]
+    return _clean(f"{bot.rpartition(':')[2]}?{','.join(kept)}")
 
 
 def _program_name(command: Sequence[str], directory: str | None) -> str:

@@ -32,7 +32,6 @@ from engine import Deal, Move
 from engine.text import count_of, shown
 from logs import HandRecord
 from logs.contest_scores import NotableDeal, NotableHand
-from logs.estimation import Rate
 from logs.poker_table.faces import with_symbols
 from logs.tracker.tables import chips_text
 from logs.view import Acted, Dealt, HandView, views_of
@@ -240,15 +239,16 @@ class Line:
     """A bot in the table.
 
     Attributes:
-        place: in the ranking. name: the bot. mean: over all its contests. cells: against each bot.
-        is_provisional: whether too little is known to go by its mean.
+        place: in the ranking; None for a bot without a whole deal. name: the bot. mean: over all its contests.
+        cells: against each bot.
+        remark: why its mean says little; empty where it does not.
     """
 
-    place: int
+    place: int | None
     name: str
     mean: Cell
     cells: tuple[Cell, ...]
-    is_provisional: bool = False
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,16 +290,23 @@ def crosstables(run: WatchedRun) -> list[Crosstable]:
 
 
 def _crosstable(run: WatchedRun, standings: GameStandings) -> Crosstable:
-    order = [rank.player for rank in standings.total_bankroll]
+    order = standings.bots
+    places = {rank.player: rank.place for rank in standings.total_bankroll}
     rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
     lines = []
-    for rank in standings.total_bankroll:
-        name = rank.player
-        half = standings.half_width_95[name]
-        mean = cell_of(Rate(standings.mbb_per_game[name], half, player=name, opponent="the field"))
+    for name in order:
+        mean = standings.mean_of(name)
+        provisional = "provisional" if mean is not None and mean.half_width_95 is None else ""
         contests = [_contest_of(run, standings.game, name, other) for other in order]
-        cells = tuple(cell_of(rates.get((name, other)), at) for other, at in zip(order, contests, strict=True))
-        lines.append(Line(rank.place, shown(name), mean, cells, is_provisional=half is None))
+        lines.append(
+            Line(
+                places.get(name),
+                shown(name),
+                cell_of(None if mean is None else replace(mean.rate, opponent="the field")),
+                tuple(cell_of(rates.get((name, other)), at) for other, at in zip(order, contests, strict=True)),
+                "unfinished" if name in standings.unfinished else provisional,
+            )
+        )
     is_by_company = any(len(one.players) > 2 for one in run.contests if one.game_name == standings.game)
     return Crosstable(shown(standings.game), tuple(map(shown, order)), tuple(lines), is_by_company)
 

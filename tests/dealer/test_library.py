@@ -79,6 +79,7 @@ def test_progress_is_a_value_and_ends_with_all_hands() -> None:
     last = seen[-1]
     assert (last.contests, last.contests_ended, last.hands, last.hands_planned) == (1, 1, 80, 80)
     assert last.players == ("calling", "random")
+    assert [one.is_correcting for one in seen[-2:]] == [False, True]
     assert replace(last) == last
     assert pickle.loads(pickle.dumps(last)) == last
 

@@ -86,6 +86,16 @@ def test_what_is_wrong_with_a_bot_of_ones_own_is_a_sentence(arena: Arena, tmp_pa
     assert "Mine in mine.py is not a bot: derive it from bots.Bot" in ran.err
 
 
+def test_a_bot_is_not_called_by_the_path_of_its_file(arena_here: Arena, tmp_path: Path) -> None:
+    code = "from bots.baseline import CallingBot\nclass Mine(CallingBot):\n    def __init__(self, book='x'): pass\n"
+    (tmp_path / "mine.py").write_text(code)
+    ran = arena_here("play", "kuhn", "mine.py:Mine?book=a/b.txt", "raising", "-n", "9", "--in-process", "--out", "run")
+    assert "\nMine is mine.py:Mine?book=a/b.txt\n" in ran.out
+    assert ran.out.count("b.txt") == 1
+    players = json.loads((tmp_path / "run" / "result.json").read_text("utf-8"))["players"]
+    assert [player["player"] for player in players] == ["mine.py:Mine?book=a/b.txt", "raising"]
+
+
 @pytest.mark.parametrize(
     ("bot", "problem"),
     [

@@ -52,6 +52,11 @@ UNDER_WAY = replace(
         (replace(START, awaited=(IPV6,)), "waiting for Ann at [::1]:5000, without limit"),
         (UNDER_WAY, "500/3,000 deals · 500 hands/s · A over B +12 ± 5 mbb/g · 10 s left"),
         (
+            replace(UNDER_WAY, deals=3000, has_stop_rule=True, is_correcting=True),
+            "3,000/3,000 deals · 500 hands/s · A over B +12 ± 5 mbb/g · "
+            "computing win rates without the luck of the cards",
+        ),
+        (
             replace(UNDER_WAY, rate=None),
             "500/3,000 deals · 500 hands/s · A over B: no complete duplicate yet · 10 s left",
         ),

@@ -88,6 +88,7 @@ def test_a_bot_that_cannot_start_costs_its_own_contests_only(arena: Arena, tmp_p
     assert "Bad" in result.contests[1].reason
     assert "exit code 3" in result.contests[1].reason
     assert result.resume is not None
+    assert result.standings[0].unfinished == ["Bad"]
 
 
 def test_the_file_a_run_leaves_repeats_it(arena: Arena, tmp_path: Path) -> None:

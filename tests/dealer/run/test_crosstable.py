@@ -36,6 +36,17 @@ def test_too_few_deals_have_no_percentage() -> None:
     assert lines[8] == "| 1 | a_1 | 1 | a_1 |"
 
 
+def test_a_bot_without_a_finished_contest_stays_in_the_table() -> None:
+    """With what it has won so far, if there is any; but with a place only then."""
+    unfinished = _standings().model_copy(update={"unfinished": ["C", "D"]})
+    lines = standings_text(unfinished, TableFormat.MARKDOWN).splitlines()
+    assert lines[0] == "|  | a_1 | C | B\\|2 | D | mean |"
+    assert lines[3].startswith("| C (unfinished) | +0 ± 18 (0) |  | +50 ± ")
+    assert lines[5] == "| D (unfinished) |  |  |  |  |  |"
+    assert [line.count("D") for line in lines[7:]] == [0] * 5
+    assert "D" not in standings_text(unfinished, TableFormat.CSV)
+
+
 def test_latex_escapes_names() -> None:
     text = standings_text(_standings(), TableFormat.LATEX)
     assert text.startswith(

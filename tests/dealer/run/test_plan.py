@@ -67,7 +67,7 @@ def test_whoever_could_remember_the_cards_of_a_key_sees_no_deal_twice(
     tmp_path: Path, bots: list[str], seating: str, *, has_own_cards: bool
 ) -> None:
     for name in ("bot.sh", "bot.py"):
-        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).write_text("#!/bin/sh\nBot = 1\n")
         (tmp_path / name).chmod(0o755)
     settings = {"bots": bots, "seating": seating, "directory": str(tmp_path)}
     (contest,) = planned(tmp_path, seed=KEY, **settings)
@@ -169,7 +169,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
         ({"games": ["chess"]}, "no such game or file"),
         ({"bots": ["calling"]}, "limit needs 2 players, 1 given: calling"),
         ({"bots": ["calling", "nobody-at-all"]}, "'nobody-at-all' is neither a built-in bot"),
-        ({"bots": ["kuhn", "calling"]}, "'kuhn' is a game, not a bot; a command whose arguments are all bots"),
+        ({"bots": ["kuhn", "calling"]}, "'kuhn' is a game, not a bot: games are named before bots"),
         (
             {"command": "tournament", "games": ["kuhn3"], "bots": ["calling", "random"]},
             "needs at least 3 bots, 2 given",

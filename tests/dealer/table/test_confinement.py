@@ -122,7 +122,7 @@ def test_a_program_that_its_user_cannot_execute_is_refused_before_it_is_started(
 
 
 def test_what_python_bots_execute_is_our_interpreter() -> None:
-    programs = [parse_player(text).program for text in ("calling", "my_module:Bot", "tcp")]
+    programs = [parse_player(text).program for text in ("calling", "bots.baseline:CallingBot", "tcp")]
     assert programs == [sys.executable, sys.executable, ""]
 
 

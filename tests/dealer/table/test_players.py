@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from bots.sdk.registry import builtin_names
-from dealer.errors import PlayerError
+from dealer.errors import ConfigError, PlayerError
+from dealer.run.plan import settle
+from dealer.run.settings import validated
 from dealer.table.players import Player, PlayerKind, parse_player, unique_names
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="file modes of Unix")
@@ -33,6 +35,21 @@ def test_a_built_in_bot_with_options_is_named_after_them() -> None:
     assert player.kind is PlayerKind.PYTHON
     assert player.text == "random?fold=0.1,call=0.5,raise=0.4"
     assert player.name == "random_fold_0.1_call_0.5_raise_0.4"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("learner?learn=true,memory=mine.memory", "learner_learn_true"),
+        ("evolved?chromosome=", "evolved"),
+        ("shark.py:Shark?depth=2,book=books/deep.txt", "Shark_depth_2"),
+        ("Mine=evolved?chromosome=", "Mine"),
+    ],
+)
+def test_files_are_not_in_the_name(tmp_path: Path, text: str, name: str) -> None:
+    (tmp_path / "shark.py").write_text("class Shark: pass\n")
+    player = parse_player(text, str(tmp_path))
+    assert (player.name, player.text) == (name, text.removeprefix("Mine="))
 
 
 @pytest.mark.parametrize("text", ["tcp", "TCP", "Tcp"])
@@ -154,6 +171,16 @@ def test_the_source_of_a_bot_of_ones_own_is_looked_at(tmp_path: Path, text: str,
         assert str(caught.value).startswith(f"{text!r}: {problem}")
     else:
         assert parse_player(text, str(tmp_path)).text == text
+
+
+def test_a_module_is_also_looked_for_where_its_process_does(tmp_path: Path) -> None:
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "minnow.py").write_text("class Minnow: pass\n")
+    bots = [{"bot": "minnow:Minnow", "environment": {"PYTHONPATH": "library"}}, {"bot": "calling"}]
+    settings = {"games": ["kuhn"], "bots": bots, "directory": str(tmp_path)}
+    assert settle(validated(settings)).names == ("Minnow", "calling")
+    with pytest.raises(ConfigError, match="there is no module 'minnow'"):
+        settle(validated(settings | {"bots": ["minnow:Minnow", "calling"]}))
 
 
 def test_an_option_with_an_equals_sign_is_no_name() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,17 @@ def test_a_tournament_has_a_crosstable_whose_cells_lead_to_the_pairs(tournament:
             assert "120 deals in 2 seatings each" in contest.text
             hands = links(contest.text, "/runs/cup/matches/")
             assert {client.get(link).status_code for link in hands[:5]} == {200}
+
+
+def test_a_bot_without_a_finished_contest_stays_in_the_crosstable(tournament: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "cup"
+    shutil.copytree(tournament, folder)
+    result = json.loads((folder / "result.json").read_text("utf-8"))
+    result["standings"][0]["unfinished"] = ["Bad"]
+    (folder / "result.json").write_text(json.dumps(result), "utf-8")
+    with browsing(folder) as client:
+        page = client.get("/runs/cup").text
+    assert '<tr><td></td><th scope="row">Bad <span class="faint">(unfinished)</span></th><td class=""></td>' in page
 
 
 def test_what_cannot_be_read_is_told_beside_the_rest(run: Path, tmp_path: Path) -> None:
