@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,31 @@ def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
         log = await one.browser.get(next(link for link in links if link.endswith("/log")))
         assert (log.status_code, "STATE:0:" in log.text) == (200, True)
         assert log.headers["content-disposition"].startswith("attachment")
+
+    play(tmp_path, talk)
+
+
+def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        sent = {"game": "kuhn", "player1": "calling", "player2": "random", "hands": "7"}
+        await post(one.browser, "/account/request", **sent)
+        await until(one, "finished")
+        with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
+            (job,) = records.jobs(store)
+            store.write_now(lambda db: enter_users_bot(db, job.user.id, GAME, "mine", "1"))
+        table = await post(one.browser, "/play", "/play", game=GAME, bot1="random")
+        waiting = {"/", "/account", "/account/request?game=kuhn", "/play?game=kuhn", table.headers["location"]}
+        found = set()
+        while waiting:
+            path = waiting.pop()
+            found.add(path)
+            page = await one.browser.get(path)
+            words = re.sub(r"Full name of the game: \S+", "", seen(page))
+            assert not re.search(r"(kuhn|leduc|holdem)\.(no)?limit", words), path
+            links = re.findall(r'href="(/(?:account|bots|pairs|play|runs|standings|tables)[^"#]*)"', page.text)
+            waiting |= {link for link in links if not re.search("log|times|hand|leaks", link)} - found
+        assert {path.split("/")[1] for path in found} >= {"", "account", "bots", "pairs", "runs", "standings"}
+        assert "/standings/kuhn.limit.2p" in found, "addresses keep the full name"
 
     play(tmp_path, talk)
 
