@@ -43,9 +43,9 @@ from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Card, Game, Move, Position, Seat, raise_to
 from engine.betting import BettingState
 from engine.errors import quoted
+from engine.holdem import round_names
 from engine.text import shown
 from logs.estimation import AnyTimeMean, Rate, score_bounds
-from logs.tracker.positions import round_names
 from logs.view import Acted, Dealt, HandEvent, HandView, Shown, action_words, hand_events, live_views, strength_of
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
 from protocol.actions import scan_action

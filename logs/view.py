@@ -16,13 +16,12 @@ from typing import TypeAlias
 
 from engine import Card, Game, Move, Position, betting_start, betting_steps, rank_hand, side_pots, uncalled
 from engine.betting import BettingState
-from engine.holdem import holdem_blinds, is_holdem
+from engine.holdem import holdem_blinds, is_holdem, position_names, round_names
 from engine.text import shown
 from logs.estimation.mean import largest_loss
 from logs.formats import showdown_order
 from logs.pokerstars.names import name_hand
 from logs.record import HandRecord, Times
-from logs.tracker.positions import position_names, round_names
 
 _LEAST_CHIPS = 1e-6
 

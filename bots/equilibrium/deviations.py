@@ -31,12 +31,12 @@ from bots.solving.exact import plan_of_policy, view_of
 from bots.solving.sequence_form import Choice, Plan, sequence_form, sequence_values
 from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
 from engine.errors import quoted
+from engine.holdem import position_names
 from engine.text import count_of
-from logs.document import Column, Document, Fact, Section, Table, text_of
+from logs.document import TEXT, Column, Document, Fact, Section, Table, text_of
 from logs.errors import LeaksRefused
 from logs.estimation import Estimate
 from logs.record import HandRecord
-from logs.tracker.positions import position_names
 from protocol import find_game
 
 FEWEST_DEALS: Final = 30
@@ -295,7 +295,7 @@ def deviations_document(found: Deviations) -> Document:
     table = Table(
         title,
         (
-            Column("decision", meaning="position, card, betting"),
+            Column("decision", TEXT, meaning="position, card, betting"),
             Column("deals", ",", meaning="in which it came up", rank=1),
             Column(
                 "chips/100",
@@ -304,6 +304,7 @@ def deviations_document(found: Deviations) -> Document:
             ),
             Column(
                 "what it did",
+                TEXT,
                 meaning="how often; how often an equilibrium does it; the exact cost of doing it once, in chips",
             ),
         ),

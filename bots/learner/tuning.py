@@ -29,7 +29,7 @@ from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.training import DealBatch, PlaySettings, Trainee, frozen_play, line_ups, unseen_deals
 from bots.sdk.bot import option
 from bots.workers import Workers
-from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
+from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.estimation import RunningMean
 from protocol import find_game
 
@@ -227,7 +227,7 @@ def tuning_document(
     table = Table(
         "Result of the search, mbb/g",
         (
-            Column("constants"),
+            Column("constants", TEXT),
             Column("learners", ",", meaning="measured by the search", rank=2),
             Column("best measured", "+,.0f", meaning="on the deals of the search", rank=1),
             Column("on other deals", "+,.0f", meaning="the same constants, with other draws"),

@@ -32,7 +32,7 @@ from bots.solving.sequence_form import (
     strategy_of,
 )
 from engine import Card, Game, parse_cards
-from logs.document import Column, Document, Fact, Section, Table
+from logs.document import TEXT, Column, Document, Fact, Section, Table
 from protocol import format_action
 from protocol.game_definition import short_name
 
@@ -281,10 +281,10 @@ def _answers_table(game: Game, bot: str, position: int, answers: list[StateAnswe
     return Table(
         f"Position {position + 1}",
         (
-            Column("after", meaning="the betting so far; the cards dealt with a round follow the stroke"),
+            Column("after", TEXT, meaning="the betting so far; the cards dealt with a round follow the stroke"),
             Column("holding", meaning="the hole cards"),
-            Column(bot, meaning="what it plays; never here: its own play does not lead to this state"),
-            Column("best answer", meaning="what wins most against it"),
+            Column(bot, TEXT, meaning="what it plays; never here: its own play does not lead to this state"),
+            Column("best answer", TEXT, meaning="what wins most against it"),
         ),
         tuple(
             (

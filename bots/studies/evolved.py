@@ -41,9 +41,9 @@ from bots.studies.evolved_play import (
 )
 from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
 from bots.workers import Workers
+from logs.document import ABSENT, Column, Table
 from logs.estimation import Rate, RunningMean
 from logs.estimation.mean import signed
-from logs.page.table import ABSENT, Column, TableView, sheet
 from protocol import find_game
 
 _GENE_TRIALS: Final = 50
@@ -347,7 +347,7 @@ def _all_used(use: _GeneUse) -> Claim:
     )
 
 
-def _unused_tables(use: _GeneUse) -> tuple[TableView, ...]:
+def _unused_tables(use: _GeneUse) -> tuple[Table, ...]:
     unused = ~use.used.reshape(HAND_CATEGORIES, len(POSITION_CLASSES), BETTING_STATES)
     rounds, befores, nows = _states()
     by: list[tuple[str, list[tuple[str, NDArray[np.bool_]]]]] = [
@@ -358,7 +358,7 @@ def _unused_tables(use: _GeneUse) -> tuple[TableView, ...]:
         ("raises in the round before", [(str(at), unused[:, :, befores == at]) for at in range(5)]),
     ]
     return tuple(
-        sheet(
+        Table.of(
             f"Genes never used, by {what}",
             (what, "genes", "never used", "%"),
             ((name, f"{one.size:,}", f"{int(one.sum()):,}", f"{100 * one.mean():.0f}") for name, one in rows),
@@ -471,10 +471,10 @@ def _play(chromosome: str, odds: str, opponent: StudyMatch, seed: int, first: in
     return found
 
 
-def results_table(results: Sequence[MatchResult]) -> TableView:
-    return sheet(
+def results_table(results: Sequence[MatchResult]) -> Table:
+    return Table.of(
         "Against the built-in bots",
-        ("others", "players", Column("deals", rank=2), Column("hands", rank=1), "mbb/g", "95 % interval"),
+        ("others", "players", Column("deals", ",", rank=2), Column("hands", ",", rank=1), "mbb/g", "95 % interval"),
         (
             (
                 result.opponent.bot,

@@ -22,8 +22,8 @@ from bots.evolved.training import GENOME, OPPONENTS, DealSet
 from bots.studies.report import Claim, Claims, Line, LineChart, Verdict, printed_figures
 from engine import Category
 from engine.cards import STARTING_HANDS
+from logs.document import ABSENT, NAME, TEXT, Column, Table
 from logs.estimation.mean import signed
-from logs.page.table import ABSENT, Column, ColumnKind, TableView, sheet
 from logs.tracker.definitions import classify
 
 _TOO_FEW: Final = "too few deals were played"
@@ -102,7 +102,7 @@ def _interval_text(estimate: Estimate, digits: int) -> str:
 
 
 # ---- winnings
-def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
+def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, Table]:
     """Winnings on the deals of the training and on unseen ones: after the flop, as printed, and in all hands."""
     after, whole = [], []
     for player in players:
@@ -141,7 +141,7 @@ def winnings(players: Sequence[MeasuredPlayer]) -> tuple[Claims, TableView]:
             "evolution, not the strength of the player. On other deals, the 95 % interval is over all deals, for these "
             "ten players.",
         ),
-        sheet(
+        Table.of(
             "Winnings in all hands",
             (
                 "",
@@ -200,7 +200,7 @@ def winnings_chart(watched: HandResults, title: str, note: str = "") -> LineChar
 
 
 # ---- tables
-def best_hands(sides: MeasuredPlayer) -> tuple[TableView, Claims]:
+def best_hands(sides: MeasuredPlayer) -> tuple[Table, Claims]:
     """The starting hands that won most in hands with a flop: printed, on the training's deals, on others."""
     printed = printed_player(sides.name)
     ours = [_by_starting_hand(watched) for watched in (sides.trained, sides.unseen)]
@@ -220,9 +220,9 @@ def best_hands(sides: MeasuredPlayer) -> tuple[TableView, Claims]:
     heads = ("times", "won %", "dollars")
     columns: list[str | Column] = ["place"]
     for whose in ("printed", "training", "other deals"):
-        columns += [Column(whose, kind=ColumnKind.NAME), *(Column(head, rank=1) for head in heads)]
+        columns += [Column(whose, format=NAME), *(Column(head, ",", rank=1) for head in heads)]
     columns.append("interval")
-    view = sheet(
+    view = Table.of(
         "The 20 best starting hands",
         columns,
         rows,
@@ -491,7 +491,7 @@ def against_chart(
     )
 
 
-def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]], deals: DealSet) -> TableView:
+def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]], deals: DealSet) -> Table:
     """The first and the last best individual of each run against some tables, on unseen deals."""
     rows = []
     for run in (*runs.trainers, runs.player):
@@ -503,7 +503,7 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
                 row.append(f"{signed(won.value)} {_interval_text(won, 0)}")
         rows.append(row)
     heads = [f"{when} against {name}" for name, _ in others for when in ("first", "last")]
-    return sheet(
+    return Table.of(
         "The first and the last of each run",
         ("run", "generations", "bests", *heads),
         rows,
@@ -571,7 +571,7 @@ def players_at_tables(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: in
     ]
 
 
-def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> TableView:
+def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) -> Table:
     against = [f"against {table.name}" for table in _oppositions(all_runs, seed)]
     rows = [
         (
@@ -582,9 +582,9 @@ def side_by_side(all_runs: Sequence[FinishedRuns], deals: DealSet, seed: int) ->
         )
         for one in players_at_tables(all_runs, deals, seed)
     ]
-    return sheet(
+    return Table.of(
         "Runs side by side",
-        ("run", Column("settings", kind=ColumnKind.TEXT, rank=1), *against, Column("mean", "over the tables")),
+        ("run", Column("settings", format=TEXT, rank=1), *against, Column("mean", ",", meaning="over the tables")),
         rows,
         "Dollars per 1,000 hands against nine others, with rake, on the same unseen deals for all; 95 % intervals over "
         "all deals. Callers and raisers play the charts before the flop and always call or raise after it.",

@@ -23,8 +23,8 @@ from bots.studies.kuhn_sections import (
     value_line,
 )
 from bots.studies.report import Claim, Claims, Report, Section, Verdict, printed_figures
+from logs.document import NAME, TEXT, Column, Table
 from logs.estimation.mean import signed
-from logs.page.table import Column, ColumnKind, sheet
 
 
 def kuhn_report(found: ExperimentResults) -> Report:
@@ -93,7 +93,11 @@ def _relations() -> Section:
             f"The thesis compares its models by 1,000 games in each seat. Exactly: {', '.join(beaten)}. So few games "
             "cannot decide the closest of these differences.",
         ),
-        (sheet("Chips per hand, mean of both seats, exact", ("wins from", *map(str.capitalize, FOUR_MODELS)), rows),),
+        (
+            Table.of(
+                "Chips per hand, mean of both seats, exact", ("wins from", *map(str.capitalize, FOUR_MODELS)), rows
+            ),
+        ),
     )
 
 
@@ -188,11 +192,11 @@ def _selections(found: ExperimentResults) -> Section:
             )
     heads: tuple[str | Column, ...] = (
         "against",
-        Column("selection", kind=ColumnKind.NAME),
+        Column("selection", format=NAME),
         *map(str, generations),
-        Column("seeds", rank=2),
+        Column("seeds", ",", rank=2),
     )
-    view = sheet("Mean fitness by generation", heads, table, RUN_SPREAD, is_grouped=True)
+    view = Table.of("Mean fitness by generation", heads, table, RUN_SPREAD, is_grouped=True)
     note = "The interval covers all runs, from the lowest to the highest."
     return Section(
         "Selection",
@@ -226,14 +230,14 @@ def _starts_and_crossovers(found: ExperimentResults) -> Section:
         charts.append(generations_chart(f"Mean fitness against {name.capitalize()}, by start and crossover", lines))
     heads = (
         "against",
-        Column("", kind=ColumnKind.NAME),
+        Column("", format=NAME),
         "generation 100",
-        Column("generation 20", rank=1),
-        Column("difference at 100", kind=ColumnKind.TEXT),
-        Column("seeds", rank=2),
+        Column("generation 20", ",", rank=1),
+        Column("difference at 100", format=TEXT),
+        Column("seeds", ",", rank=2),
     )
     note = f"{RUN_SPREAD} A difference of less than 2 standard errors is undecided."
-    view = sheet("Mean fitness, chips per hand", heads, rows, note)
+    view = Table.of("Mean fitness, chips per hand", heads, rows, note)
     sentences = (
         "The thesis finds a uniform start and uniform crossover slightly better, from one run of each. The table has "
         "the differences of means over several runs, with their standard errors.",
@@ -287,17 +291,17 @@ def _listing(found: ExperimentResults) -> Section:
         ),
     )
     heads = (
-        Column("mistake", kind=ColumnKind.TEXT),
-        Column("corrected", rank=2),
+        Column("mistake", format=TEXT),
+        Column("corrected", ",", rank=2),
         "as listed",
-        Column("effect", kind=ColumnKind.TEXT),
+        Column("effect", format=TEXT),
     )
     note = (
         f"Mean fitness after {FIXED} generations against Rational in chips per hand; of the mixed approach, the value "
         f"that the average player of the later half guarantees. {RUN_SPREAD} The seat with wrong payoffs shows these "
         "payoffs."
     )
-    view = sheet("Mistakes in the listing", heads, rows, note)
+    view = Table.of("Mistakes in the listing", heads, rows, note)
     sentences = (
         "The printed program cannot have produced the printed results: it would select bad second players, and its "
         "mixed approach would learn nothing. The results agree with the text. --as-published enables all mistakes.",
@@ -342,18 +346,18 @@ def _exact(found: ExperimentResults) -> Section:
                 str(len(results)),
             )
         )
-    heads = (Column("", kind=ColumnKind.TEXT), "mean", "best", "its value", Column("seeds", rank=2))
+    heads = (Column("", format=TEXT), "mean", "best", "its value", Column("seeds", ",", rank=2))
     rival_heads = (
-        Column("co-evolution", kind=ColumnKind.TEXT),
+        Column("co-evolution", format=TEXT),
         "fittest first player",
         "average first player",
         "average second player",
-        Column("seeds", rank=2),
+        Column("seeds", ",", rank=2),
     )
     note = f"No strategy wins more than {possible:.4f} from Rational. {RUN_SPREAD}"
     tables = (
-        sheet("Fitness sampled and exact", heads, rows, note),
-        sheet(
+        Table.of("Fitness sampled and exact", heads, rows, note),
+        Table.of(
             "Exploitability, chips per hand",
             rival_heads,
             rivals,

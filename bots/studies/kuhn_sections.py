@@ -34,13 +34,13 @@ from bots.studies.report import (
     printed_figures,
     student_point,
 )
-from logs.page.table import Column, ColumnKind, TableView, sheet
+from logs.document import CODE, NAME, TEXT, Column, Table
 
 _PRINTED: Final = printed_figures("kuhn")
 _COEVOLVED_GENES: Final = tuple(tuple(_PRINTED["coevolved_genes"][seat]) for seat in "12")
 _MIXED_GENES: Final = tuple(_PRINTED["mixed_genes"])
 
-_POSSIBLE: Final = Column("possible", "exact value of the best response")
+_POSSIBLE: Final = Column("possible", ",", meaning="exact value of the best response")
 RUN_SPREAD: Final = "± is the standard deviation from run to run."
 _TAIL: Final = 0.00135
 """A printed figure counts as one of ours where it lies as near as 99.7 % of further runs would, both tails aside."""
@@ -230,17 +230,17 @@ def _comparisons(mine: Sequence[_ModelRuns]) -> Claims:
     return Claims("The highest fitness of all generations, chips per hand", tuple(rows), _OF_SEEDS)
 
 
-def _under_other_rules(others: Sequence[_ModelRuns]) -> TableView:
+def _under_other_rules(others: Sequence[_ModelRuns]) -> Table:
     """The printed figures that other rules or another model explain; each is judged once, by the printed rules."""
     rows = []
     for one in others:
         ours = over_runs("", one.records, 3)
         rows.append((one.name, f"{one.printed:.2f}", ours.ours, ours.interval, f"{one.answer.value:.4f}"))
-    heads = (Column("", kind=ColumnKind.TEXT), "printed", "ours", "interval", _POSSIBLE)
-    return sheet("The highest fitness under other rules, chips per hand", heads, rows, _OF_SEEDS)
+    heads = (Column("", format=TEXT), "printed", "ours", "interval", _POSSIBLE)
+    return Table.of("The highest fitness under other rules, chips per hand", heads, rows, _OF_SEEDS)
 
 
-def _exact(mine: Sequence[_ModelRuns]) -> TableView:
+def _exact(mine: Sequence[_ModelRuns]) -> Table:
     rows = [
         (
             one.name,
@@ -255,16 +255,16 @@ def _exact(mine: Sequence[_ModelRuns]) -> TableView:
         for one in mine
     ]
     columns = (
-        Column("", kind=ColumnKind.TEXT),
+        Column("", format=TEXT),
         _POSSIBLE,
-        Column("mean", "fitness of the population in generation 100"),
-        Column("best", "the highest fitness of all generations"),
-        Column("law", "possible, plus 4.3 standard errors of 1,010 hands", rank=1),
-        Column("its value", "exact value of the strategy with the highest fitness"),
-        Column("95 % at", "the generation that reaches 95 % of the gain of the mean", rank=1),
-        Column("seeds", rank=2),
+        Column("mean", ",", meaning="fitness of the population in generation 100"),
+        Column("best", ",", meaning="the highest fitness of all generations"),
+        Column("law", ",", meaning="possible, plus 4.3 standard errors of 1,010 hands", rank=1),
+        Column("its value", ",", meaning="exact value of the strategy with the highest fitness"),
+        Column("95 % at", ",", meaning="the generation that reaches 95 % of the gain of the mean", rank=1),
+        Column("seeds", ",", rank=2),
     )
-    return sheet("The highest possible value, and that of the best strategy", columns, rows, RUN_SPREAD)
+    return Table.of("The highest possible value, and that of the best strategy", columns, rows, RUN_SPREAD)
 
 
 def _converged_at(results: Sequence[KuhnResult]) -> int:
@@ -272,7 +272,7 @@ def _converged_at(results: Sequence[KuhnResult]) -> int:
     return int(np.argmax(mean >= mean[0] + 0.95 * (mean[-1] - mean[0])))
 
 
-def _genes(game: KuhnGame, mine: Sequence[_ModelRuns]) -> TableView:
+def _genes(game: KuhnGame, mine: Sequence[_ModelRuns]) -> Table:
     rows = []
     for one in mine:
         genes = tuple(map(fmean, zip(*[result.genes for result in one.results], strict=True)))
@@ -295,12 +295,12 @@ def _genes(game: KuhnGame, mine: Sequence[_ModelRuns]) -> TableView:
         "and . is never reached. Reproduced: every gene printed as 0 or 1 is within 0.2 of it."
     )
     heads = (
-        Column("", kind=ColumnKind.TEXT),
-        *(Column(head, kind=ColumnKind.CODE) for head in ("printed", "ours", "best response")),
-        Column("verdict", kind=ColumnKind.NAME),
-        Column("because", kind=ColumnKind.TEXT, rank=2),
+        Column("", format=TEXT),
+        *(Column(head, format=CODE) for head in ("printed", "ours", "best response")),
+        Column("verdict", format=NAME),
+        Column("because", format=TEXT, rank=2),
     )
-    return sheet("Convergence of the genes", heads, rows, note)
+    return Table.of("Convergence of the genes", heads, rows, note)
 
 
 def _charts(mine: Sequence[_ModelRuns]) -> tuple[LineChart, ...]:
@@ -447,7 +447,7 @@ def _coevolution(results: Sequence[KuhnResult]) -> Section:
     )
 
 
-def _averages(results: Sequence[KuhnResult]) -> TableView:
+def _averages(results: Sequence[KuhnResult]) -> Table:
     rows = [
         (name, *(of_runs(column, 2) for column in zip(*genes, strict=True)))
         for name, genes in (
@@ -457,7 +457,7 @@ def _averages(results: Sequence[KuhnResult]) -> TableView:
     ]
     heads = ("", *_CLASSIC.gene_names)
     note = f"Averages of the populations over the later half of the generations. {RUN_SPREAD}"
-    return sheet("Genes on average", heads, rows, note)
+    return Table.of("Genes on average", heads, rows, note)
 
 
 def _chart(title: str, result: KuhnResult, value: float) -> LineChart:
@@ -584,17 +584,17 @@ def _larger(found: ExperimentResults) -> Section:
         charts.append(_chart(f"Average fitness in co-evolution, {variant.value}", results[0], value))
     columns = (
         "game",
-        Column("value", "exact value of the game for the first player"),
-        Column("mean", f"the first player's average fitness from generation {_SETTLED} on"),
-        Column("second ahead", "generations in which the second player's average is above the first's"),
-        Column("exploitability, fittest", "of the fittest first player of the last generation"),
-        Column("exploitability, average", "of the average first player of the later half"),
-        Column("seeds", rank=2),
+        Column("value", ",", meaning="exact value of the game for the first player"),
+        Column("mean", ",", meaning=f"the first player's average fitness from generation {_SETTLED} on"),
+        Column("second ahead", ",", meaning="generations in which the second player's average is above the first's"),
+        Column("exploitability, fittest", ",", meaning="of the fittest first player of the last generation"),
+        Column("exploitability, average", ",", meaning="of the average first player of the later half"),
+        Column("seeds", ",", rank=2),
     )
     heads = (
-        Column("", kind=ColumnKind.TEXT),
-        Column("printed", kind=ColumnKind.CODE),
-        Column("ours", "on average over the later half", ColumnKind.CODE),
+        Column("", format=TEXT),
+        Column("printed", format=CODE),
+        Column("ours", meaning="on average over the later half", format=CODE),
     )
     sentences = (
         "The thesis finds no equilibrium in the larger games, and the second player ahead in general. The second "
@@ -602,7 +602,7 @@ def _larger(found: ExperimentResults) -> Section:
         "game either.",
     )
     tables = (
-        sheet("Co-evolution in the larger games, chips per hand", columns, rows, RUN_SPREAD),
-        sheet("Genes of co-evolution in the larger games", heads, genes),
+        Table.of("Co-evolution in the larger games, chips per hand", columns, rows, RUN_SPREAD),
+        Table.of("Genes of co-evolution in the larger games", heads, genes),
     )
     return Section("Co-evolution in the larger games", sentences, (*tables, *charts))

@@ -36,9 +36,8 @@ from bots.sdk.registry import builtin_names, make_bot
 from bots.studies.report import Claim, Claims, Line, LineChart, Report, Section, student_point
 from bots.workers import Workers
 from engine import Game
-from logs.document import text_of
+from logs.document import ABSENT, Column, Table, text_of
 from logs.estimation import Estimate
-from logs.page.table import ABSENT, Column, TableView, sheet
 from protocol import find_game
 
 _STAGES: Final = 6
@@ -356,7 +355,10 @@ def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, game
     heads = [
         column
         for game in games
-        for column in (Column(game, "mbb/g, frozen"), Column("cells", "met, on average", rank=2))
+        for column in (
+            Column(game, ",", meaning="mbb/g, frozen"),
+            Column("cells", ",", meaning="met, on average", rank=2),
+        )
     ]
     charts = [
         LineChart(
@@ -370,7 +372,7 @@ def _experiments(settings: LearnerStudySettings, played: PlayedExperiments, game
         for game, of_game in of_games.items()
     ]
     title = "Two players" if games is _TWO_PLAYERS else "Ten players, all kinds at one table"
-    table = sheet("Estimate from the training field, mbb/g", ("trained against", *heads), rows, note)
+    table = Table.of("Estimate from the training field, mbb/g", ("trained against", *heads), rows, note)
     return Section(title, (), (table, *charts))
 
 
@@ -379,11 +381,11 @@ def _line(name: str, hands: Sequence[int], mbb: NDArray[np.float64]) -> Line:
     return Line.of(name, hands, means, halves, has_dots=True)
 
 
-def _crosstable(matches: Mapping[tuple[str, str], Estimate]) -> TableView:
+def _crosstable(matches: Mapping[tuple[str, str], Estimate]) -> Table:
     games = [game for game in _GAMES if any(key[0] == game for key in matches)]
     names = sorted({name for _, name in matches})
     cells = {key: text_of(won, "+,.0f") for key, won in matches.items()}
-    return sheet(
+    return Table.of(
         "The learner of the mixed field, frozen, against one kind of bot in all other seats, mbb/g",
         ("against", *games),
         ((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),

@@ -17,8 +17,8 @@ from importlib.resources import files
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from logs.document import ABSENT, NAME, TEXT, Column, Table
 from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
-from logs.page.table import ABSENT, Column, ColumnKind, TableView, sheet
 from logs.page.templates import page_template
 
 if TYPE_CHECKING:
@@ -146,21 +146,21 @@ class Claims:
     note: str = ""
 
     @property
-    def view(self) -> TableView:
+    def view(self) -> Table:
         """As a table; columns that would be empty are left out."""
         columns = (
-            Column("", kind=ColumnKind.TEXT),
-            Column("printed", "the published figure"),
+            Column("", format=TEXT),
+            Column("printed", ",", meaning="the published figure"),
             "ours",
-            Column("interval", rank=1),
-            Column("verdict", kind=ColumnKind.NAME),
-            Column("because", kind=ColumnKind.TEXT, rank=2),
+            Column("interval", ",", rank=1),
+            Column("verdict", format=NAME),
+            Column("because", format=TEXT, rank=2),
         )
         rows = [
             (row.quantity, row.printed or ABSENT, row.ours, row.interval, row.verdict.value, row.why)
             for row in self.rows
         ]
-        view = sheet(self.title, columns, rows, self.note)
+        view = Table.of(self.title, columns, rows, self.note)
         return view.with_columns(at for at in range(len(columns)) if at < 3 or any(row[at] for row in rows))
 
 
@@ -223,7 +223,7 @@ class BarChart:
     note: str = ""
 
 
-Part: TypeAlias = TableView | Claims | LineChart | BarChart
+Part: TypeAlias = Table | Claims | LineChart | BarChart
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +233,9 @@ class Section:
     parts: tuple[Part, ...] = ()
 
     @property
-    def tables(self) -> tuple[TableView, ...]:
+    def tables(self) -> tuple[Table, ...]:
         views = (part.view if isinstance(part, Claims) else part for part in self.parts)
-        return tuple(view for view in views if isinstance(view, TableView))
+        return tuple(view for view in views if isinstance(view, Table))
 
     @property
     def charts(self) -> tuple[LineChart | BarChart, ...]:

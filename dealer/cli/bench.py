@@ -15,7 +15,7 @@ from dealer.cli.options import Json
 from dealer.cli.streams import EXIT_FAILED
 from dealer.run.sentences import three_digits
 from engine.errors import quoted
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import TEXT, Column, Table
 
 if TYPE_CHECKING:
     from dealer.bench import Row
@@ -100,13 +100,13 @@ def _show_group(terminal: Terminal, group: str, rows: Sequence[Row]) -> None:
     columns = (
         "who",
         f"median {rows[0].unit}",
-        Column("lowest", rank=2),
-        Column("highest", rank=2),
-        Column("ours/theirs", rank=1),
-        Column("user µs", rank=4),
-        Column("system µs", rank=4),
-        Column("others busy", rank=4),
-        Column("note", kind=ColumnKind.TEXT, rank=3),
+        Column("lowest", ",", rank=2),
+        Column("highest", ",", rank=2),
+        Column("ours/theirs", ",", rank=1),
+        Column("user µs", ",", rank=4),
+        Column("system µs", ",", rank=4),
+        Column("others busy", ",", rank=4),
+        Column("note", format=TEXT, rank=3),
     )
     cells = (
         (
@@ -119,4 +119,4 @@ def _show_group(terminal: Terminal, group: str, rows: Sequence[Row]) -> None:
         )
         for row in rows
     )
-    terminal.table(sheet(group, columns, cells).without_empty())
+    terminal.table(Table.of(group, columns, cells).without_empty())

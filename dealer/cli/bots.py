@@ -10,7 +10,7 @@ from bots.sdk.registry import BotDescription, describe, describe_all
 from dealer.cli.console import Terminal
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import NAME, TEXT, Column, Table
 from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
 
@@ -26,19 +26,19 @@ def bots(
     terminal = context.ensure_object(Terminal)
     if name is None:
         rows = [[bot.name, _games(bot.name), _summary(bot)] for bot in describe_all()]
-        games = Column("games", kind=ColumnKind.TEXT, rank=2)
-        terminal.table(sheet("", ("bot", games, Column("description", kind=ColumnKind.TEXT)), rows))
+        games = Column("games", format=TEXT, rank=2)
+        terminal.table(Table.of("", ("bot", games, Column("description", format=TEXT)), rows))
         return
     bot = describe(name)
     terminal.sentence(f"{bot.name}: {_summary(bot)}. Games: {_games(bot.name)}.")
     if bot.options:
         columns = (
             "option",
-            Column("default", kind=ColumnKind.NAME, rank=1),
-            Column("type", kind=ColumnKind.NAME, rank=2),
-            Column("meaning", kind=ColumnKind.TEXT),
+            Column("default", format=NAME, rank=1),
+            Column("type", format=NAME, rank=2),
+            Column("meaning", format=TEXT),
         )
-        terminal.table(sheet("", columns, _options(bot)))
+        terminal.table(Table.of("", columns, _options(bot)))
 
 
 def _summary(bot: BotDescription) -> str:

@@ -28,9 +28,9 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from dealer.cli.streams import EXIT_USAGE
-from dealer.cli.tables import table_lines, wrapped
 from dealer.errors import CommandError
-from logs.page.table import TableView
+from logs.document import Table
+from logs.document.terminal import table_lines, wrapped
 from logs.whole_file import write_whole
 
 _Result = TypeVar("_Result")
@@ -48,7 +48,7 @@ class Terminal:
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
         self._takes_blank = self._is_blank_due = False
 
-    def table(self, view: TableView, *, paint: Callable[[str], Text] = Text) -> None:
+    def table(self, view: Table, *, paint: Callable[[str], Text] = Text) -> None:
         """Print a table as a paragraph; `paint` makes its cells coloured texts."""
         self.blank()
         if view.title:

@@ -18,7 +18,7 @@ from engine.cards import RANKS, format_cards, holdings_of
 from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MOST_PLAYERS, Chances, Holding, chances
 from engine.errors import quoted
 from engine.text import count_of
-from logs.page.table import Column, sheet
+from logs.document import Column, Table
 
 _UNKNOWN = ("random", "??")
 _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
@@ -150,8 +150,8 @@ def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], f
         )
         for (name, holdings), one in zip(fields, found.players, strict=True)
     )
-    columns = ("player", Column("win %", rank=1), Column("tie %", rank=2), "equity %")
-    terminal.table(sheet("", columns, rows), paint=styles.coloured)
+    columns = ("player", Column("win %", ",", rank=1), Column("tie %", ",", rank=2), "equity %")
+    terminal.table(Table.of("", columns, rows), paint=styles.coloured)
     if found.is_exact:
         terminal.sentence(f"exact: all {count_of(found.showdowns, 'showdown')} counted")
     else:

@@ -21,7 +21,7 @@ from dealer.cli.evolve_learner import learner
 from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from engine.text import count_of
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import TEXT, Column, Table
 
 app = typer.Typer(
     cls=ArenaGroup,
@@ -158,12 +158,12 @@ def progress_line(progress: EvolutionProgress) -> str:
 def _report(terminal: Terminal, runs: list[Run]) -> None:
     columns = (
         "run",
-        Column("generations", rank=1),
+        Column("generations", ",", rank=1),
         "best",
-        Column("mean", rank=2),
-        Column("best trainer", rank=3),
-        Column("genes used", rank=4),
-        Column("ended because", kind=ColumnKind.TEXT),
+        Column("mean", ",", rank=2),
+        Column("best trainer", ",", rank=3),
+        Column("genes used", ",", rank=4),
+        Column("ended because", format=TEXT),
     )
     rows = (
         (
@@ -177,5 +177,5 @@ def _report(terminal: Terminal, runs: list[Run]) -> None:
         )
         for run in runs
     )
-    terminal.table(sheet("", columns, rows))
+    terminal.table(Table.of("", columns, rows))
     terminal.sentence(f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands")

@@ -28,7 +28,7 @@ from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from engine.text import count_of
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import CODE, Column, Table
 
 _TRAINING: Final = "Evolution"
 _RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not OppositionKind.MODEL}
@@ -134,15 +134,15 @@ def _line(progress: SeedProgress | SeedsDone) -> str:
 
 def _print_results(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> None:
     rows = [_row(settings, result) for result in results]
-    heads: tuple[str | Column, ...] = ("best", "its exact value", Column("fittest exploitable by", rank=2))
+    heads: tuple[str | Column, ...] = ("best", "its exact value", Column("fittest exploitable by", ",", rank=2))
     if not results[0].record_genes:
-        heads = (Column("later mean", rank=2), "fittest exploitable by", "average exploitable by")
+        heads = (Column("later mean", ",", rank=2), "fittest exploitable by", "average exploitable by")
     texts = [[str(result.seed), *(f"{one:+.4f}" for one in row)] for result, row in zip(results, rows, strict=True)]
     if len(results) > 1:
         columns = list(zip(*rows, strict=True))
         texts.append(["mean", *(f"{statistics.fmean(column):+.4f}" for column in columns)])
         texts.append(["spread", *(f"{statistics.stdev(column):.4f}" for column in columns)])
-    terminal.table(sheet("", ("seed", Column("mean", rank=1), *heads), texts))
+    terminal.table(Table.of("", ("seed", Column("mean", ",", rank=1), *heads), texts))
     _print_genes(terminal, settings, results)
     terminal.sentence(_in_words(settings, results))
     terminal.sentence(f"results, the fittest genes and a chart (fitness.html) in {folder}")
@@ -172,8 +172,8 @@ def _print_genes(terminal: Terminal, settings: KuhnSettings, results: Sequence[K
         genes = slice(len(CARDS) * at, len(CARDS) * (at + 1))
         cells = [" ".join(f"{gene:.2f}" for gene in mean[genes]) for mean in means.values()]
         rows.append([row, *cells, *([" ".join(answer.symbols()[genes])] if answer else [])])
-    columns = [Column(head, kind=ColumnKind.CODE) for head in (*means, *(["best answer"] if answer else []))]
-    terminal.table(sheet("", ("genes", *columns), rows))
+    columns = [Column(head, format=CODE) for head in (*means, *(["best answer"] if answer else []))]
+    terminal.table(Table.of("", ("genes", *columns), rows))
 
 
 def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:

@@ -7,7 +7,7 @@ import typer
 from dealer.cli.console import Terminal
 from engine import Game
 from engine.game import DEFAULT_STACK
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import NAME, TEXT, Column, Table
 from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
 
@@ -20,11 +20,11 @@ def games(context: typer.Context) -> None:
         rows.append([short_name(name), str(game.num_players), _betting(game), name])
     columns = (
         "game",
-        Column("players", rank=1),
-        Column("betting", kind=ColumnKind.TEXT),
-        Column("full name", kind=ColumnKind.NAME, rank=2),
+        Column("players", ",", rank=1),
+        Column("betting", format=TEXT),
+        Column("full name", format=NAME, rank=2),
     )
-    context.ensure_object(Terminal).table(sheet("", columns, rows))
+    context.ensure_object(Terminal).table(Table.of("", columns, rows))
 
 
 def _betting(game: Game) -> str:

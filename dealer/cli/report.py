@@ -14,12 +14,12 @@ from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Sources, StrictHandOptions, Transcript, counted
 from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
-from dealer.run.leaks import tables_in_short, view_of
+from dealer.run.leaks import tables_in_short
 from dealer.run.report import report_of_results
 from dealer.run.results import ContestResult, TournamentResult, read_result
 from engine.text import count_of
+from logs.document import Table
 from logs.hand_source import HandSource
-from logs.page.table import TableView
 from logs.report import format_report
 
 _PAGE: Final = "report.html"
@@ -61,7 +61,7 @@ def report(
     terminal.sentence(f"{out_file}: {count_of(counts.hands, 'hand')}")
 
 
-def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]) -> tuple[list[TableView], str]:
+def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]) -> tuple[list[Table], str]:
     """The tables of the leaks of all players, or the reason why there are none."""
     from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 
@@ -72,7 +72,7 @@ def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSour
             found = all_leaks_of(deals_in(source, lambda hands: show(None, f"{hands:,} hands")))
         except LeaksRefused as error:
             return [], str(error)
-    return [view_of(table) for one in found for table in tables_in_short(one, sources)], ""
+    return [table for one in found for table in tables_in_short(one, sources)], ""
 
 
 def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResult | None:

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, check_new_file, write_file
-from dealer.run.leaks import view_of
 from logs.document import Document, Table
 
 PageFile = Annotated[
@@ -61,4 +60,4 @@ def _print_document(terminal: Terminal, document: Document) -> None:
             if isinstance(part, str):
                 terminal.sentence(part)
             else:
-                terminal.table(view_of(replace(part, title="" if part.title == section.title else part.title)))
+                terminal.table(replace(part, title="" if part.title == section.title else part.title))

@@ -37,9 +37,10 @@ from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
-from logs.document.values import figure
+from logs.document import Column, Table, Toned
+from logs.document.values import figure, tone_of
+from logs.estimation import Estimate
 from logs.estimation.mean import signed
-from logs.page.table import Column, ColumnKind, Tone, sheet
 from protocol.game_definition import short_name
 
 Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
@@ -271,20 +272,20 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
     interval = "± 95 %, any time" if result.interval is Interval.ANY_TIME else "± 95 %"
     unknown = "training" if result.interval is Interval.NONE else "too few"
     columns = (
-        Column("player", kind=ColumnKind.NAME, is_toned=True),
-        Column("mbb/g", is_toned=True),
+        "player",
+        "mbb/g",
         interval,
-        Column("SE", rank=6),
-        Column("chips", rank=2),
-        Column("hands", rank=3),
-        Column("faults", rank=1),
-        Column("median", rank=5),
-        Column("99 %", rank=4),
+        Column("SE", ",", rank=6),
+        Column("chips", ",", rank=2),
+        Column("hands", ",", rank=3),
+        Column("faults", ",", rank=1),
+        Column("median", ",", rank=5),
+        Column("99 %", ",", rank=4),
     )
     rows = (
         (
-            player.name,
-            "-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1),
+            _toned(player.name, player.mbb_per_game, player.half_width_95),
+            _toned(_rate(player.mbb_per_game), player.mbb_per_game, player.half_width_95),
             unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
             _error(player.standard_error),
             figure(player.chips, "chips"),
@@ -295,30 +296,30 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
         )
         for player in result.players
     )
-    tones = tuple(_tone(player.mbb_per_game, player.half_width_95) for player in result.players)
-    terminal.table(sheet("", columns, rows, tones=tones))
+    terminal.table(Table.of("", columns, rows))
     corrected = [
-        [
-            player.name,
-            signed(player.corrected_mbb_per_game, 1),
+        (
+            _toned(player.name, mbb, player.corrected_half_width_95),
+            _toned(_rate(mbb), mbb, player.corrected_half_width_95),
             "too few" if player.corrected_half_width_95 is None else f"{player.corrected_half_width_95:,.1f}",
             _error(player.corrected_standard_error),
-        ]
+        )
         for player in result.players
-        if player.corrected_mbb_per_game is not None
+        if (mbb := player.corrected_mbb_per_game) is not None
     ]
     if corrected:
-        names = Column("without luck", kind=ColumnKind.NAME, is_toned=True)
-        rates = Column("mbb/g", is_toned=True), interval, Column("SE", rank=1)
-        tones = tuple(_tone(one.corrected_mbb_per_game, one.corrected_half_width_95) for one in result.players)
-        terminal.table(sheet("", (names, *rates), corrected, tones=tones))
+        names = "without luck"
+        rates = "mbb/g", interval, Column("SE", ",", rank=1)
+        terminal.table(Table.of("", (names, *rates), corrected))
 
 
-def _tone(rate: float | None, half_width: float | None) -> Tone:
-    """Good for a win rate above 0 beyond its interval, bad for one below."""
-    if rate is None or half_width is None or abs(rate) <= half_width:
-        return Tone.PLAIN
-    return Tone.GOOD if rate > 0 else Tone.BAD
+def _rate(mbb: float | None) -> str:
+    return "-" if mbb is None else signed(mbb, 1)
+
+
+def _toned(text: str, rate: float | None, half_width: float | None) -> Toned:
+    """A text in the tone of a win rate: good if it is above 0 beyond its interval, bad if it is below."""
+    return Toned(text, None if rate is None else tone_of(Estimate(rate, half_width), "+"))
 
 
 def _error(error: float | None) -> str:
@@ -402,9 +403,9 @@ def _show_entrants(terminal: Terminal, standings: GameStandings, contests: Seque
         rows.append([name, f"{len(played):,}", f"{hands:,}", f"{faults:,}", speed])
     columns = (
         "bot",
-        Column("contests", rank=6),
-        Column("hands", rank=5),
-        Column("faults", rank=3),
-        Column("hands/s of its own time", rank=4),
+        Column("contests", ",", rank=6),
+        Column("hands", ",", rank=5),
+        Column("faults", ",", rank=3),
+        Column("hands/s of its own time", ",", rank=4),
     )
-    terminal.table(sheet("", columns, rows))
+    terminal.table(Table.of("", columns, rows))

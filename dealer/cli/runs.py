@@ -16,7 +16,7 @@ from dealer.cli.console import Terminal, abort
 from dealer.run.listing import FOLDER, listed_run, newest_runs
 from engine.errors import quoted
 from engine.text import count_of, meant, shown
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import NAME, TEXT, Column, Table
 
 _SHOWN: Final = 20
 _LAST: Final = re.compile(r"last(?:-(\d{1,6}))?")
@@ -67,10 +67,10 @@ def runs(
         rows.append([shown(run.name), began, listed.games, listed.words])
     columns = (
         "run",
-        Column("began", kind=ColumnKind.NAME, rank=2),
-        Column("game", kind=ColumnKind.NAME, rank=1),
-        Column("result", kind=ColumnKind.TEXT),
+        Column("began", format=NAME, rank=2),
+        Column("game", format=NAME, rank=1),
+        Column("result", format=TEXT),
     )
-    terminal.table(sheet("", columns, rows))
+    terminal.table(Table.of("", columns, rows))
     if len(chosen) < len(found):
         terminal.sentence(f"{len(found) - len(chosen):,} older runs are not listed: --all lists every run.")

@@ -18,7 +18,7 @@ from dealer.cli.progress import showing_progress
 from dealer.cli.solve_small import Algorithm, check_picture, write_picture
 from dealer.cli.streams import EXIT_FAILED
 from engine.cards import RANKS
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import NAME, Column, Table
 
 if TYPE_CHECKING:
     from bots.lp_mc.preflop import Chart, Lines
@@ -168,20 +168,20 @@ def _show(terminal: Terminal, result: Mapping[str, Any], views: Sequence[Chart])
     terminal.sentence(_LEGEND)
     columns = (
         "seat",
-        Column("after", kind=ColumnKind.NAME),
+        Column("after", format=NAME),
         *("fold", "call", "raise"),
-        Column("mixed", rank=1),
-        Column("never there", rank=2),
+        Column("mixed", ",", rank=1),
+        Column("never there", ",", rank=2),
     )
     rows = [
         [row["seat"], row["betting"] or "nothing", *map(str, list(row.values())[2:])] for row in result["decisions"]
     ]
-    terminal.table(sheet("Hands that always do the same, by decision", columns, rows))
+    terminal.table(Table.of("Hands that always do the same, by decision", columns, rows))
     balances = result["small_bets_per_hand"]
     opponents = next(iter(balances.values()))
     title = "Small bets per hand against simple players, mean of both seats"
     rows = [[name, *(f"{of[name]:+.4f}" for of in balances.values())] for name in opponents]
-    terminal.table(sheet(title, ("opponent", *balances), rows))
+    terminal.table(Table.of(title, ("opponent", *balances), rows))
 
 
 def _mixed(view: Chart) -> list[str]:

@@ -21,7 +21,7 @@ from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import Json, takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import CODE, NAME, TEXT, Column, Table
 
 if TYPE_CHECKING:
     from bots.solving.equilibria import Convergence, Reached
@@ -248,10 +248,10 @@ def _show_convergence(terminal: Terminal, result: dict[str, Any]) -> None:
     """Iterations and the exploitability they reached, with bars of the same length for each power of ten."""
     powers = [math.log10(max(step["exploitability"], _FLOOR)) for step in result["convergence"]]
     columns = (
-        Column("iterations"),
+        Column("iterations", ","),
         "exploitability",
-        Column("value, first player", rank=1),
-        Column(f"{_BARS_A_POWER} signs: ten times as much", kind=ColumnKind.CODE, rank=2),
+        Column("value, first player", ",", rank=1),
+        Column(f"{_BARS_A_POWER} signs: ten times as much", format=CODE, rank=2),
     )
     rows = (
         (
@@ -262,7 +262,7 @@ def _show_convergence(terminal: Terminal, result: dict[str, Any]) -> None:
         )
         for step, power in zip(result["convergence"], powers, strict=True)
     )
-    terminal.table(sheet(f"Convergence of {result['algorithm']}, chips per hand", columns, rows))
+    terminal.table(Table.of(f"Convergence of {result['algorithm']}, chips per hand", columns, rows))
 
 
 def _show_rows(terminal: Terminal, which: KuhnGame, result: dict[str, Any]) -> None:
@@ -273,8 +273,8 @@ def _show_rows(terminal: Terminal, which: KuhnGame, result: dict[str, Any]) -> N
             for row, question in zip(which.rows, which.questions, strict=True)
             if row in strategy
         ]
-        columns = (Column("probability of yes", kind=ColumnKind.TEXT), *CARDS)
-        terminal.table(sheet(f"The {seat} player", columns, rows))
+        columns = (Column("probability of yes", format=TEXT), *CARDS)
+        terminal.table(Table.of(f"The {seat} player", columns, rows))
     if which.variant is Variant.CLASSIC:
         bluffs = result["strategies"][0]["B"]["J"]["yes"]
         near = "come near" if result["algorithm"] != Algorithm.LP.value else "are"
@@ -297,11 +297,11 @@ def _show_states(terminal: Terminal, result: dict[str, Any]) -> None:
     title = "The first betting round" if left_out else "All decisions"
     columns = (
         "player",
-        Column("after", kind=ColumnKind.NAME),
-        Column("holding", kind=ColumnKind.NAME),
-        Column("plays", kind=ColumnKind.TEXT),
+        Column("after", format=NAME),
+        Column("holding", format=NAME),
+        Column("plays", format=TEXT),
     )
-    terminal.table(sheet(title, columns, rows))
+    terminal.table(Table.of(title, columns, rows))
     if left_out:
         terminal.sentence(f"{left_out} more information sets come later: --json prints them, --out writes them.")
 

@@ -22,7 +22,7 @@ from dealer.run.folder import RESULT_NAME
 from dealer.run.results import ContestResult, PlayerResult, read_contest, read_result
 from engine import Game
 from engine.text import count_of
-from logs.page.table import Column, ColumnKind, sheet
+from logs.document import NAME, Column, Table
 from logs.tracker.definitions import STATISTICS
 
 if TYPE_CHECKING:
@@ -130,11 +130,11 @@ def stats(
 
 _COLUMNS = (
     "player",
-    Column("estimator", kind=ColumnKind.NAME),
+    Column("estimator", format=NAME),
     "mbb/g",
-    Column("± 95 % over", rank=3),
-    Column("worth raw hands", rank=2),
-    Column("times", rank=1),
+    Column("± 95 % over", ",", rank=3),
+    Column("worth raw hands", ",", rank=2),
+    Column("times", ",", rank=1),
 )
 _NOTE = (
     "Worth raw hands: so many hands dealt one by one have the same standard error; times: that, over the hands played."
@@ -241,7 +241,7 @@ def _show(terminal: Terminal, found: GameEstimates) -> None:
         for player in shown
         for at, estimate in enumerate(player.estimates)
     ]
-    terminal.table(sheet(found.game, _COLUMNS, rows, _NOTE))
+    terminal.table(Table.of(found.game, _COLUMNS, rows, _NOTE))
     if len(shown) < len(found.players):
         terminal.note(f"{found.players[1].player}: the same with the other sign")
     for player in shown:

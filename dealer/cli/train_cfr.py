@@ -13,7 +13,7 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from engine.text import duration
-from logs.page.table import Column, sheet
+from logs.document import Column, Table
 
 if TYPE_CHECKING:
     from bots.cfr.training import CfrProgress, TrainedStrategy, TrainingPlan
@@ -142,11 +142,11 @@ def _line(plan: TrainingPlan, progress: CfrProgress) -> str:
 def _report(terminal: Terminal, plan: TrainingPlan, trained: TrainedStrategy) -> None:
     factor, unit = _unit(plan)
     if trained.history:
-        columns = (Column("iterations"), Column("time", rank=1), f"exploitability, {unit}")
+        columns = (Column("iterations", ","), Column("time", ",", rank=1), f"exploitability, {unit}")
         rows = (
             (f"{row['iteration']:,}", duration(row["seconds"]), f"{row['exploitability'] * factor:.4g}")
             for row in trained.history
         )
-        terminal.table(sheet("Winnings of best responses", columns, rows))
+        terminal.table(Table.of("Winnings of best responses", columns, rows))
     terminal.sentence(f"{trained.iteration:,} iterations in {duration(trained.seconds)}.")
     terminal.sentence(f"It plays as cfr?strategy={trained.path}")

@@ -19,7 +19,7 @@ from dealer.cli.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
 from dealer.run.folder import RunLock
 from engine.text import count_of
-from logs.page.table import Column, sheet
+from logs.document import Column, Table
 
 _WAIT_S = 0.2
 
@@ -88,7 +88,7 @@ def _fill(terminal: Terminal, root: Path) -> None:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-    terminal.table(sheet("", ("compiled", Column("functions", rank=1), "seconds"), rows))
+    terminal.table(Table.of("", ("compiled", Column("functions", ",", rank=1), "seconds"), rows))
     terminal.sentence(f"{count_of(len(names), 'function')} in {time.monotonic() - began_s:.1f} s, kept in {to}")
 
 

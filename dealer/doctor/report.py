@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
@@ -21,7 +21,7 @@ from dealer.doctor.situations import HANDSHAKE, ExaminationSetup, Situation
 from dealer.run.gate import Case, junit_suite, junit_text
 from engine import Action, ActionKind
 from engine.text import count_of
-from logs.page.table import Column, ColumnKind, TableView, Tone, sheet
+from logs.document import NAME, TEXT, Column, Table, Tone, Toned, Value
 from protocol.game_definition import short_name
 
 SCHEMA_VERSION: Final = 1
@@ -232,18 +232,18 @@ _DOTS: Final = "..."
 _MOST_NAMES: Final = 4
 
 
-def situations_table(report: DoctorReport) -> TableView:
-    rows = []
+def situations_table(report: DoctorReport) -> Table:
+    rows: list[list[Value]] = []
     for row in report.situations:
         numbers = [str(count) if row.hands else "" for count in (row.hands, row.folds, row.calls, row.raises)]
-        rows.append([row.name, *numbers, _result(row, report.findings)])
-    tones = tuple(_TONES.get(row.result, Tone.FAINT) for row in report.situations)
+        result = Toned(_result(row, report.findings), _TONES.get(row.result, Tone.FAINT))
+        rows.append([row.name, *numbers, result])
     columns = (
-        Column("situation", kind=ColumnKind.NAME),
-        *(Column(name, rank=1) for name in ("hands", "folds", "calls", "raises")),
-        Column("result", kind=ColumnKind.TEXT, is_toned=True),
+        Column("situation", format=NAME),
+        *(Column(name, ",", rank=1) for name in ("hands", "folds", "calls", "raises")),
+        Column("result", TEXT),
     )
-    return sheet("", columns, rows, tones=tones)
+    return Table.of("", columns, rows)
 
 
 def _result(row: SituationReport, findings: Sequence[Finding]) -> str:
@@ -261,7 +261,7 @@ def finding_view(finding: Finding, width: int) -> RenderableType:
         names += f" and {len(where) - _MOST_NAMES} more"
     heading = Text.assemble((finding.severity, _STYLES[finding.severity]), " ", (finding.kind, "bold"))
     heading.append(f"  {'once' if finding.count == 1 else f'{finding.count} times'}, in {names}")
-    grid = Table.grid(padding=(0, 1))
+    grid = Grid.grid(padding=(0, 1))
     grid.add_column(width=_LABEL_WIDTH, style="dim", justify="right", no_wrap=True)
     grid.add_column(overflow="fold")
     room = max(_LEAST_WIDTH, width - _LABEL_WIDTH - 3)
@@ -284,13 +284,13 @@ def _unwrapped(text: str) -> Text:
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
-def list_table(situations: Sequence[Situation]) -> TableView:
+def list_table(situations: Sequence[Situation]) -> Table:
     columns = (
         "situation",
-        Column("description", kind=ColumnKind.TEXT),
-        Column("own connection", kind=ColumnKind.NAME, rank=1),
+        Column("description", format=TEXT),
+        Column("own connection", format=NAME, rank=1),
     )
-    return sheet("", columns, ((one.name, one.what, "yes" if one.needs_connection else "") for one in situations))
+    return Table.of("", columns, ((one.name, one.what, "yes" if one.needs_connection else "") for one in situations))
 
 
 class MarkedLine(NamedTuple):

@@ -8,8 +8,9 @@ import io
 import re
 
 from dealer.run.results import CrosstableCell, GameStandings, Rank
+from logs.document import NAME, Column, Table
+from logs.document.plain import markdown_table
 from logs.estimation.mean import signed
-from logs.page.table import Column, ColumnKind, TableView, sheet
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
@@ -23,7 +24,7 @@ class TableFormat(enum.StrEnum):
     LATEX = "latex"
 
 
-def crosstable(standings: GameStandings) -> TableView:
+def crosstable(standings: GameStandings) -> Table:
     """Winnings of the bot of a row from that of a column and in the mean, in mbb/g.
 
     Figures are without the luck of the cards where all contests have that. A bot without a finished contest is marked.
@@ -37,7 +38,7 @@ def crosstable(standings: GameStandings) -> TableView:
         rows.append([label, *("" if cell is None else _cell(*cell.figures) for cell in found)])
     without_luck = ", without the luck of the cards" if standings.corrected_mbb_per_game else ""
     title = f"mbb/g of row against column{without_luck}, ± 95 % (standard error)"
-    return sheet(title, ("", *(Column(name, rank=place) for place, name in enumerate(order, 1)), "mean"), rows)
+    return Table.of(title, ("", *(Column(name, ",", rank=place) for place, name in enumerate(order, 1)), "mean"), rows)
 
 
 def _cell(mbb: float, half_width: float | None, error: float | None) -> str:
@@ -45,15 +46,15 @@ def _cell(mbb: float, half_width: float | None, error: float | None) -> str:
     return f"{signed(mbb)}{half}{'' if error is None else f' ({error:,.0f})'}"
 
 
-def rankings(standings: GameStandings) -> TableView:
+def rankings(standings: GameStandings) -> Table:
     """Both rankings side by side."""
     columns = (
-        Column("place"),
-        Column("total bankroll", kind=ColumnKind.NAME),
-        Column("place", rank=1),
-        Column("instant run-off", kind=ColumnKind.NAME),
+        Column("place", ","),
+        Column("total bankroll", format=NAME),
+        Column("place", ",", rank=1),
+        Column("instant run-off", format=NAME),
     )
-    return sheet(
+    return Table.of(
         "",
         columns,
         (
@@ -71,7 +72,7 @@ def standings_text(standings: GameStandings, form: TableFormat) -> str:
     """A game's crosstable and, unless it is CSV, its rankings."""
     if form is TableFormat.CSV:
         return _csv(standings)
-    write = _markdown if form is TableFormat.MARKDOWN else _latex
+    write = markdown_table if form is TableFormat.MARKDOWN else _latex
     return write(crosstable(standings)) + "\n" + write(rankings(standings))
 
 
@@ -88,21 +89,15 @@ def _csv(standings: GameStandings) -> str:
     return text.getvalue()
 
 
-def _markdown(table: TableView) -> str:
-    marks = ["---:" if column.is_right else "---" for column in table.columns]
-    head, *rows = [[cell.replace("|", r"\|") for cell in row] for row in _with_head(table)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, marks, *rows))
-
-
-def _latex(table: TableView) -> str:
-    alignment = "".join("r" if column.is_right else "l" for column in table.columns)
+def _latex(table: Table) -> str:
+    alignment = "".join("l" if column.is_words else "r" for column in table.columns)
     head, *lines = [" & ".join(map(_latex_cell, row)) + r" \\" for row in _with_head(table)]
     inner = "\n".join([head, r"\hline", *lines])
     return f"\\begin{{tabular}}{{{alignment}}}\n{inner}\n\\end{{tabular}}\n"
 
 
-def _with_head(table: TableView) -> list[tuple[str, ...]]:
-    return [tuple(column.title for column in table.columns), *table.rows]
+def _with_head(table: Table) -> list[list[str]]:
+    return [[column.heading for column in table.columns], *table.texts]
 
 
 def _latex_cell(cell: str) -> str:

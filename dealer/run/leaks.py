@@ -10,18 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.text import count_of
-from logs.document import Axis, Bars, Column, Document, Fact, Section, Table, text_of
+from logs.document import CODE, TEXT, Axis, Bars, Column, Document, Fact, Section, Table, text_of
 from logs.estimation import Estimate
-from logs.page.table import Column as ShownColumn
-from logs.page.table import ColumnKind, TableView, sheet
 
 if TYPE_CHECKING:
     from logs.leaks import Cell, Divergence, Leaks
 
 MOST_NAMED: Final = 10
 """Leaks that are listed."""
-_LONG: Final = 40
-"""A cell of more characters is a sentence."""
 _BY: Final = (
     ("street", "By street"),
     ("position", "By position"),
@@ -31,18 +27,6 @@ _BY: Final = (
     ("price", "By price"),
     ("winnings by position", "Winnings by position"),
 )
-
-
-def view_of(table: Table) -> TableView:
-    """A table of a document for pages and terminals that show texts."""
-    columns = []
-    for at, column in enumerate(table.columns):
-        cells = [row[at] for row in table.texts]
-        is_code = any(cell.startswith("arena ") for cell in cells)
-        kind = ColumnKind.TEXT if any(len(cell) > _LONG for cell in cells) else ColumnKind.NAME
-        kind = ColumnKind.NUMBER if column.format else ColumnKind.CODE if is_code else kind
-        columns.append(ShownColumn(column.heading, column.meaning, kind, column.rank))
-    return sheet(table.title, columns, table.texts, table.note)
 
 
 def sentences_of(found: Leaks) -> tuple[str, ...]:
@@ -181,7 +165,7 @@ def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str 
         chips = Estimate(sum(one.per_100_hands for one in small))
         rows.append((f"{len(small)} with too few {unit} to ask", sum(one.deals for one in small), chips, "", ""))
     columns = (
-        Column("decision", meaning="in which the two did different things with the same cards"),
+        Column("decision", TEXT, meaning="in which the two did different things with the same cards"),
         Column(unit, ",", meaning="in which they parted there", rank=2),
         Column(
             "chips/100",
@@ -189,7 +173,9 @@ def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str 
             meaning="chips per hundred of all hands, against what the other player made of the same cards",
         ),
         Column("", meaning="a leak: the whole interval lies below 0"),
-        Column("largest loss", meaning="what the player did, what the other did, and chips per hundred hands", rank=1),
+        Column(
+            "largest loss", TEXT, meaning="what the player did, what the other did, and chips per hundred hands", rank=1
+        ),
     )
     table = Table(title, columns, tuple(rows), note)
     return table.without_empty()
@@ -222,10 +208,10 @@ def worst_table(found: Leaks, sources: Sequence[Path], title: str) -> Table:
         command = command_for(paths, divergence.hand_number, sources)
         rows.append((divergence_in_words(divergence), divergence.chips, divergence.others_chips, command))
     columns = (
-        Column("cards and decision"),
+        Column("cards and decision", TEXT),
         Column(found.player, "chips", meaning="what it made of the cards, in chips"),
         Column("other", "chips", meaning="what the other player made of the same cards", rank=2),
-        Column("to see both hands", meaning="`arena replay` shows them in the browser", rank=1),
+        Column("to see both hands", CODE, meaning="`arena replay` shows them in the browser", rank=1),
     )
     return Table(title, columns, tuple(rows))
 

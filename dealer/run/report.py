@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dealer.run.results import ContestResult, PlayerResult, TournamentResult
 from dealer.run.sentences import three_digits
-from logs.page.table import Column, ColumnKind, TableView, sheet
+from logs.document import NAME, TEXT, Column, Table
 from logs.report import ReportData, report_data
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
@@ -20,7 +20,7 @@ def report_of_results(
     results: Sequence[ContestResult | TournamentResult],
     title: str | None = None,
     *,
-    leaks: Sequence[TableView] = (),
+    leaks: Sequence[Table] = (),
     no_leaks: str = "",
 ) -> ReportData:
     """The contents of a page.
@@ -66,7 +66,7 @@ def _facts(counts: HandCounts, contests: list[ContestResult]) -> list[tuple[str,
     return facts
 
 
-def _faults(contests: list[ContestResult], order: list[str]) -> list[TableView]:
+def _faults(contests: list[ContestResult], order: list[str]) -> list[Table]:
     if not contests:
         return []
     has_many = len(contests) > 1
@@ -79,16 +79,18 @@ def _faults(contests: list[ContestResult], order: list[str]) -> list[TableView]:
     rows.sort(key=lambda row: places.get(row[0], len(places)))
     columns: list[str | Column] = [
         "bot",
-        *([Column("against", kind=ColumnKind.NAME)] if has_many else []),
-        Column("faults", "what it did wrong, all kinds", ColumnKind.TEXT),
-        Column("restarts", "how often its process was started again, or, for tcp, its client awaited again"),
-        Column("actions", "answers given"),
-        Column("median", "median time of an answer"),
-        Column("99 %", "the time that 99 % of the answers did not exceed"),
-        Column("in all", "time its answers took"),
-        Column("first fault", kind=ColumnKind.TEXT),
+        *([Column("against", format=NAME)] if has_many else []),
+        Column("faults", meaning="what it did wrong, all kinds", format=TEXT),
+        Column(
+            "restarts", ",", meaning="how often its process was started again, or, for tcp, its client awaited again"
+        ),
+        Column("actions", ",", meaning="answers given"),
+        Column("median", ",", meaning="median time of an answer"),
+        Column("99 %", ",", meaning="the time that 99 % of the answers did not exceed"),
+        Column("in all", ",", meaning="time its answers took"),
+        Column("first fault", format=TEXT),
     ]
-    return [sheet("Faults and thinking times", columns, rows)]
+    return [Table.of("Faults and thinking times", columns, rows)]
 
 
 def _player_cells(player: PlayerResult) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.run.leaks import MOST_NAMED, divergence_in_words, leaks_table, sentences_of, tables_of, view_of
+from dealer.run.leaks import MOST_NAMED, divergence_in_words, leaks_table, sentences_of, tables_of
 from dealer.watching import WatchedContest
 from dealer.web.library import Library, ShownRun
 from dealer.web.site import Site
@@ -163,7 +163,7 @@ class _Pages:
             leaks = [leaks_table("Leaks", found.leaks[:MOST_NAMED])] if found.leaks else []
             values = {
                 "sentences": sentences_of(found),
-                "tables": list(map(view_of, [*leaks, *tables_of(found)])),
+                "tables": [*leaks, *tables_of(found)],
                 "worst": [
                     (
                         divergence_in_words(divergence),

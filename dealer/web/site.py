@@ -19,7 +19,6 @@ from typing import Any
 from urllib.parse import quote
 
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -36,8 +35,7 @@ from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.tables import TableManager
 from dealer.web.visitor import Sessions, visitor_of
 from engine.text import duration, shown
-from logs.page.templates import template_text
-from logs.poker_table.faces import TABLE_FILTERS
+from logs.document.page import add_filters, template_text
 from protocol.game_definition import short_name
 
 
@@ -108,8 +106,8 @@ def templates() -> Environment:
         lstrip_blocks=True,
         loader=ChoiceLoader([PackageLoader("dealer.web"), FunctionLoader(template_text)]),
     )
-    environment.filters |= TABLE_FILTERS
-    environment.filters |= {"shown": shown, "svg": Markup, "game": short_name, "duration": duration}
+    add_filters(environment)
+    environment.filters |= {"shown": shown, "game": short_name, "duration": duration}
     environment.filters["segment"] = lambda text: quote(str(text), safe="")
     return environment
 

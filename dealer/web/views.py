@@ -32,8 +32,8 @@ from engine import Deal, Move
 from engine.text import count_of, shown
 from logs import HandRecord
 from logs.contest_scores import NotableDeal, NotableHand
+from logs.estimation.mean import chips_text
 from logs.poker_table.faces import with_symbols
-from logs.tracker.tables import chips_text
 from logs.view import Acted, Dealt, HandView, views_of
 from protocol.game_definition import short_name
 

@@ -6,6 +6,9 @@
 
 from logs.document.values import (
     ABSENT,
+    CODE,
+    NAME,
+    TEXT,
     Axis,
     Bars,
     Chart,
@@ -17,12 +20,17 @@ from logs.document.values import (
     Section,
     Series,
     Table,
+    Tone,
+    Toned,
     Value,
     text_of,
 )
 
 __all__ = [
     "ABSENT",
+    "CODE",
+    "NAME",
+    "TEXT",
     "Axis",
     "Bars",
     "Chart",
@@ -34,6 +42,8 @@ __all__ = [
     "Section",
     "Series",
     "Table",
+    "Tone",
+    "Toned",
     "Value",
     "text_of",
 ]

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from logs.document.chart import chart_svg
-from logs.document.values import Bars, Chart, Document, Link, Part, Value, text_of
+from logs.document.values import CODE, NAME, TEXT, Bars, Chart, Document, Part, Value, plain_value, text_of, tone_of
 from logs.estimation import Estimate
 from logs.poker_table.faces import TABLE_FILTERS, with_symbols
 from logs.view import views_of
@@ -70,18 +70,19 @@ def _environment() -> Environment:
 def _text(value: Value, spec: str) -> str:
     text = text_of(value, spec)
     # A figure and its unit or interval stay on one line.
-    return with_symbols(text) if not spec else text.replace(" ", "\xa0")
+    return with_symbols(text) if spec in (NAME, TEXT) else text.replace(" ", "\xa0")
 
 
 def _kind(value: Value, spec: str) -> str:
     """The class of a cell: words, or a figure with the colour of a win or a loss."""
-    while isinstance(value, Link):
-        value = value.value
-    if not spec:
-        return "words long" if isinstance(value, str) and len(value) > _LONG else "words"
-    if not isinstance(value, int | float | Estimate) or not (spec == "chips" or spec.startswith("+")):
+    plain = plain_value(value)
+    if spec in (NAME, TEXT, CODE):
+        kind = "words long" if isinstance(plain, str) and len(plain) > _LONG else "words"
+        tone = tone_of(value, spec)
+        return kind if tone is None else f"{kind} {tone.name.lower()}"
+    if not isinstance(plain, int | float | Estimate) or not (spec == "chips" or spec.startswith("+")):
         return ""
-    mean, half = (value.mean, value.half_width) if isinstance(value, Estimate) else (value, 0.0)
+    mean, half = (plain.mean, plain.half_width) if isinstance(plain, Estimate) else (plain, 0.0)
     if half is None or abs(mean) <= half:
         return "even"
     strength = 2 if half and abs(mean) > _CERTAIN * half else 1

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from logs.document.values import Bars, Chart, Document, Link, Part, Replay, Table, Value
+from logs.document.values import Bars, Chart, Document, Part, Replay, Table, Value, plain_value
 from logs.estimation import Estimate
 
 
@@ -48,13 +48,10 @@ def _part_data(part: Part) -> Any:
 
 
 def _plain(value: Value) -> Any:
-    match value:
-        case Link():
-            return _plain(value.value)
-        case Estimate():
-            return {"mean": value.mean, "half_width_95": value.half_width, "standard_error": value.error}
-        case _:
-            return value
+    plain = plain_value(value)
+    if isinstance(plain, Estimate):
+        return {"mean": plain.mean, "half_width_95": plain.half_width, "standard_error": plain.error}
+    return plain
 
 
 def markdown(document: Document) -> str:
@@ -74,7 +71,7 @@ def markdown(document: Document) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    marks = ["---:" if column.format else "---" for column in table.columns]
+    marks = ["---" if column.is_words else "---:" for column in table.columns]
     lines: Iterable[Sequence[str]] = ([column.heading for column in table.columns], marks, *table.texts)
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
@@ -90,7 +87,9 @@ def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
 
 def csv_text(table: Table) -> str:
     """A table with plain numbers; an estimate has a column for its mean, half interval and standard error each."""
-    estimates = [any(isinstance(row[at], Estimate) for row in table.rows) for at in range(len(table.columns))]
+    estimates = [
+        any(isinstance(plain_value(row[at]), Estimate) for row in table.rows) for at in range(len(table.columns))
+    ]
     heads = [
         [column.heading, f"{column.heading} half_width_95", f"{column.heading} standard_error"][: 3 if is_mean else 1]
         for column, is_mean in zip(table.columns, estimates, strict=True)
@@ -106,8 +105,7 @@ def csv_text(table: Table) -> str:
 
 
 def _csv_cells(value: Value, is_mean: bool) -> list[Any]:
-    if isinstance(value, Link):
-        return _csv_cells(value.value, is_mean)
-    if isinstance(value, Estimate):
-        return [value.mean, value.half_width, value.error]
-    return [value, None, None][: 3 if is_mean else 1]
+    plain = plain_value(value)
+    if isinstance(plain, Estimate):
+        return [plain.mean, plain.half_width, plain.error]
+    return [plain, None, None][: 3 if is_mean else 1]

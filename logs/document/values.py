@@ -1,7 +1,7 @@
 """A result as a value: a command, a page or a study builds it once, and every medium shows it.
 
     rate = Estimate(12.5, 3.0)
-    table = Table("Winnings", (Column("player"), Column("won", "+,.1f", unit="mbb/g")), (("mfs", rate), ("rh", -rate)))
+    table = Table.of("Winnings", ("player", Column("won", "+,.1f", "mbb/g")), (("mfs", rate), ("rh", -rate)))
     document = Document("mfs against rh", ("mfs wins.",), (Fact("seed", 1),), (Section("Winnings", (table,)),))
 
 Figures are numbers or `Estimate`s, never text; the column, axis or fact they belong to has their format. The renderers
@@ -10,16 +10,28 @@ are beside this module: `terminal`, `page` (HTML, with `chart` for SVG) and `pla
 
 from __future__ import annotations
 
+import enum
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from engine.text import shown
 from logs.estimation import Estimate
+from logs.estimation.mean import chips_text
 from logs.record import HandRecord
 
 ABSENT: Final = "-"
 """Shown in place of a figure that does not exist."""
+
+
+class Tone(enum.Enum):
+    """How a value is to be taken, for colours."""
+
+    GOOD = enum.auto()
+    DOUBTFUL = enum.auto()
+    BAD = enum.auto()
+    FAINT = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +47,21 @@ class Link:
     label: str = ""
 
 
-Value: TypeAlias = str | int | float | Estimate | Link | None
+@dataclass(frozen=True, slots=True)
+class Toned:
+    value: Value
+    tone: Tone | None
+
+
+Value: TypeAlias = str | int | float | Estimate | Link | Toned | None
 """What a cell or a fact contains: a name or sentence, a number, a mean with its interval, or nothing."""
+
+NAME: Final = ""
+"""Format of a few words on one line, shortened where nothing else helps."""
+TEXT: Final = "text"
+"""Format of sentences, wrapped between words."""
+CODE: Final = "code"
+"""Format of symbols or a command, never shortened or wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +69,16 @@ class Column:
     """A column of a table.
 
     Attributes:
-        format: of its figures: a format specification, or a name of `text_of`; empty for words. A ``+`` marks winnings,
-            which pages colour.
+        format: `NAME`, `TEXT` or `CODE`; otherwise of its figures, which are aligned to the right and never shortened:
+            a format specification, or a name of `text_of`. A ``+`` marks winnings, which are coloured.
         unit: of its figures.
         meaning: a sentence that explains it.
-        rank: how dispensable it is: where there is too little room, columns of the highest rank are left out first;
-            those of rank 0 never are.
+        rank: how dispensable it is: where there is too little room, the columns of the highest rank are left out, all
+            of them; those of rank 0 only if shorter texts do not help, from the right.
     """
 
     title: str
-    format: str = ""
+    format: str = NAME
     unit: str = ""
     meaning: str = ""
     rank: int = 0
@@ -61,6 +86,10 @@ class Column:
     @property
     def heading(self) -> str:
         return f"{self.title} {self.unit}".strip()
+
+    @property
+    def is_words(self) -> bool:
+        return self.format in (NAME, TEXT, CODE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +111,22 @@ class Table:
     is_open: bool = True
     is_grouped: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        columns: Iterable[str | Column],
+        rows: Iterable[Iterable[Value]],
+        note: str = "",
+        **more: Any,
+    ) -> Table:
+        """A table; a column that is only a title holds names if it is the first, otherwise numbers."""
+        whole = tuple(
+            column if isinstance(column, Column) else Column(column, "," if at else NAME)
+            for at, column in enumerate(columns)
+        )
+        return cls(title, whole, tuple(map(tuple, rows)), note, **more)
+
     @property
     def texts(self) -> list[list[str]]:
         """The texts of all cells."""
@@ -90,12 +135,16 @@ class Table:
             for row in self.rows
         ]
 
+    def with_columns(self, kept: Iterable[int]) -> Table:
+        """The table with some of its columns."""
+        at = tuple(kept)
+        rows = tuple(tuple(row[column] for column in at) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[column] for column in at), rows=rows)
+
     def without_empty(self) -> Table:
-        """The table without the columns in which no row has a value."""
-        kept = [at for at in range(len(self.columns)) if any(row[at] not in (None, "") for row in self.rows)]
-        columns = tuple(self.columns[at] for at in kept)
-        rows = tuple(tuple(row[at] for at in kept) for row in self.rows)
-        return replace(self, columns=columns, rows=rows)
+        """The table without the columns in which no row has a figure or a word, unless it has no rows."""
+        absent = [{plain_value(row[at]) for row in self.rows} <= {"", None, ABSENT} for at in range(len(self.columns))]
+        return self.with_columns(at for at, is_absent in enumerate(absent) if not is_absent) if self.rows else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,25 +256,41 @@ class Document:
     data: Any = None
 
 
+def plain_value(value: Value) -> str | int | float | Estimate | None:
+    """A value without its address and tone."""
+    while isinstance(value, Link | Toned):
+        value = value.value
+    return value
+
+
+def tone_of(value: Value, spec: str) -> Tone | None:
+    """The tone of a cell: its own, or that of winnings beyond chance."""
+    while isinstance(value, Link):
+        value = value.value
+    if isinstance(value, Toned):
+        return value.tone
+    if isinstance(value, Estimate) and spec.startswith("+") and value.half_width is not None:
+        return None if abs(value.mean) <= value.half_width else Tone.GOOD if value.mean > 0 else Tone.BAD
+    return None
+
+
 def text_of(value: Value, spec: str = ",") -> str:
     """A value as text.
 
     Args:
-        spec: a format specification, or ``time`` (seconds), ``chips`` (signed, at most two decimals) or ``digits``
-            (three digits, never an exponent).
+        spec: as of a `Column`: `NAME`, `TEXT`, `CODE`, a format specification, or ``time`` (seconds), ``chips``
+            (signed, at most two decimals) or ``digits`` (three digits, never an exponent).
     """
-    match value:
+    match plain_value(value):
         case None:
-            return ABSENT if spec else ""
-        case str():
-            return shown(value)
-        case Link():
-            return text_of(value.value, spec)
-        case Estimate():
-            mean = figure(value.mean, spec)
-            return mean if value.half_width is None else f"{mean} ± {figure(value.half_width, spec.replace('+', ''))}"
-        case _:
-            return figure(value, spec)
+            return "" if spec in (NAME, TEXT, CODE) else ABSENT
+        case str(text):
+            return shown(text)
+        case Estimate(mean, half_width):
+            text = figure(mean, spec)
+            return text if half_width is None else f"{text} ± {figure(half_width, spec.replace('+', ''))}"
+        case number:
+            return figure(number, spec)
 
 
 _TIMES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
@@ -233,13 +298,15 @@ _TIMES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 def figure(value: float, spec: str) -> str:
     """A number as text, as `text_of` has it. Rounding leaves no negative zero."""
+    if spec in (NAME, TEXT, CODE):
+        return str(value)
     if spec == "time":
         factor, unit = next((one for one in _TIMES if abs(value) >= one[0]), _TIMES[-1])
         return f"{three_digits(value / factor)} {unit}"
     if spec == "digits":
         return three_digits(value)
     if spec == "chips":
-        return f"{round(value, 6):+z,.2f}".removesuffix(".00")
+        return chips_text(value)
     if isinstance(value, int):
         return f"{value:{spec}}"
     decimals = re.search(r"\.(\d+)[f%]$", spec)

@@ -61,6 +61,11 @@ def signed(value: float, digits: int = 0) -> str:
     return f"{round(value, 6):+z,.{digits}f}"
 
 
+def chips_text(chips: float) -> str:
+    """Chips won or lost for people: parts of a split pot to a hundredth."""
+    return signed(chips, 2).removesuffix(".00")
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean and how far it can be trusted.

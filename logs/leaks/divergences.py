@@ -15,8 +15,8 @@ from typing import Final
 from engine import Move, Position, Step, betting_steps, rank_hand
 from engine.cards import Card, format_cards, rank_of, suit_of
 from engine.evaluator import Category, category
+from engine.holdem import position_names, round_names
 from logs.record import HandRecord
-from logs.tracker.positions import position_names, round_names
 
 _TEN: Final = 8
 _ACE: Final = 12

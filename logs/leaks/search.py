@@ -26,12 +26,11 @@ from numpy.typing import NDArray
 
 from engine import Game
 from engine.errors import quoted
-from engine.holdem import is_holdem
+from engine.holdem import is_holdem, position_names
 from logs.errors import LeaksRefused
 from logs.hand_source import HandSource
 from logs.leaks.divergences import BY_POSITION, DIMENSIONS, Divergence, decision_apart, divergence_of
 from logs.record import HandRecord
-from logs.tracker.positions import position_names
 
 DRAWS: Final = 1999
 """Of players; the players as they are make one more."""

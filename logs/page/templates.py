@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+from logs.document.page import add_filters, template_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -20,7 +21,7 @@ def page_template(name: str, **filters: Callable[..., Any]) -> Template:
 
     Args:
         name: package and file, such as ``logs.page/base.html.jinja``.
-        filters: more than `kept` (figures with their units on one line) and `svg` (a drawing as it is).
+        filters: more than those of documents.
     """
     return _environment(frozenset(filters.items())).get_template(name)
 
@@ -28,7 +29,6 @@ def page_template(name: str, **filters: Callable[..., Any]) -> Template:
 @cache
 def _environment(filters: frozenset[tuple[str, Callable[..., Any]]]) -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
-    from markupsafe import Markup
 
     environment = Environment(
         autoescape=True,
@@ -37,13 +37,6 @@ def _environment(filters: frozenset[tuple[str, Callable[..., Any]]]) -> Environm
         lstrip_blocks=True,
         loader=FunctionLoader(template_text),
     )
-    environment.filters["kept"] = lambda text: text.replace(" %", "\xa0%").replace("± ", "±\xa0")
-    environment.filters["svg"] = Markup
+    add_filters(environment)
     environment.filters |= dict(filters)
     return environment
-
-
-def template_text(name: str) -> str | None:
-    """The text of a template, by its package and file; None where there is no such name."""
-    package, _, file = name.partition("/")
-    return files(package).joinpath(file).read_text("utf-8") if file else None

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from engine import CARD_TEXTS
 from engine.cards import RANKS, SUITS
-from logs.tracker.tables import chips_text
+from logs.estimation.mean import chips_text
 from logs.view import chips_in_words
 
 SYMBOLS: Final = "♣♦♥♠"

@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from engine.text import shown
+from logs.document import Table
 from logs.page.drawing import MARK, TONES, drawn, plain_number, thinned
-from logs.page.table import TableView
 from logs.page.templates import page_template
 from logs.poker_table.faces import TABLE_FILTERS, static_text
 from logs.tracker.definitions import STATISTICS
@@ -121,7 +121,7 @@ class ReportData:
     sentences: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     plots: tuple[Plot, ...]
-    tables: tuple[TableView, ...]
+    tables: tuple[Table, ...]
     hands: tuple[ReportedHand, ...]
     legend: tuple[tuple[str, str], ...] = LEGEND
     definitions: tuple[tuple[str, str, str], ...] = tuple((one.short, one.name, one.definition) for one in STATISTICS)
@@ -144,7 +144,7 @@ def report_data(
     *,
     sentences: Sequence[str] = (),
     facts: Sequence[tuple[str, str]] = (),
-    more_tables: Sequence[TableView] = (),
+    more_tables: Sequence[Table] = (),
 ) -> ReportData:
     """Everything a page shows.
 

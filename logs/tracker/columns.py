@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from engine import CARD_TEXTS, BettingState, Card, Deal, Game, Seat
 from engine.cards import starting_hand_table
 from engine.hand import hand_values
+from engine.holdem import has_usual_blinds
 from engine.kernels.cards import rank_sevens
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.parts import LogPart
@@ -37,7 +38,6 @@ from logs.record import HandRecord
 from logs.tracker.hand_counts import BigPot, GameCounts, HandCounts, Table
 from logs.tracker.hand_facts import BettingFacts
 from logs.tracker.player_counts import CardCounts, DealMoments, Pairs, PlayerCurve, Sums, added_pairs
-from logs.tracker.positions import is_holdem
 from protocol import FormatError
 
 _HANDS: Final = 1 << 13
@@ -373,7 +373,7 @@ def count_columns(
 
 
 def _is_counted(game: Game) -> bool:
-    return is_holdem(game) and game.num_board_cards == (0, 3, 1, 1) and len(game.deck) == 52
+    return has_usual_blinds(game) and game.num_board_cards == (0, 3, 1, 1) and len(game.deck) == 52
 
 
 class _Counting:

@@ -28,12 +28,12 @@ from typing import Final, NamedTuple
 from engine import BettingState, Card, Deal, Game, rank_hand
 from engine.cards import starting_hand_table
 from engine.game import DEFAULT_STACK
+from engine.holdem import has_usual_blinds
 from logs.estimation import Bounds, score_bounds
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.hand_facts import WIDTH, BettingFacts
 from logs.tracker.player_counts import AnswerCounts, PlayerCounts, PlayerCurve, Sums, winnings
-from logs.tracker.positions import is_holdem
 
 MOST_BIG_POTS: Final = 10
 
@@ -80,7 +80,7 @@ class GameCounts:
     ) -> None:
         self.game = game
         self.bounds = bounds or score_bounds(game)
-        self.is_holdem = is_holdem(game)
+        self.is_holdem = has_usual_blinds(game)
         self.has_expectations = AllInExpectations.exist_for(game)
         self.players = {} if players is None else players
         self.tables: dict[tuple[tuple[str, ...], tuple[int, ...]], Table] = {}

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from engine import Category, Game
 from engine.cards import STARTING_HANDS
+from engine.holdem import has_usual_blinds
 from logs.estimation import Moments
 from logs.tracker.hand_facts import WIDTH
-from logs.tracker.positions import is_holdem
 
 MOST_POINTS: Final = 1000
 
@@ -182,7 +182,7 @@ class PlayerCounts:
     __slots__ = ("final_hands", "positions", "river_hands", "starting_hands")
 
     def __init__(self, game: Game) -> None:
-        holdem = is_holdem(game)
+        holdem = has_usual_blinds(game)
         self.positions = [PositionCounts() for _ in range(game.num_players)]
         self.starting_hands = [CardCounts() for _ in STARTING_HANDS] if holdem else []
         self.final_hands = [CardCounts() for _ in Category] if holdem else []

@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engine import Category, Move
 from engine.cards import STARTING_HANDS
+from engine.holdem import POSITION_ORDER, SMALL_BLIND, position_names, round_names
+from logs.document import ABSENT
 from logs.estimation import Bounds
 from logs.estimation.mean import signed
-from logs.page.table import ABSENT
 from logs.tracker.definitions import CLASSES as STYLES
 from logs.tracker.definitions import classify
 from logs.tracker.hand_counts import GameCounts, HandCounts, widest
@@ -34,7 +35,6 @@ from logs.tracker.player_counts import (
     added_pairs,
     winnings,
 )
-from logs.tracker.positions import POSITION_ORDER, SMALL_BLIND, position_names, round_names
 
 SCHEMA_VERSION: Final = 1
 BEST_HANDS: Final = 20

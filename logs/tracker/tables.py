@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from engine.text import shown
+from logs.document import ABSENT, NAME, TEXT, Column, Table
 from logs.estimation.mean import signed
-from logs.page.table import ABSENT, Column, ColumnKind, TableView, sheet
 from logs.pokerstars.names import screen_names
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
 from logs.tracker.statistics import (
@@ -157,7 +157,7 @@ COLUMNS: Final = (
 # ---- tables
 
 
-def statistics_tables(statistics: Statistics) -> list[TableView]:
+def statistics_tables(statistics: Statistics) -> list[Table]:
     """The tables, the overview first; others that would be empty are left out."""
     bots = statistics.bots
     others = (
@@ -171,7 +171,7 @@ def statistics_tables(statistics: Statistics) -> list[TableView]:
     return [_overview(bots), *(table for table in others if table.rows)]
 
 
-def _overview(bots: Sequence[BotStatistics]) -> TableView:
+def _overview(bots: Sequence[BotStatistics]) -> Table:
     kept = [
         statistic
         for statistic in STATISTICS
@@ -179,41 +179,41 @@ def _overview(bots: Sequence[BotStatistics]) -> TableView:
     ]
     names = [name for statistic in kept for name in _names_of(statistic.key)]
     columns = [[text for statistic in kept for text in texts_of(bot, statistic.key)] for bot in bots]
-    return sheet(
+    return Table.of(
         "Statistics",
-        ("", *(Column(shown(bot.name), rank=at) for at, bot in enumerate(bots))),
+        ("", *(Column(shown(bot.name), ",", rank=at) for at, bot in enumerate(bots))),
         zip([short for short, _ in names], *columns, strict=True),
         meanings=tuple(meaning for _, meaning in names),
     )
 
 
-def _styles(bots: Sequence[BotStatistics]) -> TableView:
+def _styles(bots: Sequence[BotStatistics]) -> Table:
     styles = (
         (shown(bot.name), bot.style.name or ABSENT, bot.style.explanation) for bot in bots if bot.style is not None
     )
-    style = Column("style", STATISTIC_OF_KEY["style"].definition, ColumnKind.NAME)
-    return sheet("Style of play", ("bot", style, Column("because", kind=ColumnKind.TEXT, rank=3)), styles)
+    style = Column("style", meaning=STATISTIC_OF_KEY["style"].definition, format=NAME)
+    return Table.of("Style of play", ("bot", style, Column("because", format=TEXT, rank=3)), styles)
 
 
-def _positions(bots: Sequence[BotStatistics]) -> TableView:
+def _positions(bots: Sequence[BotStatistics]) -> Table:
     positions = (
         (shown(bot.name), play.position, *_texts(play, _IN_POSITION)) for bot in bots for play in bot.positions
     )
-    columns = (Column("bot", kind=ColumnKind.NAME), Column("position", kind=ColumnKind.NAME), *_explained(_IN_POSITION))
-    return sheet("By position", columns, positions, is_grouped=True).without_empty()
+    columns = (Column("bot", format=NAME), Column("position", format=NAME), *_explained(_IN_POSITION))
+    return Table.of("By position", columns, positions, is_grouped=True).without_empty()
 
 
-def _streets(bots: Sequence[BotStatistics]) -> TableView:
+def _streets(bots: Sequence[BotStatistics]) -> Table:
     columns: tuple[str | Column, ...] = (
         "bot",
-        Column("street", kind=ColumnKind.NAME),
-        Column("seen", rank=3),
-        Column("folds", rank=1),
-        Column("checks", rank=4),
-        Column("calls", rank=2),
-        Column("bets", rank=1),
+        Column("street", format=NAME),
+        Column("seen", ",", rank=3),
+        Column("folds", ",", rank=1),
+        Column("checks", ",", rank=4),
+        Column("calls", ",", rank=2),
+        Column("bets", ",", rank=1),
         "raises",
-        *(Column(*_names_of(key)[0], rank=5) for key in ("aggression_factor", "aggression_frequency")),
+        *(Column(*_names_of(key)[0], ",", rank=5) for key in ("aggression_factor", "aggression_frequency")),
     )
     streets = (
         (
@@ -227,17 +227,17 @@ def _streets(bots: Sequence[BotStatistics]) -> TableView:
         for bot in bots
         for street in bot.streets
     )
-    return sheet("By street", columns, streets, is_grouped=True).without_empty()
+    return Table.of("By street", columns, streets, is_grouped=True).without_empty()
 
 
-def _starting_hands(bots: Sequence[BotStatistics]) -> TableView:
+def _starting_hands(bots: Sequence[BotStatistics]) -> Table:
     columns = [
         column
         for at, bot in enumerate(bots)
         for column in (
-            Column(shown(bot.name), kind=ColumnKind.NAME, rank=at),
-            Column("dealt", rank=len(bots)),
-            Column("net", rank=at),
+            Column(shown(bot.name), format=NAME, rank=at),
+            Column("dealt", ",", rank=len(bots)),
+            Column("net", ",", rank=at),
         )
     ]
     places = []
@@ -247,18 +247,18 @@ def _starting_hands(bots: Sequence[BotStatistics]) -> TableView:
             best = bot.best_starting_hands[place : place + 1]
             row += [best[0].hand, f"{best[0].hands:,}", signed(best[0].net_chips)] if best else ["", "", ""]
         places.append(row)
-    return sheet("Most profitable starting hands", ("place", *columns), places, is_open=False)
+    return Table.of("Most profitable starting hands", ("place", *columns), places, is_open=False)
 
 
-def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
+def _final_hands(bots: Sequence[BotStatistics]) -> Table:
     columns = (
         "bot",
-        Column("hand at the end", kind=ColumnKind.NAME),
-        Column("showdowns", "showdowns with it", rank=1),
-        Column("won", "showdowns in which it won part of the pot", rank=2),
-        Column("net", "chips from these showdowns"),
-        Column("rivers", "hands in which the bot held it on the river, shown or not", rank=4),
-        Column("net of all", "chips from these hands", rank=3),
+        Column("hand at the end", format=NAME),
+        Column("showdowns", ",", meaning="showdowns with it", rank=1),
+        Column("won", ",", meaning="showdowns in which it won part of the pot", rank=2),
+        Column("net", ",", meaning="chips from these showdowns"),
+        Column("rivers", ",", meaning="hands in which the bot held it on the river, shown or not", rank=4),
+        Column("net of all", ",", meaning="chips from these hands", rank=3),
     )
     finals = (
         (
@@ -273,20 +273,20 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
         for bot in bots
         for final in bot.final_hands
     )
-    return sheet("Hands at the end", columns, finals, is_open=False, is_grouped=True)
+    return Table.of("Hands at the end", columns, finals, is_open=False, is_grouped=True)
 
 
-def _tracker_names(bots: Sequence[BotStatistics]) -> TableView:
+def _tracker_names(bots: Sequence[BotStatistics]) -> Table:
     names = ((shown(bot.name), name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
     note = "PokerStars histories have names of at most twelve letters; equal names at a table get numbers."
-    return sheet("Names in trackers", ("bot", Column("in PokerStars histories", kind=ColumnKind.NAME)), names, note)
+    return Table.of("Names in trackers", ("bot", Column("in PokerStars histories", format=NAME)), names, note)
 
 
 def _explained(keys: Iterable[str]) -> tuple[Column, ...]:
     """The columns of statistics, the most important first; standard errors are more dispensable than all others."""
     names = [name for key in keys for name in _names_of(key)]
     return tuple(
-        Column(short, meaning, rank=len(names) if short == _INTERVAL[1][0] else max(0, at - 2))
+        Column(short, ",", meaning=meaning, rank=len(names) if short == _INTERVAL[1][0] else max(0, at - 2))
         for at, (short, meaning) in enumerate(names)
     )
 

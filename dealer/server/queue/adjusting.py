@@ -23,14 +23,14 @@ from dealer.errors import StoreError
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
-from logs.tracker.positions import is_holdem
+from engine.holdem import has_usual_blinds
 
 _log = logging.getLogger(__name__)
 _MOST_OF_EARLIER_STARTS = 1000
 
 
 def _has_all_ins(game: ServerGame) -> bool:
-    return is_holdem(game.game) and not game.game.is_limit
+    return has_usual_blinds(game.game) and not game.game.is_limit
 
 
 class Adjusting:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bots.studies.report import Section, format_report
+from logs.document import Column, Table
 from logs.page.drawing import TONES
-from logs.page.table import Column, TableView
 from tests.bots.studies.test_report import REPORT
 from tests.logs.pages import checked_page
 
@@ -26,7 +26,7 @@ def test_a_page_is_whole_and_fetches_nothing() -> None:
 
 
 def test_texts_are_only_text() -> None:
-    table = TableView(EVIL, (Column(EVIL, EVIL),), ((EVIL,),), EVIL)
+    table = Table(EVIL, (Column(EVIL, ",", meaning=EVIL),), ((EVIL,),), EVIL)
     page = format_report(replace(REPORT, title=EVIL, sections=(Section(EVIL, (EVIL,), (table,)),)))
     assert checked_page(page).counts["script"] == 1
     assert "{{ 7*7 }}" in page

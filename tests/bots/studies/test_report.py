@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from bots.studies.report import Bar, BarChart, Claim, Claims, Line, LineChart, Report, Section, Verdict
-from logs.page.table import sheet
+from logs.document import Table
 
 LINE = Line(name="won", xs=(0.0, 1.0), ys=(2.0, -3.0), low=(1.0, -4.0), high=(3.0, -2.0))
 CLAIMS = Claims(
@@ -30,7 +30,7 @@ REPORT = Report(
                 LineChart("Winnings", "hands", "dollars", (LINE,), "A note."),
                 CLAIMS,
                 BarChart("Against", "mbb/g", (Bar("random", 5.0, 4.0, 6.0),)),
-                sheet("More", ("", "a"), (("x", "1"),)),
+                Table.of("More", ("", "a"), (("x", "1"),)),
             ),
         ),
     ),

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 from dealer.cli.running import show_contest
-from dealer.cli.tables import table_lines, wrapped
 from dealer.run.results import ContestResult
-from logs.page.table import Column, ColumnKind, TableView, Tone, sheet
+from logs.document import CODE, TEXT, Column, Table, Tone, Toned
+from logs.document.terminal import table_lines, wrapped
 from tests.dealer.cli.conftest import window
 from tests.dealer.results_of import contest, player
 
-TABLE = sheet(
+TABLE = Table.of(
     "",
     (
         "player",
         "mbb/g",
-        Column("SE", rank=3),
-        Column("what it does", kind=ColumnKind.TEXT, rank=1),
-        Column("faults", rank=2),
+        Column("SE", ",", rank=3),
+        Column("what it does", format=TEXT, rank=1),
+        Column("faults", ",", rank=2),
     ),
     (
         ("raising", "+1,234,567.8", "88.1", "raises whenever it may and calls otherwise", "12"),
@@ -27,7 +27,7 @@ TABLE = sheet(
 )
 
 
-def _lines(width: int | None, view: TableView = TABLE) -> list[str]:
+def _lines(width: int | None, view: Table = TABLE) -> list[str]:
     return [line.plain for line in table_lines(view, width)]
 
 
@@ -37,9 +37,9 @@ def test_no_line_is_wider_than_the_window_and_no_number_is_broken(width: int | N
     assert width is None or max(map(len, lines)) <= width
     shown = " ".join(lines).split()
     for at, column in enumerate(TABLE.columns):
-        if column.title in shown and column.kind is ColumnKind.NUMBER:
+        if column.title in shown and column.format == ",":
             assert {row[at] for row in TABLE.rows} <= set(shown)
-        if column.title.split()[-1] in shown and column.kind is ColumnKind.TEXT:
+        if column.title.split()[-1] in shown and column.format == TEXT:
             assert {word for row in TABLE.rows for word in row[at].split()} <= set(shown)
 
 
@@ -65,7 +65,11 @@ def test_the_least_important_columns_are_left_out_first(width: int | None, head:
 
 
 def test_columns_of_one_rank_go_together() -> None:
-    view = sheet("", ("a", Column("b", rank=1), Column("c", rank=2), "d", Column("e", rank=2)), (("x", *["1234"] * 4),))
+    view = Table.of(
+        "",
+        ("a", Column("b", ",", rank=1), Column("c", ",", rank=2), "d", Column("e", ",", rank=2)),
+        (("x", *["1234"] * 4),),
+    )
     assert _lines(27, view)[0].split() == ["a", "b", "c", "d", "e"]
     assert _lines(26, view)[0].split() == ["a", "b", "d"]
 
@@ -74,19 +78,19 @@ def test_where_even_the_essential_columns_do_not_fit_names_and_heads_end_in_an_e
     lines = _lines(30)
     assert lines[2].split() == ["raising", "+1,234,567.8"]
     assert lines[3].split() == ["a-bot-with-qu…", "-1,234,567.8"]
-    view = sheet("", ("a", "a long head", "b"), (("x", "12", "34"),))
+    view = Table.of("", ("a", "a long head", "b"), (("x", "12", "34"),))
     assert _lines(14, view)[0] == "  a  a lo…   b"
     ascii_only = [line.plain for line in table_lines(view, 14, is_ascii=True)]
     assert ascii_only[:2] == ["  a  a lo~   b", "  ------------"]
 
 
 def test_numbers_that_do_not_fit_leave_whole_columns_out() -> None:
-    view = sheet("", ("a", "b", "c"), (("x", "123456", "123456"),))
+    view = Table.of("", ("a", "b", "c"), (("x", "123456", "123456"),))
     assert _lines(14, view)[2] == "  x  123456"
 
 
 def test_sentences_are_wrapped_between_words() -> None:
-    view = sheet("", ("a", Column("b", kind=ColumnKind.TEXT)), (("x", "one two three four five six seven"), ("y", "z")))
+    view = Table.of("", ("a", Column("b", format=TEXT)), (("x", "one two three four five six seven"), ("y", "z")))
     assert _lines(30, view) == [
         "  a  b",
         "  ────────────────────────────",
@@ -97,13 +101,13 @@ def test_sentences_are_wrapped_between_words() -> None:
 
 
 def test_a_code_is_whole_or_left_out() -> None:
-    view = sheet("", ("a", Column("b", kind=ColumnKind.CODE, rank=3)), (("x", "arena hands run --hand 3"),))
+    view = Table.of("", ("a", Column("b", format=CODE, rank=3)), (("x", "arena hands run --hand 3"),))
     assert _lines(29, view)[2] == "  x  arena hands run --hand 3"
     assert _lines(28, view)[2] == "  x"
 
 
 def test_characters_count_by_the_room_they_take() -> None:
-    view = sheet("", ("a", "b"), (("表表", "1"), ("x", "1")))
+    view = Table.of("", ("a", "b"), (("表表", "1"), ("x", "1")))
     assert _lines(None, view)[2:] == ["  表表  1", "  x     1"]
 
 
@@ -117,11 +121,11 @@ def test_a_figure_is_not_parted_from_its_interval_and_unit(width: int) -> None:
 
 
 def test_markup_is_text() -> None:
-    assert _lines(40, sheet("", ("[b]x",), (("[red]y",),)))[::2] == ["  [b]x", "  [red]y"]
+    assert _lines(40, Table.of("", ("[b]x",), (("[red]y",),)))[::2] == ["  [b]x", "  [red]y"]
 
 
 def test_tones_colour_the_columns_that_show_them() -> None:
-    view = sheet("", (Column("a", is_toned=True), "b"), (("1", "2"),), tones=(Tone.BAD,))
+    view = Table.of("", ("a", "b"), ((Toned("1", Tone.BAD), "2"),))
     row = table_lines(view, 40)[2]
     assert [(row.plain[span.start : span.end], str(span.style)) for span in row.spans if span.style] == [("1", "red")]
 
@@ -161,9 +165,9 @@ def test_a_pipe_gets_all_columns_and_rows_of_one_line() -> None:
 def test_one_blank_line_between_paragraphs_and_none_at_the_ends() -> None:
     terminal, out = window(80)
     terminal.blank()
-    terminal.table(sheet("first", ("a",), (("x",),)))
+    terminal.table(Table.of("first", ("a",), (("x",),)))
     terminal.blank()
-    terminal.table(sheet("second", ("a",), (("x",),), "a note"))
+    terminal.table(Table.of("second", ("a",), (("x",),), "a note"))
     terminal.sentence("The end.")
     terminal.blank()
     assert out.getvalue().splitlines() == [

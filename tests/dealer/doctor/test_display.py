@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from dealer.cli.tables import table_lines
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.report import (
     SCHEMA_VERSION,
@@ -24,6 +23,7 @@ from dealer.doctor.report import (
     situations_table,
 )
 from dealer.doctor.situations import SITUATIONS
+from logs.document.terminal import table_lines
 from tests.dealer.doctor.local_host import examine
 from tests.dealer.doctor.peers import FAULTS, Peer, WithLf
 from tests.dealer.helpers import ROOT, game

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from logs.document import Axis, Bars, Chart, Column, Document, Fact, Link, Replay, Section, Series, Table
+from logs.document import NAME, Axis, Bars, Chart, Column, Document, Fact, Link, Replay, Section, Series, Table
 from logs.document.page import format_page
 from logs.estimation import Estimate
 from tests.logs.hands import random_hands
 
 TABLE = Table(
     "Winnings",
-    (Column("player"), Column("won", "+,.1f", unit="mbb/g", meaning="per hand"), Column("board")),
+    (Column("player", NAME), Column("won", "+,.1f", unit="mbb/g", meaning="per hand"), Column("board", NAME)),
     (("<b>mfs</b>", Link(Estimate(100.0, 20.0), "/pair", "mfs over rh"), "Ah Kd"), ("rh", Estimate(-5.0, 20.0), "")),
     "a note",
 )
@@ -81,7 +81,10 @@ def test_a_hand_is_replayed() -> None:
 
 def test_a_grouped_table_names_each_group_once() -> None:
     table = Table(
-        "G", (Column("bot"), Column("street"), Column("n", ",")), (("a", "flop", 1), ("a", "turn", 2)), is_grouped=True
+        "G",
+        (Column("bot", NAME), Column("street", NAME), Column("n", ",")),
+        (("a", "flop", 1), ("a", "turn", 2)),
+        is_grouped=True,
     )
     page = _page(table)
     assert page.count("rowgroup") == 1

@@ -5,13 +5,13 @@ import io
 import json
 from dataclasses import dataclass
 
-from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
+from logs.document import NAME, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.document.plain import csv_text, json_data, markdown, markdown_table, with_blocks
 from logs.estimation import Estimate
 
 TABLE = Table(
     "Winnings",
-    (Column("player"), Column("won", "+,.1f", unit="mbb/g"), Column("hands", ",")),
+    (Column("player", NAME), Column("won", "+,.1f", unit="mbb/g"), Column("hands", ",")),
     (("a|b", Estimate(100.0, 20.0, 10.0), 5000), ("rh", None, None)),
     "a note",
 )

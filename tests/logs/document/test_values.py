@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from logs.document import ABSENT, Column, Fact, Link, Series, Table, Value, text_of
+from logs.document import ABSENT, NAME, Column, Fact, Link, Series, Table, Value, text_of
 from logs.estimation import Estimate, Rate
 
 
@@ -10,8 +10,8 @@ from logs.estimation import Estimate, Rate
     ("value", "spec", "text"),
     [
         (None, ",", ABSENT),
-        (None, "", ""),
-        ("a\x1bb", "", "a\ufffdb"),
+        (None, NAME, ""),
+        ("a\x1bb", NAME, "a\ufffdb"),
         (1234, ",", "1,234"),
         (1234.5, "+,.1f", "+1,234.5"),
         (-0.04, "+,.1f", "+0.0"),
@@ -41,7 +41,7 @@ def test_both_sides_of_a_sum_are_rounded_alike() -> None:
 
 
 def test_a_heading_and_a_fact_end_in_their_unit() -> None:
-    assert Column("won", "+", unit="mbb/g").heading == "won mbb/g"
+    assert Column("won", "+", "mbb/g").heading == "won mbb/g"
     assert Fact("training", 20_000, unit="hands").text == "20,000 hands"
 
 

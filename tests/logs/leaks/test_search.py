@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from engine import Deal
+from engine.holdem import position_names
 from logs.leaks import BY_POSITION, Leaks, LeaksRefused, leaks_of
 from logs.leaks.divergences import DIMENSIONS, divergence_of
-from logs.tracker.positions import position_names
 from tests.logs.hands import random_hands
 from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, never_raises_draws, played
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine import Seat
-from logs.page.table import Column, sheet
+from logs.document import TEXT, Column, Table
 from logs.record import HandRecord, PlayerComment
 from logs.report import format_report, report_data
 from logs.report.page import winnings_plot
@@ -58,7 +58,7 @@ def test_what_bots_wrote_is_only_text() -> None:
         )
         for record in random_hands("limit", 120)
     ]
-    table = sheet("Faults", (Column("bot", EVIL), "first fault"), ((EVIL, EVIL),), note=EVIL)
+    table = Table.of("Faults", (Column("bot", ",", meaning=EVIL), "first fault"), ((EVIL, EVIL),), note=EVIL)
     page = _page(records, sentences=[EVIL], facts=[("seed", EVIL)], more_tables=[table])
     checker = checked_page(page)
     assert checker.counts["script"] == 1
@@ -93,7 +93,7 @@ def test_figures_are_never_not_a_number() -> None:
 
 
 def test_sentences_facts_and_tables_are_there() -> None:
-    table = sheet("Faults and thinking times", ("bot", "faults"), (("Ann", "2 stale reply"),))
+    table = Table.of("Faults and thinking times", ("bot", Column("faults", TEXT)), (("Ann", "2 stale reply"),))
     page = _page(random_hands("limit", 120), sentences=["Ann beats Bob."], facts=[("seed", "7")], more_tables=[table])
     for text in ("Ann beats Bob.", "2 stale reply", "Most profitable starting hands", "By street", "Biggest pots"):
         assert text in page

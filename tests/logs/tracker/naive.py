@@ -9,9 +9,9 @@ from itertools import combinations
 from engine import ActionKind, BettingState, Card, Deal, Position, betting_start, category, hand_values, rank_hand
 from engine.betting import Step
 from engine.cards import starting_hand_name
+from engine.holdem import position_names
 from logs import HandRecord
 from logs.formats import street_actions
-from logs.tracker.positions import position_names
 
 steps_of = cache(street_actions)
 

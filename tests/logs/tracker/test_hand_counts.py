@@ -9,13 +9,12 @@ from dataclasses import replace
 import pytest
 
 from engine import BettingType, Deal, Seat
-from engine.holdem import holdem_game
+from engine.holdem import holdem_game, position_names
 from logs import HandRecord, PlayerComment, Times
 from logs.tracker import hand_counts
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.hand_facts import FREQUENCIES
 from logs.tracker.player_counts import Sums
-from logs.tracker.positions import position_names
 from logs.tracker.statistics import BotStatistics, Frequency, PlayStatistics, Statistics, statistics_of
 from protocol import find_game
 from tests.logs.hands import HOLDEM, TOYS, random_hands

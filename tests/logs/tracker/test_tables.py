@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from logs.page.table import ABSENT, TableView
+from logs.document import ABSENT, Table
 from logs.pokerstars.names import screen_names
 from logs.record import HandRecord
 from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of, texts_of
@@ -20,7 +20,7 @@ from tests.logs.hands import HOLDEM, TOYS, random_hands
 from tests.logs.tracker.little_hands import hand
 
 
-def _tables(records: list[HandRecord]) -> list[TableView]:
+def _tables(records: list[HandRecord]) -> list[Table]:
     tables = statistics_tables(statistics_of(HandCounts().add_all(records)))
     for table in tables:
         assert all(len(row) == len(table.columns) for row in table.rows), table.title

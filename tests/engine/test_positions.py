@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from logs.tracker.positions import POSITION_ORDER, is_holdem, position_names, round_names
+from engine.holdem import POSITION_ORDER, has_usual_blinds, position_names, round_names
 from protocol import find_game
 
 
@@ -62,6 +62,6 @@ def test_rounds() -> None:
 
 def test_unusual_blinds_are_no_holdem_here() -> None:
     game = replace(find_game("nolimit3")[1], blinds=(50, 100, 100))
-    assert not is_holdem(game)
+    assert not has_usual_blinds(game)
     assert position_names(game) == ("1st", "2nd", "3rd")
-    assert is_holdem(find_game("nolimit3")[1])
+    assert has_usual_blinds(find_game("nolimit3")[1])
