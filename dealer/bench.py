@@ -70,11 +70,11 @@ class Row:
     others_share: float | None = None
 
 
-def measure_bot(spec: str, game: Game, hands: int) -> list[Row]:
+def measure_bot(spec: str, game: Game, deals: int) -> list[Row]:
     """Milliseconds of processor time of a bot's decisions, by round and together; it plays each deal in every seat."""
     from bots.sdk.selfplay import decision_times
 
-    spent_ms = decision_times(spec, game, hands=hands, seed=_SEED)
+    spent_ms = decision_times(spec, game, deals=deals, seed=_SEED)
     together = [ms for of_round in spent_ms.values() for ms in of_round]
     rows = []
     for name, of in {**spent_ms, "all": together}.items():

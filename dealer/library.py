@@ -34,7 +34,7 @@ from dealer.run.summary import contest_result, tournament_result
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from engine import Seed
-from logs.estimation import FixedHands
+from logs.estimation import FixedDeals
 from logs.formats import ExportWarning
 from logs.whole_file import write_whole
 
@@ -287,11 +287,11 @@ def _new(config: RunSettings, command: Command, out: Path | None) -> Run[Any]:
     return Run(plan, folder, forget=forget)
 
 
-def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
+def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
     """The run in a folder, to be resumed.
 
     Args:
-        hands: how many deals to play in all instead of those asked for so far; None leaves their number.
+        deals: how many to play in all instead of those asked for so far; None leaves their number.
 
     Raises:
         ConfigError: it holds no run, one that cannot be read, or one that cannot have so many deals.
@@ -304,35 +304,35 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
     config = validated(read_config(path), str(path))
     plan = settle(config)
     finished = read_result(folder) if (folder / RESULT_NAME).exists() else None
-    if hands is not None:
-        plan = _extended(plan, folder, hands, finished)
+    if deals is not None:
+        plan = _extended(plan, folder, deals, finished)
     contests = finished.contests if isinstance(finished, TournamentResult) else [finished] if finished else []
     if finished is not None and (
-        not finished.outcome.is_complete or any(contest.hands_asked != plan.deals for contest in contests)
+        not finished.outcome.is_complete or any(contest.deals_asked != plan.deals for contest in contests)
     ):
         finished = None
     return Run(plan, folder, finished)
 
 
-def _extended(plan: Plan, folder: Path, hands: int, result: AnyResult | None) -> Plan:
-    validated({"deals": hands})
-    if hands <= plan.deals:
-        raise ConfigError(SettingProblem("deals", f"{hands} is not more than the {plan.deals} asked for before"))
+def _extended(plan: Plan, folder: Path, deals: int, result: AnyResult | None) -> Plan:
+    validated({"deals": deals})
+    if deals <= plan.deals:
+        raise ConfigError(SettingProblem("deals", f"{deals} is not more than the {plan.deals} asked for before"))
     planned = planned_contests(plan, folder)
     contests = result.contests if isinstance(result, TournamentResult) else [result] if result else []
     if any(contest.outcome is Outcome.STOPPED for contest in contests):
-        raise ConfigError(SettingProblem("deals", "the stop rule has ended this run, and more hands change nothing"))
+        raise ConfigError(SettingProblem("deals", "the stop rule has ended this run, and more deals change nothing"))
     if any(contest.slices > 1 for contest in planned):
         why = "its hands are cut into slices, one for each worker; start a new run instead"
-        raise ConfigError(SettingProblem("deals", f"a run of more workers than seatings cannot have more hands: {why}"))
-    stop = None if isinstance(plan.stop, FixedHands) else plan.settings.stop
-    longer = settle(plan.settings.model_copy(update={"deals": hands, "stop": stop}))
+        raise ConfigError(SettingProblem("deals", f"a run of more workers than seatings cannot have more deals: {why}"))
+    stop = None if isinstance(plan.stop, FixedDeals) else plan.settings.stop
+    longer = settle(plan.settings.model_copy(update={"deals": deals, "stop": stop}))
     with contextlib.closing(RunLock(folder)):
         try:
             for contest in planned:
                 for slot in contest.slots:
                     log = contest.record.folder / f"{slot.name}.log"
-                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.deals, hands)
+                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.deals, deals)
             write_whole(folder / CONFIG_NAME, longer.repeatable().to_toml())
         except OSError as error:
             raise LaunchError(f"write to {folder}", error.strerror) from None
@@ -462,16 +462,16 @@ async def tournament_async(
 def resume(
     folder: _Folder,
     *,
-    hands: int | None = None,
+    deals: int | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
 ) -> AnyResult:
     """Resume an interrupted run: same cards, same logs, same result as without the interruption.
 
-    A run that has finished is left as it is, unless more hands are asked for.
+    A run that has finished is left as it is, unless more deals are asked for.
 
     Args:
-        hands: how many deals to play in all instead of those asked for so far.
+        deals: how many to play in all instead of those asked for so far.
         on_progress: as for `play`.
         watch: as for `play`.
 
@@ -480,18 +480,18 @@ def resume(
         StartError: the folder is in use, its files are not those of the run, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """
-    return _play_here(resume_async, partial(reopen, hands=hands), folder, on_progress, watch)
+    return _play_here(resume_async, partial(reopen, deals=deals), folder, on_progress, watch)
 
 
 async def resume_async(
     folder: _Folder,
     *,
-    hands: int | None = None,
+    deals: int | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
 ) -> AnyResult:
     """`resume` inside a running event loop; cancelling it interrupts the run again."""
-    return await _play_in_thread(partial(reopen, hands=hands), folder, on_progress, watch)
+    return await _play_in_thread(partial(reopen, deals=deals), folder, on_progress, watch)
 
 
 def _play_of(game: str, bots: Sequence[str], settings: Settings) -> Callable[[Path], Run[ContestResult]]:

@@ -201,6 +201,6 @@ class StopRuleError(LogsError, ValueError):
 
     def __init__(self, problem: str) -> None:
         super().__init__(
-            f"{problem}; a stop rule is a number of hands (10000), ci=WIDTH in mbb/g (ci=20) "
+            f"{problem}; a stop rule is a number of deals (10000), ci=WIDTH in mbb/g (ci=20) "
             "or better:LOW,HIGH[,ALPHA[,BETA]] in mbb/g (better:0,30)"
         )

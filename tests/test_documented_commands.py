@@ -187,7 +187,7 @@ IN_FULL = [
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of New against Old."""
     folder = tmp_path_factory.mktemp("documented") / "run"
-    play("limit", ["New=raising", "Old=random"], hands=300, seed=7, in_process=True, out=str(folder))
+    play("limit", ["New=raising", "Old=random"], deals=300, seed=7, in_process=True, out=str(folder))
     return folder
 
 

@@ -29,7 +29,7 @@ def test_disk_space(tmp_path: Path, game: str) -> None:
     text = (ROOT / "docs" / "files.md").read_text("utf-8")
     (row,) = re.findall(rf"^\| `{game}`.*$", text, re.MULTILINE)
     bots = ["random", "calling"] * (3 if game == "nolimit6" else 1)
-    play(game, bots, hands=1000, seed=1, seating="single", in_process=True, out=str(tmp_path / "run"))
+    play(game, bots, deals=1000, seed=1, seating="single", in_process=True, out=str(tmp_path / "run"))
     sizes = {path.suffix: path.stat().st_size / 1000 for path in (tmp_path / "run").rglob("*") if path.is_file()}
     log, log_and_times = sizes[".log"], sizes[".log"] + sizes[".tlog"]
     shown = [int(cell.replace(",", "")) for cell in _columns(row)[1:]]
@@ -41,7 +41,7 @@ def test_what_the_first_command_prints() -> None:
     """In 80 columns: cards and built-in bots follow from the seed; times, speed and folder are the README's."""
     (block,) = re.findall(r"The first command prints:\n\n```text\n(.*?)```", README, re.DOTALL)
     seed, speed, folder = re.findall(r"^Seed (\d+), (\d+) hands/s. Files are in\n(.*)", block, re.MULTILINE)[0]
-    result = play("limit", ["raising", "random"], hands=3000, seed=int(seed), in_process=True)
+    result = play("limit", ["raising", "random"], deals=3000, seed=int(seed), in_process=True)
     players = []
     for player in result.players:
         (row,) = re.findall(rf"^  {player.name} .*", block, re.MULTILINE)

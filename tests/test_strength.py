@@ -62,7 +62,7 @@ def test_a_pair_of_the_tournament_can_be_played_again(game: str) -> None:
     """One of the pairs of quick bots, drawn with a fixed seed."""
     player, opponent = Random(game).sample(["calling", "raising", "folding", "mfs", "rh"], 2)
     config = RunSettings.model_validate(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
-    result = play(game, [player, opponent], hands=config.deals, seed=config.seed, in_process=True)
+    result = play(game, [player, opponent], deals=config.deals, seed=config.seed, in_process=True)
     with (FOLDER / f"{game}.csv").open(encoding="utf-8", newline="") as file:
         (row,) = [row for row in csv.DictReader(file) if (row["player"], row["opponent"]) == (player, opponent)]
     found = result.players[0]

@@ -283,7 +283,7 @@ class Trainee:
             bots = [learner, *[make_bot(spec, self._seed(spec, at)) for at, spec in enumerate(specs, 1)]]
             names = [str(at) for at in range(count)]
             records = self_play(
-                self.game, bots, hands=len(pack.cards), seed=pack.seed, first_hand=pack.first, names=names
+                self.game, bots, deals=len(pack.cards), seed=pack.seed, first_hand=pack.first, names=names
             )
             values = np.empty((len(pack.cards), count, count))
             for number, record in enumerate(records):

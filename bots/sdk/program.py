@@ -10,7 +10,7 @@ real-time scheduling only, and the numbers are too large to bound even that.
 `RemoteBot` plays with one as a dealer would:
 
     with RemoteBot(["./my_bot", "--fast"], "nolimit") as bot:
-        for record in self_play("nolimit", [bot, MfsBot()], hands=1000): ...
+        for record in self_play("nolimit", [bot, MfsBot()], deals=1000): ...
 
 The program is started as any dealer starts it, with host and port as its last two arguments; it connects, names its
 version, and is sent every state of its hands: those between two of its turns when it is next asked, the last ones when

@@ -5,7 +5,7 @@
 
     bots = [make_bot("raising"), make_bot("random", seed=1)]
     won = {"RaisingBot": 0.0, "RandomBot": 0.0}
-    for record in self_play("limit", bots, hands=100, seed=7):
+    for record in self_play("limit", bots, deals=100, seed=7):
         for position, value in enumerate(record.values):
             won[record.name_at(position)] += value
     print(won)
@@ -281,19 +281,19 @@ def self_play(
     game: Game | str,
     bots: Sequence[Bot],
     *,
-    hands: int,
+    deals: int,
     seed: int = 0,
     seating: Literal["rotations", "single"] = "rotations",
     first_hand: int = 0,
     match_name: str = "match",
     names: Sequence[str] | None = None,
 ) -> Iterator[HandRecord]:
-    """Play hands, each when it is asked for.
+    """Play deals, each hand when it is asked for.
 
     Args:
         game: what is played: a game, the name of a shipped one, or the path of a definition file.
         bots: one per seat of the first seating. One object may have several seats if it keeps nothing between calls.
-        hands: how many deals, each played once in every seating.
+        deals: how many, each played once in every seating.
         seed: of the cards. Bots have seeds of their own.
         seating: every rotation of the bots over the seats, or only the one given.
         first_hand: number of the first deal. Parts of a match can so be played in several processes.
@@ -314,8 +314,8 @@ def self_play(
         game = find_game(game)[1]
     if seating not in ("rotations", "single"):
         raise ValueError(f"seating is 'rotations' or 'single', not {seating!r}")
-    if hands < 0 or first_hand < 0:
-        raise ValueError(f"hands and first_hand cannot be negative: {hands}, {first_hand}")
+    if deals < 0 or first_hand < 0:
+        raise ValueError(f"deals and first_hand cannot be negative: {deals}, {first_hand}")
     group = BotGroup(bots, game)
     names = tuple(names) if names is not None else _class_names(bots)
     if len(set(names)) != len(names) or len(names) != len(bots):
@@ -325,7 +325,7 @@ def self_play(
         rotations = [
             (f"{match_name}.{chr(ord('a') + shift)}", names[-shift:] + names[:-shift]) for shift in range(len(names))
         ]
-    return _hands(game, group, range(first_hand, first_hand + hands), seed, rotations)
+    return _hands(game, group, range(first_hand, first_hand + deals), seed, rotations)
 
 
 def _hands(
@@ -406,10 +406,10 @@ class _Timed(Bot):
         return action
 
 
-def decision_times(spec: str, game: Game, *, hands: int, seed: int) -> Mapping[str, list[float]]:
+def decision_times(spec: str, game: Game, *, deals: int, seed: int) -> Mapping[str, list[float]]:
     """The milliseconds of each decision of a bot in every seat of so many deals, by the name of the round."""
     timed = _Timed(make_bot(spec, seed))
     opponents = [make_bot(_OPPONENT, seed + seat) for seat in range(1, game.num_players)]
-    for _ in self_play(game, [timed, *opponents], hands=hands, seed=seed):
+    for _ in self_play(game, [timed, *opponents], deals=deals, seed=seed):
         pass
     return timed.spent_ms

@@ -462,7 +462,7 @@ def _play(chromosome: str, odds: str, opponent: StudyMatch, seed: int, first: in
         bot.prepare_for_many_hands()
     names = (_US, *(f"{opponent.bot} {number}" for number in range(1, others + 1)))
     found, of_deal = [], 0.0
-    hands = self_play(game, bots, hands=end - first, seed=seed, first_hand=first, names=names)
+    hands = self_play(game, bots, deals=end - first, seed=seed, first_hand=first, names=names)
     for number, record in enumerate(hands, 1):
         of_deal += next(value for name, value in zip(record.names, record.values, strict=True) if name == _US)
         if number % game.num_players == 0:

@@ -85,7 +85,7 @@ def play_full(
     bots = [LpMcBot(options, preflop=strategy, seed=SEED), others[opponent]]
     won, of_deal = RunningMean(), 0.0
     found: list[MatchWinnings] = []
-    for number, record in enumerate(self_play(game, bots, hands=marks[-1] // 2, seed=SEED, names=("us", "them")), 1):
+    for number, record in enumerate(self_play(game, bots, deals=marks[-1] // 2, seed=SEED, names=("us", "them")), 1):
         of_deal += record.values[0 if record.name_at(POSITIONS[0]) == "us" else 1]
         if number % 2 == 0:
             won.add(of_deal / 2 / game.raise_sizes[0])

@@ -37,7 +37,7 @@ _GROUPS = {
         "look.",
         "export": "Write hand histories from runs and logs: for tracking tools and notebooks.",
         "crosstable": "Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.",
-        "gate": "Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more hands are "
+        "gate": "Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more deals are "
         "needed.",
     },
     "Write bots": {

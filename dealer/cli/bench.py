@@ -77,14 +77,14 @@ def bot(
     context: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],
     game: Annotated[str, typer.Option(help="The game.")] = "limit",
-    hands: Annotated[int, typer.Option(min=1, help="Number of deals, each played in every seat.")] = 500,
+    deals: Annotated[int, typer.Option("--deals", "-n", min=1, help="Deals to play, each once in every seat.")] = 500,
     as_json: Json = False,
 ) -> None:
     """Processor time of a bot's decisions in this process, by round: the median, and what 99 of 100 stay within."""
     from dealer.bench import measure_bot
     from protocol import find_game
 
-    show_rows(context.ensure_object(Terminal), measure_bot(bot, find_game(game)[1], hands), as_json=as_json)
+    show_rows(context.ensure_object(Terminal), measure_bot(bot, find_game(game)[1], deals), as_json=as_json)
 
 
 def show_rows(terminal: Terminal, rows: Sequence[Row], *, as_json: bool) -> None:

@@ -31,7 +31,7 @@ def gate(
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:
-    """Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more hands are needed.
+    """Check whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if more deals are needed.
 
     The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by its hands so far.
     """

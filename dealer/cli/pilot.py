@@ -21,7 +21,7 @@ from dealer.run.settings import RunSettings, Score
 from dealer.run.tournament import Progress
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
-from logs.estimation import FEWEST_UNITS, FixedHands
+from logs.estimation import FEWEST_UNITS, FixedDeals
 from protocol.game_definition import short_name
 
 PILOT_DEALS: Final = 1000
@@ -31,7 +31,7 @@ _LONGEST_S: Final = 30.0
 def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_json: bool) -> None:
     """Play the pilot, print what the stop rule is likely to need, and end the command."""
     plan = settle(asked)
-    if isinstance(plan.stop, FixedHands):
+    if isinstance(plan.stop, FixedDeals):
         abort("--plan estimates what a stop rule needs: give --stop ci=20 or --stop better:0,30")
     kept_nowhere = {"deals": min(plan.deals, PILOT_DEALS), "export": [], "histories": None}
     with (

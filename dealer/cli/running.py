@@ -85,8 +85,6 @@ def merged(command: Command, settings: dict[str, Any], path: Path | None) -> Run
             raise ConfigError(f"{path} is for 'arena {written.command}', not for 'arena {command}'")
         if "games" in settings:
             data.pop("game", None)
-    if "hands" in data:
-        data["deals"] = data.pop("hands")
     return validated(user_defaults() | data | settings | {"command": command})
 
 

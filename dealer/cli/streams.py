@@ -18,7 +18,7 @@ EXIT_FAILED = 1
 EXIT_USAGE = 2
 """The command cannot be run as given, or its output cannot be written."""
 EXIT_UNDECIDED = 3
-"""gate: too few hands to decide."""
+"""gate: too few deals to decide."""
 EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C."""
 

@@ -98,13 +98,13 @@ class Contest:
 
     Attributes:
         slots: its matches. runs: the same while they are played. scores: their values.
-        monitor: applies the stop rule; None for a fixed number of hands.
+        monitor: applies the stop rule; None for a fixed number of deals.
         ending: how it ended; None while it runs.
         started_s: on the monotonic clock.
         hands_before: hands found on disk, played by an earlier run.
         lost_hands: sentences about hands that had to be played again though they stood in a log.
         training: what its players learn; None without any.
-        trained: what they have learnt, once all hands were played.
+        trained: what they have learnt, once all deals were played.
     """
 
     def __init__(self, plan: ContestPlan, workers: asyncio.Semaphore, watch: Watch | None = None) -> None:
@@ -314,7 +314,7 @@ class Contest:
             if self.monitor is not None and self._is_decided(self.monitor, until):
                 reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
                 return await self._finish(Outcome.STOPPED, reason)
-        return await self._finish(Outcome.FINISHED, "all hands were played.")
+        return await self._finish(Outcome.FINISHED, "all deals were played.")
 
     def _marks(self) -> Iterator[int]:
         longest = max(slot.hands for slot in self.slots)

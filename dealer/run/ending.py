@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from dealer.errors import DealerError
-from logs.estimation import Better, FixedHands, IntervalWidth, StopRule, Verdict
+from logs.estimation import Better, FixedDeals, IntervalWidth, StopRule, Verdict
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -30,7 +30,7 @@ class Outcome(enum.StrEnum):
     """How a contest ended, in a word."""
 
     FINISHED = "finished"
-    """All hands were played."""
+    """All deals were played."""
     STOPPED = "stopped"
     """The stop rule ended it."""
     FAILED = "failed"
@@ -67,8 +67,8 @@ def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: 
         verdict: of ``better:``.
     """
     match rule:
-        case FixedHands():
-            return f"all {rule.hands:,} hands have been played."
+        case FixedDeals():
+            return f"all {rule.deals:,} deals have been played."
         case IntervalWidth():
             return f"the 95 % interval is within ± {rule.half_width_mbb:.12g} mbb/g."
         case Better():

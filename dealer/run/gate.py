@@ -1,7 +1,7 @@
 """What a build server reads of a run: a verdict on whether a bot wins at least a given rate, and a JUnit report.
 
 The 95 % interval decides: passed if all of it lies at or above the bound, failed if all of it lies below, undecided
-otherwise and with too few hands. The interval is the player's own, so choose the player before the run, not the one
+otherwise and with too few deals. The interval is the player's own, so choose the player before the run, not the one
 that did best in it.
 
 The report has a suite per contest, with a case for each thing that can go wrong: the contest has to be played to its
@@ -98,7 +98,7 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
         elif rate.high < min_mbb:
             verdict, why = GateVerdict.FAILED, f", below {bound}."
         else:
-            why = f": the interval contains {bound}; more hands are needed."
+            why = f": the interval contains {bound}; more deals are needed."
         sentence += why
     return Judgement(
         player,

@@ -38,7 +38,7 @@ from logs.estimation import (
     AnyTimeMean,
     Better,
     Bounds,
-    FixedHands,
+    FixedDeals,
     Monitor,
     PlainMean,
     RunningMean,
@@ -270,7 +270,7 @@ class ContestPlan:
     @property
     def looks(self) -> bool:
         """Whether the stop rule needs to look at the scores."""
-        return not isinstance(self.run.stop, FixedHands)
+        return not isinstance(self.run.stop, FixedDeals)
 
 
 def bounds_of(score: Score, stop: StopRule, game: Game) -> Bounds:
@@ -463,13 +463,13 @@ def _confinement(bot: BotSettings) -> Confinement | None:
 def _length(settings: RunSettings) -> tuple[int, StopRule]:
     if settings.stop is None:
         deals = _DEALS if settings.deals is None else settings.deals
-        return deals, FixedHands(deals)
+        return deals, FixedDeals(deals)
     rule = parse_stop_rule(settings.stop)
-    if not isinstance(rule, FixedHands):
+    if not isinstance(rule, FixedDeals):
         return _MOST_DEALS if settings.deals is None else settings.deals, rule
-    if settings.deals not in (None, rule.hands):
+    if settings.deals not in (None, rule.deals):
         raise _problem("deals", f"{settings.deals} contradicts the stop rule '{rule}'; give one of them")
-    return rule.hands, rule
+    return rule.deals, rule
 
 
 def _check(plan: Plan, seatings: int) -> None:
@@ -491,7 +491,7 @@ def _check(plan: Plan, seatings: int) -> None:
             f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
             f"their rotations are {largest}",
         )
-    at_once = largest * (workers if isinstance(stop, FixedHands) else max(workers, seatings))
+    at_once = largest * (workers if isinstance(stop, FixedDeals) else max(workers, seatings))
     if MOST_SEATS is not None and at_once > MOST_SEATS and not settings.in_process:
         raise _problem("workers", f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve")
     for named in plan.games:
@@ -501,11 +501,11 @@ def _check(plan: Plan, seatings: int) -> None:
             Monitor(stop, bounds_of(settings.score, stop, named.game))
         except StopRuleError as error:
             raise _problem("stop", f"{named.shown}: {error}") from None
-    if not isinstance(stop, FixedHands) and seatings * largest > _MOST_PROCESSES:
+    if not isinstance(stop, FixedDeals) and seatings * largest > _MOST_PROCESSES:
         raise _problem(
             "stop",
             f"'{stop}' keeps all {seatings} seatings at the table at once, {seatings * largest} bots; "
-            "play the rotations only, or a fixed number of hands",
+            "play the rotations only, or a fixed number of deals",
         )
     if settings.ports and (seatings > 1 or workers > 1 or settings.command is Command.TOURNAMENT):
         raise _problem("ports", "ports can be given for one match only: play a single seating with one worker")
@@ -546,9 +546,9 @@ def _check_training(plan: Plan) -> None:
         raise _problem("score", f"{frozen} and has no win rate to be corrected; add learn=false")
     if plan.settings.command is Command.TOURNAMENT:
         raise _problem("bots", f"{frozen} and cannot be ranked; add learn=false, or train it in a play")
-    if not isinstance(plan.stop, FixedHands):
+    if not isinstance(plan.stop, FixedDeals):
         raise _problem(
-            "stop", f"{frozen} and has no interval for '{plan.stop}'; give a number of hands, or add learn=false"
+            "stop", f"{frozen} and has no interval for '{plan.stop}'; give a number of deals, or add learn=false"
         )
 
 

@@ -29,7 +29,7 @@ class Interval(enum.StrEnum):
     """What an interval promises."""
 
     FIXED = "fixed"
-    """It holds for a number of hands set beforehand."""
+    """It holds for a number of deals set beforehand."""
     ANY_TIME = "any time"
     """It holds at every moment of a running contest."""
     NONE = "none"
@@ -119,19 +119,19 @@ class ContestResult(_Frozen):
     seed: int | str = Field(description="of the cards; of secret cards the fingerprint of their key")
     seating: Seating = Field(description="the seats as given, their rotations, or their permutations")
     seatings: int = Field(description="how many seatings each deal is played in")
-    hands_asked: int = Field(description="deals asked for, each to be played once in every seating")
+    deals_asked: int = Field(description="deals asked for, each to be played once in every seating")
     duplicates: int = Field(description="deals played in every seating: the units of the statistics")
     hands_counted: int = Field(description="duplicates times seatings")
     hands_played: int = Field(description="hands finished, counted or not")
     outcome: Outcome = Field(
-        description="finished (all hands played), stopped (by the stop rule), failed (fault or error), or interrupted"
+        description="finished (all deals played), stopped (by the stop rule), failed (fault or error), or interrupted"
     )
     reason: str = Field(description="why it ended, in words")
     stop: str = Field(description="the stop rule, as given")
     score: Score = Field(Score.RAW, description="the scores that the stop rule used")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
     interval: Interval = Field(
-        description="half_width_95 holds for a number of hands set beforehand (fixed), or at every moment (any time); "
+        description="half_width_95 holds for a number of deals set beforehand (fixed), or at every moment (any time); "
         "none in training"
     )
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")

@@ -143,7 +143,7 @@ def fault_phrase(fault: Fault) -> str:
 
 
 def expectation(plan: ContestPlan) -> str | None:
-    """How many deals a stop rule is likely to need, stated before the first hand; None for a fixed number of hands."""
+    """How many deals a stop rule is likely to need, stated before the first hand; None for a fixed number of deals."""
     if not plan.looks:
         return None
     run, spread = plan.run, typical_spread_mbb(plan.game, plan.seatings)

@@ -4,7 +4,7 @@
     command = "play"
     game = "nolimit"
     bots = ["New=./new.py", {bot = "Old=./old.py", directory = "v1", environment = {MODE = "old"}, t_response_s = 2.0}]
-    hands = 5000
+    deals = 5000
     seed = 7
     seating = "rotations"
     stop = "better:0,30"
@@ -283,19 +283,15 @@ class RunSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _other_names(cls, data: Any) -> Any:
-        """Take ``game`` for a single game, and ``hands``, the former name of ``deals``."""
+    def _single_game(cls, data: Any) -> Any:
+        """Take ``game`` for a single game."""
         if not isinstance(data, dict):
             return data
         if "game" in data and "games" in data:
             raise ValueError("name the game with 'game', or several with 'games', not both")
-        if "hands" in data and "deals" in data:
-            raise ValueError("'hands' is the former name of 'deals': give one of them")
         data = dict(data)
         if "game" in data:
             data["games"] = [data.pop("game")]
-        if "hands" in data:
-            data["deals"] = data.pop("hands")
         return data
 
     @field_validator("export", mode="before")

@@ -52,7 +52,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         seed=logged_seed(plan.run.seed),
         seating=plan.run.seating,
         seatings=plan.seatings,
-        hands_asked=plan.run.deals,
+        deals_asked=plan.run.deals,
         duplicates=duplicates,
         hands_counted=duplicates * plan.seatings,
         hands_played=scores.hands_played,

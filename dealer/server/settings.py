@@ -29,7 +29,7 @@ from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player
 from engine import Game
 from engine.errors import quoted
-from logs.estimation import FixedHands, parse_stop_rule
+from logs.estimation import FixedDeals, parse_stop_rule
 from protocol import GameDefinitionError, find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import SHORT_NAMES, resolve_game_name, short_name
@@ -365,7 +365,7 @@ def most_hands(game: ServerGame, terms: ContestTerms) -> int:
     rule = None if terms.stop is None else parse_stop_rule(terms.stop)
     if rule is None:
         return game.hands
-    return rule.hands if isinstance(rule, FixedHands) else game.most_hands
+    return rule.deals if isinstance(rule, FixedDeals) else game.most_hands
 
 
 def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> Slot:

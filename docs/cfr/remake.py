@@ -141,7 +141,7 @@ def played(folder: Path, opponent: str, deals: int, game: str = "limit") -> Row:
     )
     means = RunningMean()
     waiting: dict[int, float] = {}
-    for hand in self_play(game, bots, hands=deals, seed=SEED, names=["cfr", opponent]):
+    for hand in self_play(game, bots, deals=deals, seed=SEED, names=["cfr", opponent]):
         won = 1000 / big_blind * hand.values[hand.names.index("cfr")]
         if hand.hand_number in waiting:
             means.add((waiting.pop(hand.hand_number) + won) / 2)

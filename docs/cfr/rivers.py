@@ -133,7 +133,7 @@ def rivers_of(game: str, count: int) -> list[Came]:
         return decide(view)
 
     bots[0].act = act  # type: ignore[method-assign]
-    for _ in self_play(game, bots, hands=20 * count, seed=SEED, names=["one", "other"]):
+    for _ in self_play(game, bots, deals=20 * count, seed=SEED, names=["one", "other"]):
         if len(found) >= count:
             break
     return found[:count]
@@ -191,7 +191,7 @@ def turns(strategy: StrategyFile, came: Sequence[Came], per_node: float) -> Turn
 def _duel(game: str, deals: int, seed: int) -> list[float]:
     bots = [make_bot("cfr", seed=1), make_bot("cfr?rivers=0", seed=2)]
     found: dict[int, float] = {}
-    for hand in self_play(game, bots, hands=deals, seed=seed, names=["solving", "plain"]):
+    for hand in self_play(game, bots, deals=deals, seed=seed, names=["solving", "plain"]):
         found[hand.hand_number] = found.get(hand.hand_number, 0.0) + hand.values[hand.names.index("solving")] / 2
     return [1000 / find_game(game)[1].big_blind * won for won in found.values()]
 

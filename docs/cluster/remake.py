@@ -75,7 +75,7 @@ def tournament(folder: Path, cluster: Any = None, bots: Sequence[str] = BOTS, ha
     from dealer.table.loop import new_event_loop
 
     run = new_tournament(
-        validated({"bots": list(bots), "games": ["limit"], "hands": hands, "seed": SEED, "in_process": True}), folder
+        validated({"bots": list(bots), "games": ["limit"], "deals": hands, "seed": SEED, "in_process": True}), folder
     )
     began_s = _processor_s()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:

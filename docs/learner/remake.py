@@ -158,7 +158,7 @@ def _singles(name: str, learner: str, specs: Sequence[str]) -> NDArray[np.float6
     game = find_game(name)[1]
     bots = [make_bot(spec, SEED + at) for at, spec in enumerate((learner, *specs))]
     names = [str(at) for at in range(len(bots))]
-    hands = self_play(game, bots, hands=deals(name, specs[0]), seed=SEED, seating="single", names=names)
+    hands = self_play(game, bots, deals=deals(name, specs[0]), seed=SEED, seating="single", names=names)
     return np.array([hand.values[hand.names.index("0")] for hand in hands]) * (1000 / game.big_blind)
 
 

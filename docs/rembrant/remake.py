@@ -63,7 +63,7 @@ def play(options: str, opponent: str, deals: int = DEALS) -> Row:
     game = find_game("nolimit")[1]
     bots = [make_bot("?".join(filter(None, ("rembrant", options))), seed=SEED), make_bot(opponent, seed=SEED + 1)]
     won, of_deal = RunningMean(), 0.0
-    for number, hand in enumerate(self_play(game, bots, hands=deals, seed=SEED, names=("us", "them")), 1):
+    for number, hand in enumerate(self_play(game, bots, deals=deals, seed=SEED, names=("us", "them")), 1):
         of_deal += hand.values[hand.names.index("us")]
         if number % 2 == 0:
             won.add(500 * of_deal / game.big_blind)

@@ -72,7 +72,7 @@ def population(game: str, deals: int, players: Sequence[str]) -> tuple[Floats, F
     """The scores of deals by player in mbb/g, shape (deals, players): as won, and corrected."""
     rules = find_game(game)[1]
     names = [str(at) for at in range(len(players))]
-    records = self_play(game, [make_bot(text) for text in players], hands=deals, seed=SEED, names=names)
+    records = self_play(game, [make_bot(text) for text in players], deals=deals, seed=SEED, names=names)
     correction = ChanceCorrection(rules)
     won, corrected = np.zeros((deals, len(players))), np.zeros((deals, len(players)))
     some: list[HandRecord] = []

@@ -35,7 +35,7 @@ _ADDRESS, _PORT, _WEB_PORT = "192.0.2.10", 54000, 8080
 """As the pages print them."""
 _SERVERS: Final = (f"SERVER:{_PORT}", f"127.0.0.1:{_PORT}")
 _BLOCK: Final = r"(?s)<!-- {name} -->\n```text\n(.*?)```\n<!-- end -->"
-_RESULT: Final = "all hands were played"
+_RESULT: Final = "all deals were played"
 _PATIENCE_S: Final = 600.0
 
 

@@ -70,7 +70,7 @@ def contest(game: str, bots: tuple[str, ...], seed: Seed, deals: int) -> Contest
     Peek.seen.clear()
     texts = [f"{bot}={__file__}:{bot}" if bot in OWN else bot for bot in bots]
     with tempfile.TemporaryDirectory() as folder:
-        return play(game, texts, seed=seed, hands=deals, in_process=True, export="none", out=Path(folder) / "run")
+        return play(game, texts, seed=seed, deals=deals, in_process=True, export="none", out=Path(folder) / "run")
 
 
 def peeking(deals: int) -> Iterator[tuple[str, str, str, str]]:

@@ -90,7 +90,7 @@ def hands_of(game: str, players: Sequence[str], hands: int) -> Iterable[HandReco
     return self_play(
         game,
         [make_bot(text) for text in bots_of(players)],
-        hands=hands,
+        deals=hands,
         seed=SEED,
         seating="single",
         names=[str(at) for at in range(1, len(players) + 1)],

@@ -1,6 +1,6 @@
 """When to stop a match: the rules people write, the monitor that applies one, and the test behind ``better:``.
 
-10000                  after 10,000 hands
+10000                  after 10,000 deals
     ci=20                  when half the 95 % interval is at most 20 mbb/g
     better:0,30            when it is clear that the first player wins more than 0 mbb/g, or less than 30
     better:0,30,0.01,0.05  the same with these error rates (default 0.05 each)
@@ -322,17 +322,17 @@ _DEFAULT_RATE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class FixedHands:
-    """Stop after a number of hands, which is above 0 (`StopRuleError` otherwise)."""
+class FixedDeals:
+    """Stop after a number of deals, which is above 0 (`StopRuleError` otherwise)."""
 
-    hands: int
+    deals: int
 
     def __post_init__(self) -> None:
-        if self.hands < 1:
-            raise StopRuleError(f"{self.hands} is not a number of hands above 0")
+        if self.deals < 1:
+            raise StopRuleError(f"{self.deals} is not a number of deals above 0")
 
     def __str__(self) -> str:
-        return str(self.hands)
+        return str(self.deals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +379,7 @@ class Better:
         return "better:" + ",".join(map(_text, numbers))
 
 
-StopRule: TypeAlias = FixedHands | IntervalWidth | Better
+StopRule: TypeAlias = FixedDeals | IntervalWidth | Better
 
 
 def parse_stop_rule(text: str) -> StopRule:
@@ -394,7 +394,7 @@ def parse_stop_rule(text: str) -> StopRule:
     if plain.startswith("better:"):
         return Better(*_numbers(text, plain[7:], 2, 4))
     if plain.isascii() and plain.isdecimal() and len(plain) <= 18:
-        return FixedHands(int(plain))
+        return FixedDeals(int(plain))
     raise StopRuleError(f"{quoted(text)} is not a stop rule")
 
 
@@ -419,8 +419,8 @@ class Monitor:
     Once `is_decided`, there is a reason to stop, which remains.
     """
 
-    def __init__(self, rule: StopRule, bounds: Bounds, *, hands_per_unit: int = 1) -> None:
-        """Begin with the bounds of `logs.estimation.score_bounds`; `hands_per_unit` is for rules that count hands.
+    def __init__(self, rule: StopRule, bounds: Bounds) -> None:
+        """Begin with the bounds of `logs.estimation.score_bounds`.
 
         Raises:
             StopRuleError: the rule asks about scores that are out of the game's bounds.
@@ -428,7 +428,6 @@ class Monitor:
         self.rule = rule
         self.is_decided = False
         self._bounds = bounds
-        self._hands_per_unit = hands_per_unit
         self._test: BetterTest | None = None
         lowest, highest = bounds
         if isinstance(rule, Better):
@@ -463,8 +462,8 @@ class Monitor:
     def _decide(self) -> bool:
         rule, scores = self.rule, self.scores
         match rule:
-            case FixedHands():
-                return scores.count * self._hands_per_unit >= rule.hands
+            case FixedDeals():
+                return scores.count >= rule.deals
             case IntervalWidth():
                 width, count = rule.half_width_mbb, scores.count
                 # No interval is narrower than the normal one, which costs less.
@@ -483,7 +482,7 @@ class Monitor:
             return 0
         if self._test is not None:
             return self._test.expected_more()
-        if isinstance(self.rule, FixedHands):
+        if isinstance(self.rule, FixedDeals):
             return self.likely_units(0.0) - self.scores.count
         if self.scores.half_width_95 is None or self.scores.standard_deviation is None:
             return None
@@ -497,8 +496,8 @@ class Monitor:
         """
         rule = self.rule
         match rule:
-            case FixedHands():
-                return -(-rule.hands // self._hands_per_unit)
+            case FixedDeals():
+                return rule.deals
             case IntervalWidth():
                 farther = max(mean - self._bounds[0], self._bounds[1] - mean)
                 return max(FEWEST_UNITS_OF_WIDTH, units_for_half_width(rule.half_width_mbb, sd, farther))

@@ -165,7 +165,7 @@ class _ChartBot(RandomBot):
 def chart_hands(hands: int) -> Iterator[HandRecord]:
     """Hands of ten bots that play the charts before the flop and anything after it."""
     bots = [_ChartBot(seed=seat) for seat in range(PLAYERS)]
-    return self_play("limit10", bots, hands=hands, seed=SEED, seating="single")
+    return self_play("limit10", bots, deals=hands, seed=SEED, seating="single")
 
 
 # ---- pokerkit

@@ -96,7 +96,7 @@ def test_client_in_javascript(
     played = str(path) if path.exists() else game
     with RemoteBot([str(NODE), str(root / "examples" / "client.js")], played, environment=program_env) as bot:
         players = [bot, *(make_bot(name, seed) for seed, name in enumerate(others))]
-        assert sum(1 for _ in self_play(played, players, hands=hands, seating="single")) == hands
+        assert sum(1 for _ in self_play(played, players, deals=hands, seating="single")) == hands
 
 
 WINSOCK = """

@@ -26,7 +26,7 @@ from dealer.server.server_bots import run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_of
 from engine import DealKey, Seed
 from logs.errors import StopRuleError
-from logs.estimation import FixedHands, parse_stop_rule
+from logs.estimation import FixedDeals, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
 from protocol.joining import ContestTerms
 
@@ -240,7 +240,7 @@ def _matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
         RefusedError: the rule is not a valid one.
     """
     try:
-        is_fixed = terms.stop is None or isinstance(parse_stop_rule(terms.stop), FixedHands)
+        is_fixed = terms.stop is None or isinstance(parse_stop_rule(terms.stop), FixedDeals)
     except StopRuleError as error:
         raise RefusedError(f"stop: {error}") from None
     return 1 if is_fixed else number_of_seatings(Seating(terms.seating), game.game.num_players)
@@ -297,7 +297,7 @@ async def forecasts(
 
 def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
     row = job.row
-    if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedHands)):
+    if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedDeals)):
         return None
     matches = number_of_seatings(row.seating, job.game.game.num_players)
     return per_hand_s * matches * most_hands(job.game, row.terms)

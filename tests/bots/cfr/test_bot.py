@@ -158,7 +158,7 @@ def test_a_call_that_the_tree_never_makes_is_held_against_its_price() -> None:
 @pytest.mark.parametrize("game", ["limit", "nolimit"])
 def test_the_same_seed_plays_the_same(game: str) -> None:
     first, again, other = (
-        [hand.values for hand in self_play(game, [CfrBot(seed=seed, rivers=5), RandomBot(seed=4)], hands=60, seed=9)]
+        [hand.values for hand in self_play(game, [CfrBot(seed=seed, rivers=5), RandomBot(seed=4)], deals=60, seed=9)]
         for seed in (1, 1, 2)
     )
     assert first == again != other
@@ -187,5 +187,5 @@ def test_nobody_wins_from_the_strategies_of_small_games(name: str, chips: float)
 
 
 def test_raises_of_any_size_are_answered_in_small_no_limit_games() -> None:
-    played = self_play("leduc-nolimit", [CfrBot(seed=1), RandomBot(seed=4)], hands=200, seed=9)
+    played = self_play("leduc-nolimit", [CfrBot(seed=1), RandomBot(seed=4)], deals=200, seed=9)
     assert len(list(played)) == 400

@@ -81,7 +81,7 @@ def test_known_costs() -> None:
 
 
 def played(*bots: str, game: str = "kuhn", hands: int = 300) -> Iterator[list[tuple[str, HandRecord]]]:
-    records = self_play(game, [make_bot(bot) for bot in bots], hands=hands, seed=1, names=("A", "B"))
+    records = self_play(game, [make_bot(bot) for bot in bots], deals=hands, seed=1, names=("A", "B"))
     return by_deal(records)
 
 
@@ -116,7 +116,7 @@ def test_the_intervals_hold_what_is_expected() -> None:
     outside = 0
     for seed in range(60):
         bots = [make_bot("calling"), EquilibriumBot(seed=seed)]
-        records = self_play("kuhn", bots, hands=100, seed=seed, names=("A", "B"))
+        records = self_play("kuhn", bots, deals=100, seed=seed, names=("A", "B"))
         found = deviations_of(by_deal(records), "A")
         expected = sum(lost(game_named("kuhn"), position, make_bot("calling"))[1] for position in range(2)) / 2
         outside += abs(found.per_100_hands - 100 * expected) > found.half_width

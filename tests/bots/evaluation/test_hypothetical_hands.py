@@ -106,7 +106,7 @@ def test_all_holdings_at_once_are_each() -> None:
 
     game = find_game("limit")[1]
     bots = [make_bot("lp?seed=1"), make_bot("random?seed=2")]
-    records = list(self_play(game, bots, hands=1, seed=3, names=["a", "b"]))
+    records = list(self_play(game, bots, deals=1, seed=3, names=["a", "b"]))
     both = [HypotheticalHands(game, {"a": policy}) for policy in (make_bot("lp"), OneByOne())]
     for record in records:
         at_once, one_by_one = (imagined.columns(record, 0) for imagined in both)

@@ -209,7 +209,7 @@ def test_the_player_plays_what_is_measured() -> None:
     bots = [make_bot("lbr?against=mfs,explain=true"), make_bot("mfs")]
     won = np.zeros((DEALS_A_PART, 2))
     ends = np.zeros((DEALS_A_PART, 2), int)
-    for record in self_play("limit", bots, hands=DEALS_A_PART, seed=6, names=["lbr", "mfs"]):
+    for record in self_play("limit", bots, deals=DEALS_A_PART, seed=6, names=["lbr", "mfs"]):
         position = next(at for at in range(2) if record.name_at(Position(at)) == "lbr")
         won[record.hand_number, position] = record.values[position]
         last = max(at for at, actions in enumerate(record.betting.rounds) if actions)

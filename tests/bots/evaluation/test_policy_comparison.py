@@ -24,7 +24,7 @@ class Folding(Bot):
 
 
 def played(*bots: Bot, hands: int, game: str = "limit") -> Iterator[list[tuple[str, HandRecord]]]:
-    records = self_play(game, bots, hands=hands, seed=3, names="ABC"[: len(bots)])
+    records = self_play(game, bots, deals=hands, seed=3, names="ABC"[: len(bots)])
     for _, of_deal in groupby(records, key=lambda record: record.hand_number):
         yield [(record.match_name, record) for record in of_deal]
 
@@ -78,7 +78,7 @@ def test_hardly_ever_has_who_plays_the_policy_a_leak() -> None:
     """At most one match in twenty shows anything."""
     shown = 0
     for seed in range(200):
-        records = self_play("limit", [make_bot(f"random?seed={seed}"), make_bot("raising")], hands=30, seed=seed)
+        records = self_play("limit", [make_bot(f"random?seed={seed}"), make_bot("raising")], deals=30, seed=seed)
         deals = [[(record.match_name, record)] for record in records]
         found = leaks_against_policy(deals, None, make_bot("random?seed=999"), "random")
         shown += any(cell.is_leak for cell in found.cells)

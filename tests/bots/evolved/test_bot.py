@@ -126,16 +126,16 @@ def test_as_many_players_see_the_flop_as_in_the_work() -> None:
 def test_it_plays_at_tables_of_every_size(make: Make, game: str) -> None:
     players = int(game.removeprefix("limit") or 2)
     bots = [make(seed=seat) for seat in range(players)]
-    records = list(self_play(game, bots, hands=12, seed=3, seating="single"))
+    records = list(self_play(game, bots, deals=12, seed=3, seating="single"))
     kinds = {action.kind for record in records for actions in record.betting.rounds for _, action in actions}
     assert kinds == set(ActionKind)
     assert any(len(record.betting.rounds) == 4 for record in records)
-    again = self_play(game, [make(seed=seat) for seat in range(players)], hands=12, seed=3, seating="single")
+    again = self_play(game, [make(seed=seat) for seat in range(players)], deals=12, seed=3, seating="single")
     assert list(again) == records
 
 
 def test_it_explains_itself(make: Make) -> None:
-    records = self_play("limit", [make(explain=True), make()], hands=40, seed=1, seating="single")
+    records = self_play("limit", [make(explain=True), make()], deals=40, seed=1, seating="single")
     said = [comment.text for record in records for comment in record.comments]
     assert any("chart of the big blind with 1 raises" in text or "chart of the dealer" in text for text in said)
     assert any("; gene " in text and " raises above " in text and " -> " in text for text in said)
@@ -144,7 +144,7 @@ def test_it_explains_itself(make: Make) -> None:
 @pytest.mark.parametrize("game", ["nolimit", "kuhn", "leduc"])
 def test_other_games_are_refused(make: Make, game: str) -> None:
     with pytest.raises(GameRefused, match="a chromosome plays limit hold'em of two to ten players"):
-        next(iter(self_play(game, [make(), make()], hands=1)))
+        next(iter(self_play(game, [make(), make()], deals=1)))
 
 
 def test_options_that_cannot_be(make: Make, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ class TestChampion:
     def test_it_is_shipped_and_plays_without_options(self) -> None:
         bots = [make_bot("evolved", 1), make_bot("evolved?trials=20", 2), make_bot("calling")]
         names = ("ours", "other", "calling")
-        records = list(self_play("limit3", bots, hands=4, seed=1, names=names))
+        records = list(self_play("limit3", bots, deals=4, seed=1, names=names))
         assert len(records) == 12
 
     def test_its_file_says_what_it_is(self) -> None:

@@ -105,7 +105,7 @@ def test_what_they_win_is_what_they_should(variant: Variant, pair: tuple[str, st
     exact = (expected_value(KuhnGame(variant), one, other) - expected_value(KuhnGame(variant), other, one)) / 2
     bots = [make_bot(f"kuhn-{name}", seed) for seed, name in enumerate(pair)]
     won = RunningMean()
-    for record in self_play(WIRE_NAMES[variant], bots, hands=20_000, seed=5, names=pair):
+    for record in self_play(WIRE_NAMES[variant], bots, deals=20_000, seed=5, names=pair):
         won.add(sum(value for at, value in enumerate(record.values) if record.name_at(at) == pair[0]))
     half_width = won.half_width_95
     assert half_width is not None

@@ -43,7 +43,7 @@ def winnings(game: str, bots: Sequence[Bot], hands: int, seed: int) -> float:
     names = [f"p{number}" for number in range(len(bots))]
     won = [
         record.values[[record.name_at(position) for position in range(len(bots))].index("p0")] / record.game.big_blind
-        for record in self_play(game, bots, hands=hands, seed=seed, names=names)
+        for record in self_play(game, bots, deals=hands, seed=seed, names=names)
     ]
     return 1000 * sum(won) / len(won)
 
@@ -263,7 +263,7 @@ def test_a_long_match_is_written_now_and_then(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("bots.learner.bot._HANDS_BETWEEN_WRITES", 10)
     path = tmp_path / "x.memory"
     bots = [LearnerBot(memory=str(path), seed=1), FoldingBot()]
-    hands = self_play("limit", bots, hands=100, seed=1, seating="single")
+    hands = self_play("limit", bots, deals=100, seed=1, seating="single")
     for _ in range(26):
         next(hands)
     # A player that is killed here has lost the hands since the 20th.
@@ -276,7 +276,7 @@ def test_two_learners_do_not_write_one_file(tmp_path: Path) -> None:
     path = tmp_path / "x.memory"
     bots = [LearnerBot(memory=str(path), seed=seed) for seed in range(2)]
     with pytest.raises(BotFailure, match="another learner is writing it"):
-        list(self_play("limit", bots, hands=1))
+        list(self_play("limit", bots, deals=1))
     assert os.listdir(tmp_path) == []
 
 
@@ -288,7 +288,7 @@ def test_a_journal_holds_what_was_learnt(tmp_path: Path) -> None:
     write_memory(start, trained("limit", ConstantBot(decision=3), 10).memory)
     bot = LearnerBot(memory="/nowhere/x.memory", seed=1)
     bot.train(start, journal)
-    list(self_play("limit", [bot, CallingBot()], hands=50, seating="single"))
+    list(self_play("limit", [bot, CallingBot()], deals=50, seating="single"))
     assert bot.merged(start, [journal]) == memory_bytes(bot.memory)
     assert read_memory(start).hands == 20
     assert sorted(os.listdir(tmp_path)) == ["journal", "start"]
@@ -302,7 +302,7 @@ def test_what_a_match_taught_is_taken_up_from_its_journal(tmp_path: Path) -> Non
         for first, hands in slices:
             bot = LearnerBot(empty=True, seed=1)
             bot.train(start, str(tmp_path / name))
-            list(self_play("limit", [bot, CallingBot()], hands=hands, first_hand=first, seating="single"))
+            list(self_play("limit", [bot, CallingBot()], deals=hands, first_hand=first, seating="single"))
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "halves").read_bytes()
 
 
@@ -314,7 +314,7 @@ def test_journals_are_merged_in_any_order(tmp_path: Path) -> None:
         bot = LearnerBot(empty=True, seed=seed)
         journals.append(str(tmp_path / f"{seed}.journal"))
         bot.train(start, journals[-1])
-        list(self_play("limit", [bot, CallingBot()], hands=10, seed=seed, seating="single"))
+        list(self_play("limit", [bot, CallingBot()], deals=10, seed=seed, seating="single"))
     merged = {LearnerBot(empty=True).merged(start, order) for order in (journals, journals[::-1])}
     assert len(merged) == 1
     (tmp_path / "merged").write_bytes(merged.pop())

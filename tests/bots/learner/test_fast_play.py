@@ -54,12 +54,12 @@ def test_training_is_that_of_the_bot(name: str, specs: list[str], constants: Con
     learner = LearnerBot(empty=True, constants=constants, explore=0.2, trials=20, seed=5)
     deals = 40 if is_compiled else 10
     names = [str(at) for at in range(game.num_players)]
-    records = list(self_play(game, [learner, *bots], hands=deals, seed=3, names=names))
+    records = list(self_play(game, [learner, *bots], deals=deals, seed=3, names=names))
     if not is_compiled:
         specs[0] = f"bots.{'formula.bot:MfsBot' if specs[0].startswith('mfs') else 'baseline:CallingBot'}"
         bots[0] = make_bot(specs[0], 5)
         learner = LearnerBot(empty=True, constants=constants, explore=0.2, trials=20, seed=5)
-        records = list(self_play(game, [learner, *bots], hands=deals, seed=3, names=names))
+        records = list(self_play(game, [learner, *bots], deals=deals, seed=3, names=names))
     trainee = Trainee(game, Memory(constants), style)
     half = deals // 2
     values = np.concatenate(
@@ -87,7 +87,7 @@ def test_frozen_learners_play_their_files(tmp_path: Path) -> None:
     learner = LearnerBot(empty=True, trials=20, seed=5)
     bots = [learner, *[make_bot(one, 5) for one in specs]]
     names = ["0", "1", "2"]
-    for at, record in enumerate(self_play(game, bots, hands=40, seed=4, names=names)):
+    for at, record in enumerate(self_play(game, bots, deals=40, seed=4, names=names)):
         won = {record.name_at(position): value for position, value in enumerate(record.values)}
         assert values[(*divmod(at, 3),)].tolist() == [won[one] for one in names]
     assert other.memory == learner.memory

@@ -68,7 +68,7 @@ def test_hands_of_the_simple_players(number: int) -> None:
             )
             == _DEALS
         )
-        records = self_play(game, bots, hands=_DEALS, seed=4, names=names, first_hand=_FIRST)
+        records = self_play(game, bots, deals=_DEALS, seed=4, names=names, first_hand=_FIRST)
         for at, record in enumerate(records):
             deal, turn = divmod(at, players)
             won = {record.name_at(position): value for position, value in enumerate(record.values)}

@@ -43,7 +43,7 @@ def test_a_game_is_refused_before_anything_is_played(bot: Bot) -> None:
     for refuse in (
         lambda: play(bot, "127.0.0.1", 1, game),  # no program listens there
         lambda: BotGroup([CallingBot(), bot], game),
-        lambda: self_play("leduc", [bot, CallingBot()], hands=1),
+        lambda: self_play("leduc", [bot, CallingBot()], deals=1),
     ):
         with pytest.raises(GameRefused, match="hold'em only"):
             refuse()

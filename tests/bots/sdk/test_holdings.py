@@ -66,7 +66,7 @@ class Watched(Bot):
 @pytest.mark.parametrize(("game", "player", "opponent"), CASES)
 def test_all_at_once(game: str, player: str, opponent: str) -> None:
     watched = Watched(make_bot(player, seed=1))
-    for _ in self_play(game, [watched, make_bot(opponent, seed=2)], hands=HANDS, seed=3, names=["a", "b"]):
+    for _ in self_play(game, [watched, make_bot(opponent, seed=2)], deals=HANDS, seed=3, names=["a", "b"]):
         pass
     assert watched.asked >= HANDS
 
@@ -75,7 +75,7 @@ def test_all_at_once(game: str, player: str, opponent: str) -> None:
 @pytest.mark.parametrize(("game", "player", "opponent"), CASES)
 def test_all_at_once_for_long(game: str, player: str, opponent: str) -> None:
     watched = Watched(make_bot(player, seed=1))
-    for _ in self_play(game, [watched, make_bot(opponent, seed=2)], hands=30, seed=4, names=["a", "b"]):
+    for _ in self_play(game, [watched, make_bot(opponent, seed=2)], deals=30, seed=4, names=["a", "b"]):
         pass
     assert watched.asked >= 30
 

@@ -148,7 +148,7 @@ def watched(game: Game, bot: Bot, hands: int) -> Watched:
     """The bot after hands against random ones."""
     player = Watched(bot)
     others = [make_bot(f"random?seed={number}") for number in range(100, 99 + game.num_players)]
-    for _ in self_play(game, [player, *others], hands=hands, seed=17):
+    for _ in self_play(game, [player, *others], deals=hands, seed=17):
         pass
     return player
 

@@ -89,7 +89,7 @@ def test_a_program_in_self_play(start: Start) -> None:
     """In every rotation, with hand numbers that come twice; the end of the match ends the program."""
     remote = start(name="raising", game="leduc")
     seen, expected = (
-        [(record.betting.rounds, record.values) for record in self_play("leduc", players, hands=20, seed=3)]
+        [(record.betting.rounds, record.values) for record in self_play("leduc", players, deals=20, seed=3)]
         for players in ([remote, make_bot("calling")], [make_bot("raising"), make_bot("calling")])
     )
     assert seen == expected
@@ -100,7 +100,7 @@ def test_a_program_in_self_play(start: Start) -> None:
 def test_a_program_that_dies_in_self_play(start: Start) -> None:
     bot = start(HELLO + "ask()\nsys.exit(3)\n", game="leduc", leave_timeout_s=PATIENCE_S)
     with pytest.raises(BotFailure, match=r"BotExited: .* ended with exit code 3") as caught:
-        list(self_play("leduc", [bot, make_bot("calling")], hands=5))
+        list(self_play("leduc", [bot, make_bot("calling")], deals=5))
     assert isinstance(caught.value.__cause__, BotExited)
 
 

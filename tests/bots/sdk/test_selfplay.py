@@ -81,8 +81,8 @@ CASTS = [
 def test_the_hands_are_those_of_the_dealer(game: str, specs: tuple[str, ...], seating: Any, tmp_path: Path) -> None:
     named = {f"P{seat}": spec for seat, spec in enumerate(specs)}
     texts = [f"{name}={spec}" for name, spec in named.items()]
-    play(game, texts, hands=12, seed=5, seating=seating, in_process=True, out=tmp_path / "run")
-    ours = self_play(game, [make_bot(spec) for spec in specs], hands=12, seed=5, seating=seating, names=list(named))
+    play(game, texts, deals=12, seed=5, seating=seating, in_process=True, out=tmp_path / "run")
+    ours = self_play(game, [make_bot(spec) for spec in specs], deals=12, seed=5, seating=seating, names=list(named))
     by_match = sorted(ours, key=attrgetter("match_name"))
 
     def content(record: HandRecord) -> tuple[object, ...]:
@@ -97,7 +97,7 @@ def test_the_hands_are_those_of_the_dealer(game: str, specs: tuple[str, ...], se
 def test_rotations_are_duplicates(name: str) -> None:
     game = find_game(name)[1]
     players = game.num_players
-    records = list(self_play(game, randoms(players), hands=20, seed=8, first_hand=30))
+    records = list(self_play(game, randoms(players), deals=20, seed=8, first_hand=30))
     assert len(records) == 20 * players
     for number in range(30, 50):
         rotations = [records.pop(0) for _ in range(players)]
@@ -118,7 +118,7 @@ def test_a_bot_is_shown_its_own_cards_and_no_others() -> None:
             return super().act(view)
 
     shown: list[tuple[int, int, object]] = []
-    for record in self_play("leduc", [Watcher(), Caller()], hands=10):
+    for record in self_play("leduc", [Watcher(), Caller()], deals=10):
         number, position, cards = shown[-1]
         assert number == record.hand_number
         assert record.name_at(record.betting.rounds[0][position][0]) == "Watcher"
@@ -129,24 +129,24 @@ def test_the_same_twice_and_in_parts() -> None:
     def hands(**options: Any) -> list[HandRecord]:
         return list(self_play("nolimit", randoms(2), seed=3, **options))
 
-    whole = hands(hands=30)
-    assert hands(hands=30) == whole
-    assert hands(hands=10) + hands(hands=20, first_hand=10) == whole
-    assert hands(hands=30, seating="rotations") != list(self_play("nolimit", randoms(2), seed=4, hands=30))
+    whole = hands(deals=30)
+    assert hands(deals=30) == whole
+    assert hands(deals=10) + hands(deals=20, first_hand=10) == whole
+    assert hands(deals=30, seating="rotations") != list(self_play("nolimit", randoms(2), seed=4, deals=30))
     assert pickle.loads(pickle.dumps(whole)) == whole
 
 
 @pytest.mark.parametrize("game", ["limit", "holdem.nolimit.6p"])
 def test_chips_are_conserved(game: str) -> None:
     players = find_game(game)[1].num_players
-    for record in self_play(game, randoms(players), hands=50, seating="single"):
+    for record in self_play(game, randoms(players), deals=50, seating="single"):
         assert sum(record.values) == 0
         assert record.times == ()
 
 
 def test_one_object_may_have_every_seat() -> None:
     bot = Counter()
-    records = list(self_play("kuhn", [bot, bot], hands=3, match_name="lone"))
+    records = list(self_play("kuhn", [bot, bot], deals=3, match_name="lone"))
     assert [record.names_by_seat for record in records[:2]] == [("Counter#1", "Counter#2"), ("Counter#2", "Counter#1")]
     assert [record.match_name for record in records[:2]] == ["lone.a", "lone.b"]
     assert bot.asked == sum(len(actions) for record in records for actions in record.betting.rounds)
@@ -158,7 +158,7 @@ def test_remarks_are_kept() -> None:
             view.comment(f"at {view.position}")
             return super().act(view)
 
-    (record,) = self_play("kuhn", [Talker(), Talker()], hands=1, first_hand=1, seating="single")
+    (record,) = self_play("kuhn", [Talker(), Talker()], deals=1, first_hand=1, seating="single")
     assert record.match_name == "match"
     assert record.comments == ((1, 0, "# at 0"), (0, 1, "# at 1"))
 
@@ -168,7 +168,7 @@ def test_remarks_are_kept() -> None:
 
 def test_nothing_is_played_before_it_is_asked_for() -> None:
     bots = Counter(), Counter()
-    hands = self_play("kuhn", bots, hands=10**12)
+    hands = self_play("kuhn", bots, deals=10**12)
     assert bots[0].started == 0
     first = next(hands)
     assert (bots[0].started, bots[0].finished, first.hand_number) == (1, 1, 0)
@@ -181,8 +181,8 @@ def test_nothing_is_played_before_it_is_asked_for() -> None:
 
 def test_the_bots_are_told_the_end() -> None:
     bots = Counter(), Counter()
-    assert len(list(self_play("kuhn", bots, hands=2))) == 4
-    assert list(self_play("kuhn", bots, hands=0)) == []
+    assert len(list(self_play("kuhn", bots, deals=2))) == 4
+    assert list(self_play("kuhn", bots, deals=0)) == []
     assert [(bot.started, bot.finished, bot.over) for bot in bots] == [(4, 4, 2)] * 2
 
 
@@ -209,7 +209,7 @@ def test_the_example_of_the_module_runs(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_bot_that_fails(fails: str, records: int) -> None:
     """A hand whose end it cannot take has been played; another has not."""
     bots = Counter(), Counter(fails, 4)
-    hands = self_play("kuhn", bots, hands=10, first_hand=7)
+    hands = self_play("kuhn", bots, deals=10, first_hand=7)
     assert len(list(itertools.islice(hands, records))) == records
     with pytest.raises(BotFailure) as caught:
         next(hands)
@@ -229,7 +229,7 @@ def test_the_failure_names_the_bot_whatever_its_seat() -> None:
         def act(self, view: View) -> Action:
             return FOLD
 
-    hands = self_play("kuhn", [Caller(), Sulker()], hands=1)
+    hands = self_play("kuhn", [Caller(), Sulker()], deals=1)
     with pytest.raises(BotFailure) as caught:
         list(hands)
     # In the first rotation it answers a check; in hand 0 of the second it would open.
@@ -247,12 +247,12 @@ def test_an_illegal_answer(answer: Any) -> None:
             return answer if view.round else super().act(view)  # type: ignore[no-any-return]
 
     with pytest.raises(BotFailure, match="the state was MATCHSTATE:") as caught:
-        list(self_play("nolimit", [Stubborn(), Caller()], hands=1))
+        list(self_play("nolimit", [Stubborn(), Caller()], deals=1))
     assert isinstance(caught.value.__cause__, IllegalReply)
 
 
 def test_a_bot_that_fails_after_the_match() -> None:
-    hands = self_play("kuhn", [Counter("over"), Counter()], hands=1, seating="single")
+    hands = self_play("kuhn", [Counter("over"), Counter()], deals=1, seating="single")
     assert next(hands)
     with pytest.raises(BotFailure, match="when the match was over: ZeroDivisionError: no") as caught:
         next(hands)
@@ -260,14 +260,14 @@ def test_a_bot_that_fails_after_the_match() -> None:
 
 
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: self_play("kuhn", [Caller()], hands=1), ValueError, "the game needs 2 bots, 1 given"),
-    (lambda: self_play("kuhn", [Caller(), Caller], hands=1), TypeError, "not its class"),  # type: ignore[list-item]
-    (lambda: self_play("kuhn", [Caller(), Caller()], hands=-1), ValueError, "cannot be negative"),
-    (lambda: self_play("kuhn", [Caller(), Caller()], hands=1, first_hand=-1), ValueError, "cannot be negative"),
-    (lambda: self_play("kuhn", [Caller(), Caller()], hands=1, names=["A", "A"]), ValueError, "different names"),
-    (lambda: self_play("kuhn", [Caller(), Caller()], hands=1, names=["A"]), ValueError, "different names"),
-    (lambda: self_play("kuhn", [Caller()] * 2, hands=1, seating="all"), ValueError, "'all'"),  # type: ignore[arg-type]
-    (lambda: self_play("whist", [Caller(), Caller()], hands=1), GameDefinitionError, "whist"),
+    (lambda: self_play("kuhn", [Caller()], deals=1), ValueError, "the game needs 2 bots, 1 given"),
+    (lambda: self_play("kuhn", [Caller(), Caller], deals=1), TypeError, "not its class"),  # type: ignore[list-item]
+    (lambda: self_play("kuhn", [Caller(), Caller()], deals=-1), ValueError, "cannot be negative"),
+    (lambda: self_play("kuhn", [Caller(), Caller()], deals=1, first_hand=-1), ValueError, "cannot be negative"),
+    (lambda: self_play("kuhn", [Caller(), Caller()], deals=1, names=["A", "A"]), ValueError, "different names"),
+    (lambda: self_play("kuhn", [Caller(), Caller()], deals=1, names=["A"]), ValueError, "different names"),
+    (lambda: self_play("kuhn", [Caller()] * 2, deals=1, seating="all"), ValueError, "'all'"),  # type: ignore[arg-type]
+    (lambda: self_play("whist", [Caller(), Caller()], deals=1), GameDefinitionError, "whist"),
 ]
 
 

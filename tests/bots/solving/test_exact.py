@@ -87,7 +87,7 @@ def test_as_played() -> None:
     known = {one.state: one.answer[0][0] for one in found.answers}
     won = 0.0
     hands = 4_000
-    for record in self_play(game, [Answer(), make_bot(UNIFORM, seed=3)], hands=hands, seed=5, names=["a", "u"]):
+    for record in self_play(game, [Answer(), make_bot(UNIFORM, seed=3)], deals=hands, seed=5, names=["a", "u"]):
         won += sum(value for at, value in enumerate(record.values) if record.name_at(at) == "a")  # type: ignore[arg-type]
     exact = sum(found.best_values) / 2
     assert won / (2 * hands) == pytest.approx(exact, abs=4 * 1.5 / (2 * hands) ** 0.5)

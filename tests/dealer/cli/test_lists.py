@@ -96,7 +96,7 @@ def test_what_cannot_be_measured_is_one_sentence(arena_here: Arena, arguments: t
 
 
 def test_decisions_of_a_bot(arena_here: Arena) -> None:
-    ran = arena_here("bench", "bot", "calling", "--game", "kuhn", "--hands", "5", "--json")
+    ran = arena_here("bench", "bot", "calling", "--game", "kuhn", "--deals", "5", "--json")
     assert (ran.code, ran.err) == (0, "")
     *rounds, everything = json.loads(ran.out)
     assert [row["who"] for row in rounds] == ["round 0"]

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a program is in
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "run"
-    dealer.library.play("leduc", ["random", "calling"], out=folder, hands=20, seed=3, in_process=True)
+    dealer.library.play("leduc", ["random", "calling"], out=folder, deals=20, seed=3, in_process=True)
     return folder
 
 

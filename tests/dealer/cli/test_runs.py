@@ -89,8 +89,8 @@ def test_a_result_is_shown_without_the_logs_or_the_bots(arena_here: Arena) -> No
 def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:
     play(arena_here, "runs/old", "-n", "5")
     play(arena_here, "runs/new", "-n", "6")
-    assert json.loads(arena_here("show", "last-1", "--json").out)["hands_asked"] == 5
-    assert json.loads(arena_here("show", "last", "--json").out)["hands_asked"] == 6
+    assert json.loads(arena_here("show", "last-1", "--json").out)["deals_asked"] == 5
+    assert json.loads(arena_here("show", "last", "--json").out)["deals_asked"] == 6
     assert arena_here("show", "last-2").sentence == "last-2: runs holds 2 runs"
     for command in ("stats", "hands", "crosstable", "resume", "gate"):
         ran = arena_here(command, "last-7", *(["--min-mbb", "0"] if command == "gate" else []))
@@ -101,21 +101,13 @@ def test_last_is_a_run_wherever_a_run_is_taken(arena_here: Arena) -> None:
     assert arena_here("show", "last").sentence.startswith("last/result.json: there is no result")
 
 
-def test_former_names_of_settings(arena_here: Arena, tmp_path: Path) -> None:
-    (tmp_path / "old.toml").write_text('game = "kuhn"\nbots = ["calling", "raising"]\nhands = 8\nin_process = true')
-    assert json.loads(arena_here("play", "--config", "old.toml", "--json").out)["hands_asked"] == 8
-    assert json.loads(arena_here("play", "--config", "old.toml", "-n", "9", "--json").out)["hands_asked"] == 9
-    (tmp_path / "both.toml").write_text("deals = 8\nhands = 8")
-    assert "give one of them" in arena_here("play", "--config", "both.toml").sentence
-
-
 def test_defaults_of_a_user(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "settings.toml"
     monkeypatch.setenv("ARENA_SETTINGS", str(path))
     path.write_text("deals = 12\nin_process = true\n")
     words = ("play", "kuhn", "calling", "raising", "--json")
-    assert json.loads(arena_here(*words).out)["hands_asked"] == 12
-    assert json.loads(arena_here(*words, "-n", "3").out)["hands_asked"] == 3
+    assert json.loads(arena_here(*words).out)["deals_asked"] == 12
+    assert json.loads(arena_here(*words, "-n", "3").out)["deals_asked"] == 3
     assert "in_process = true" in next((tmp_path / "runs").glob("*/run.toml")).read_text("utf-8")
     path.write_text("seed = 1\n")
     assert arena_here(*words).sentence == (f"{path}: seed: a file of defaults cannot set it")

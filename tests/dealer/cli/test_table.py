@@ -209,7 +209,7 @@ def test_what_cannot_be_played_is_one_sentence(arena_here: Arena, arguments: lis
 
 
 def test_a_play_is_no_table(arena_here: Arena, tmp_path: Path) -> None:
-    play("kuhn", ["random", "calling"], hands=1, in_process=True, out=tmp_path / "run")
+    play("kuhn", ["random", "calling"], deals=1, in_process=True, out=tmp_path / "run")
     ran = arena_here("table", "--resume", "run")
     assert ran.code == 2
     assert "is not a match at a table" in ran.err

@@ -100,12 +100,12 @@ def test_the_file_a_run_leaves_repeats_it(arena: Arena, tmp_path: Path) -> None:
     for name in ("match.a.log", "match.b.log"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     shorter = arena("play", "--config", "one/run.toml", "-n", "20", "--json", "--out", "three")
-    assert json.loads(shorter.out)["hands_asked"] == 20
+    assert json.loads(shorter.out)["deals_asked"] == 20
 
 
 def test_a_tournament_from_a_file(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(
-        'games = ["kuhn"]\nbots = ["calling", "raising", "random"]\nhands = 20\n'
+        'games = ["kuhn"]\nbots = ["calling", "raising", "random"]\ndeals = 20\n'
         'format = "gauntlet"\nin_process = true\n'
     )
     result = TournamentResult.model_validate_json(arena("tournament", "cup.toml", "--json").out)

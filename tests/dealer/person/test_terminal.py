@@ -61,7 +61,7 @@ def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     enter_program_env(tmp_path, monkeypatch)
     monkeypatch.setattr(terminal, "_NAME_AFTER_S", 0.0)
     slow = write_program(tmp_path, "slow.py", CONNECT + WAIT + first + HELLO)
-    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"slow={slow}"], "hands": 1, "seed": 5}
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"slow={slow}"], "deals": 1, "seed": 5}
     output = Spy(re.escape(words), lambda _: (tmp_path / "waited").touch())
     run = new_table(validated(settings), tmp_path / "run")
     sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
@@ -72,7 +72,7 @@ def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_a_bot_that_fails_for_good_ends_the_sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_program_env(tmp_path, monkeypatch)
     leaves = write_program(tmp_path, "leaves.py", CONNECT + "hello()\nf.readline()\nf.readline()\n")
-    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"leaves={leaves}"], "hands": 9, "seed": 5}
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"leaves={leaves}"], "deals": 9, "seed": 5}
     output = io.StringIO()
     run = new_table(validated(settings), tmp_path / "run")
     sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO("c\nc\nc\n")))
@@ -88,7 +88,7 @@ def test_a_player_that_connects_by_itself_is_told_where(tmp_path: Path) -> None:
         threads.append(threading.Thread(target=play, args=(CallingBot(), "127.0.0.1", int(found[1]), "kuhn")))
         threads[0].start()
 
-    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", "Bob=tcp"], "hands": 1, "seed": 5, "host": "0.0.0.0"}
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", "Bob=tcp"], "deals": 1, "seed": 5, "host": "0.0.0.0"}
     output = Spy(r"Waiting for Bob to connect at 0\.0\.0\.0:(\d+)\.", connect)
     run = new_table(validated(settings), tmp_path / "run")
     sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
@@ -112,7 +112,7 @@ class Patient(io.StringIO):
 
 def test_a_hand_that_only_the_dealer_knows_is_over_is_not_shown(tmp_path: Path) -> None:
     # In every other hand the bot folds its small blind, before the person has seen the end of the hand before.
-    settings = {"games": ["limit"], "bots": ["Ann=tcp", "folding"], "hands": 9, "seed": 1}
+    settings = {"games": ["limit"], "bots": ["Ann=tcp", "folding"], "deals": 9, "seed": 1}
     run = new_table(validated(settings), tmp_path / "run")
     entries = Patient("\nr\ns 2\ns\nq\n", "s 2\n", tmp_path / "run" / "match.log", "STATE:2:")
     output = io.StringIO()

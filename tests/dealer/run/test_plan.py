@@ -80,7 +80,7 @@ def test_whoever_could_remember_the_cards_of_a_key_sees_no_deal_twice(
 
 def test_slices_of_a_seating_have_the_cards_of_one_match(tmp_path: Path) -> None:
     command = f"{sys.executable} bot.py"
-    (contest,) = planned(tmp_path, seed=KEY, bots=[command, "calling"], workers=4, hands=100)
+    (contest,) = planned(tmp_path, seed=KEY, bots=[command, "calling"], workers=4, deals=100)
     assert [slot.name for slot in contest.slots] == ["match.1.a", "match.1.b", "match.2.a", "match.2.b"]
     seeds = [contest.seed_of(slot) for slot in contest.slots]
     assert seeds[:2] == seeds[2:]
@@ -105,7 +105,7 @@ def test_no_more_seats_than_the_system_can_serve(tmp_path: Path, monkeypatch: py
 
 
 def test_more_workers_than_seatings_cut_the_hands(tmp_path: Path) -> None:
-    plan = planned(tmp_path, workers=5, hands=100)
+    plan = planned(tmp_path, workers=5, deals=100)
     assert plan[0].slices == 3
     assert len(plan[0].slots) == 6
     assert planned(tmp_path, command="tournament", bots=["calling", "random"], workers=5)[0].slices == 1
@@ -115,7 +115,7 @@ def test_a_stop_rule_sets_the_hands(tmp_path: Path) -> None:
     assert planned(tmp_path, stop="500")[0].run.deals == 500
     contest = planned(tmp_path, stop="ci=20")[0]
     assert (contest.run.deals, contest.run.stop) == (1_000_000, IntervalWidth(20.0))
-    assert planned(tmp_path, stop="ci=20", hands=700)[0].run.deals == 700
+    assert planned(tmp_path, stop="ci=20", deals=700)[0].run.deals == 700
 
 
 def test_a_tournament_has_a_folder_per_contest(tmp_path: Path) -> None:

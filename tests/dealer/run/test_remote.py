@@ -90,9 +90,9 @@ def names(run: Path) -> set[str]:
 
 CUP: dict[str, Any] = {"bots": ["calling", "raising", "Rnd=random"], "games": ["kuhn", "leduc"], "seed": 3}
 CUPS: dict[str, dict[str, Any]] = {
-    "in process": {**CUP, "hands": 60, "in_process": True},
+    "in process": {**CUP, "deals": 60, "in_process": True},
     "until it is known": {**CUP, "bots": ["folding", "raising"], "stop": "better:0,500", "in_process": True},
-    "over sockets": {**CUP, "games": ["kuhn"], "hands": 20, "seating": "single"},
+    "over sockets": {**CUP, "games": ["kuhn"], "deals": 20, "seating": "single"},
 }
 
 
@@ -113,7 +113,7 @@ def test_it_is_the_tournament_of_one_machine(tmp_path: Path, cup: str) -> None:
 
 
 def test_hand_histories_come_home(tmp_path: Path) -> None:
-    cup = {**CUP, "games": ["limit"], "bots": ["calling", "raising"], "hands": 8, "in_process": True}
+    cup = {**CUP, "games": ["limit"], "bots": ["calling", "raising"], "deals": 8, "in_process": True}
     histories = {}
     for place, machines in (("here", None), ("there", Machines())):
         for folder in (None, str(tmp_path / place / "all")):
@@ -175,7 +175,7 @@ def test_faults(tmp_path: Path, on_fault: str) -> None:
     cup = {
         "bots": [bot, "calling"],
         "games": ["kuhn"],
-        "hands": 6,
+        "deals": 6,
         "seed": 3,
         "on_fault": on_fault,
         "seating": "single",
@@ -200,7 +200,7 @@ def away(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
 
 class TestRefusals:
     def failed(self, folder: Path, **settings: Any) -> str:
-        run = new_tournament(validated({**CUP, "games": ["kuhn"], "hands": 3, **settings}), folder)
+        run = new_tournament(validated({**CUP, "games": ["kuhn"], "deals": 3, **settings}), folder)
 
         async def play() -> TournamentResult:
             with Workers(Machines, lost=(WorkerDied,), survives=True, name="two machines", count=2) as cluster:

@@ -34,7 +34,7 @@ def _sentence(
     players: list[PlayerResult],
     deals: int,
     outcome: Outcome = Outcome.FINISHED,
-    reason: str = "all hands were played.",
+    reason: str = "all deals were played.",
     *,
     seatings: int = 1,
     hands_played: int | None = None,

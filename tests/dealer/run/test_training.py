@@ -29,7 +29,7 @@ from tests.dealer.helpers import enter_program_env
 
 HANDS = 8
 LEARNER = "learner=learner?empty=true"
-SETTINGS: dict[str, Any] = {"hands": HANDS, "seed": 5, "export": "none"}
+SETTINGS: dict[str, Any] = {"deals": HANDS, "seed": 5, "export": "none"}
 
 
 def trained(out: Path, *bots: str, **settings: Any) -> ContestResult:
@@ -70,14 +70,14 @@ def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
 
 
 def test_a_hundred_deals_give_no_interval_either(tmp_path: Path) -> None:
-    result = trained(tmp_path / "run", "folding", LEARNER, hands=100)
+    result = trained(tmp_path / "run", "folding", LEARNER, deals=100)
     assert [player.half_width_95 for player in result.players] == [None, None]
 
 
 def test_frozen_it_is_a_player_like_any_other(whole: Path, tmp_path: Path) -> None:
     memory = tmp_path / "x.memory"
     shutil.copy(whole / "learner.memory", memory)
-    result = trained(tmp_path / "run", f"learner?memory={memory},learn=false", "folding", hands=100)
+    result = trained(tmp_path / "run", f"learner?memory={memory},learn=false", "folding", deals=100)
     assert result.interval is Interval.FIXED
     assert result.players[0].half_width_95 is not None
     assert result.training == []
@@ -95,7 +95,7 @@ def test_what_learns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("run", "problem"),
     [
-        (lambda: tournament(["limit"], ["learner", "calling"], hands=4), "cannot be ranked; add learn=false"),
+        (lambda: tournament(["limit"], ["learner", "calling"], deals=4), "cannot be ranked; add learn=false"),
         (lambda: play("limit", ["learner", "calling"], stop="ci=50"), "has no interval for 'ci=50'"),
         (lambda: play("limit", ["mfs", "learner"], stop="better:0,30"), "has no interval for 'better:0,30'"),
     ],
@@ -147,7 +147,7 @@ def test_bots_as_processes_and_two_workers_leave_the_same(
 
 def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -> None:
     config = validated(
-        {"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], "workers": 8} | {"hands": 9}
+        {"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], "workers": 8} | {"deals": 9}
     )
     assert [contest.slices for contest in new_play(config, tmp_path / "run").planned] == [1]
     frozen = config.model_copy(update={"bots": validated({"bots": [{"bot": "mfs"}, {"bot": "calling"}]}).bots})
@@ -245,10 +245,10 @@ def test_a_learner_that_was_ended_before_it_wrote_fails_the_run_and_resuming_men
 
 
 def test_more_hands_go_on_from_what_was_learnt(whole: Path, tmp_path: Path) -> None:
-    longer = trained(tmp_path / "longer", hands=HANDS + 4)
+    longer = trained(tmp_path / "longer", deals=HANDS + 4)
     out = tmp_path / "run"
     shutil.copytree(whole, out)
-    assert resume(out, hands=HANDS + 4).players[0].chips == longer.players[0].chips
+    assert resume(out, deals=HANDS + 4).players[0].chips == longer.players[0].chips
     assert files(out)["learner.memory"] == files(tmp_path / "longer")["learner.memory"]
 
 

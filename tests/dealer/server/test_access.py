@@ -279,7 +279,7 @@ class House:
         folder = self.parts.folder / where
         folder.parent.mkdir(exist_ok=True)
         bots = [f"{name}={name if name in ('random', 'calling') else 'random'}" for name in names]
-        dealer.library.play("limit", bots, out=folder, hands=2, seed=seed, seating=seating, in_process=True)
+        dealer.library.play("limit", bots, out=folder, deals=2, seed=seed, seating=seating, in_process=True)
         key = folder.name
         texts = {secret_text(seed): "seed", f"OUTPUT-{key}": "output"}
         for player in (0, 1):

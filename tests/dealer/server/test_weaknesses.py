@@ -528,7 +528,7 @@ def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:
     data = Path("data")
     assert rows(data, "SELECT jobs.tag, jobs.state, runs.state, runs.reason FROM jobs JOIN runs ON job = jobs.id") == [
         ("gone", "cancelled", "cancelled", "there is no slow any more"),
-        ("stays", "done", "finished", "all hands were played."),
+        ("stays", "done", "finished", "all deals were played."),
     ]
     # A bot that is described otherwise is another version of it.
     versions = rows(data, "SELECT number FROM versions JOIN bots ON bots.id = bot WHERE name = 'k1' ORDER BY number")

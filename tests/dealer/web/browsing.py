@@ -51,7 +51,7 @@ def browsing(*paths: Path, live: LiveMatches | None = None, is_public: bool = Fa
 
 def played(folder: Path, game: str = "leduc", bots: Sequence[str] = ("random", "calling"), hands: int = 60) -> Path:
     """The folder of a run that has ended."""
-    dealer.library.play(game, list(bots), out=folder, hands=hands, seed=3, in_process=True)
+    dealer.library.play(game, list(bots), out=folder, deals=hands, seed=3, in_process=True)
     return folder
 
 

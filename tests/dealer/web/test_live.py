@@ -119,7 +119,7 @@ def test_the_table_shows_the_moment_of_a_match_that_goes_on(tmp_path: Path) -> N
             live(happened)
 
     folder = tmp_path / "live"
-    dealer.library.play("leduc", ["random", "calling"], out=folder, hands=40, seed=3, in_process=True, watch=watch)
+    dealer.library.play("leduc", ["random", "calling"], out=folder, deals=40, seed=3, in_process=True, watch=watch)
     going = interrupted(folder, tmp_path / "going", "match.b", 20)
     text = _table_of(going, is_public=False, live=live)
     assert "Hand 29" in text

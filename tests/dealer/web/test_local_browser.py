@@ -31,8 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With a tournament and a run."""
     folder = tmp_path_factory.mktemp("here")
     three = ["random", "calling", "folding"]
-    dealer.library.tournament(["kuhn"], three, out=folder / "three", hands=30, seed=3, in_process=True)
-    dealer.library.play("nolimit", ["random", "calling"], out=folder / "two", hands=8, seed=3, in_process=True)
+    dealer.library.tournament(["kuhn"], three, out=folder / "three", deals=30, seed=3, in_process=True)
+    dealer.library.play("nolimit", ["random", "calling"], out=folder / "two", deals=8, seed=3, in_process=True)
     return folder
 
 

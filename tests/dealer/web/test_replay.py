@@ -30,7 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tournament(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "cup"
     dealer.library.tournament(
-        ["kuhn", "leduc"], ["random", "calling", "raising"], out=folder, hands=120, seed=3, in_process=True
+        ["kuhn", "leduc"], ["random", "calling", "raising"], out=folder, deals=120, seed=3, in_process=True
     )
     return folder
 
@@ -153,7 +153,7 @@ def test_names_comments_and_faults_stay_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("seed", "is_same"), [(7, True), (DealKey(bytes(32)), False)])
 def test_the_same_deal_is_shown_only_where_it_is_the_same(tmp_path: Path, seed: Seed, *, is_same: bool) -> None:
     honest = f"{ROOT / 'docs' / 'serve' / 'peeking.py'}:Honest"
-    dealer.library.play("kuhn", [honest, "random"], out=tmp_path / "run", hands=5, seed=seed, in_process=True)
+    dealer.library.play("kuhn", [honest, "random"], out=tmp_path / "run", deals=5, seed=seed, in_process=True)
     with browsing(tmp_path / "run") as client:
         page = client.get("/runs/run/matches/match.a/hands/3").text
         assert ("The same deal in other seatings" in page) is is_same

@@ -18,7 +18,7 @@ KEY = DealKey(bytes(range(32)))
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     """A log of cards that a key dealt."""
-    play("limit", ["random", "calling"], hands=30, seed=KEY, in_process=True, out=tmp_path / "run")
+    play("limit", ["random", "calling"], deals=30, seed=KEY, in_process=True, out=tmp_path / "run")
     return tmp_path / "run" / "match.a.log"
 
 

@@ -13,7 +13,7 @@ from logs.estimation import (
     FEWEST_UNITS_OF_WIDTH,
     Better,
     BetterTest,
-    FixedHands,
+    FixedDeals,
     IntervalWidth,
     Monitor,
     StopRule,
@@ -24,7 +24,7 @@ from logs.estimation import (
 )
 
 ACCEPTED = (
-    "; a stop rule is a number of hands (10000), ci=WIDTH in mbb/g (ci=20) "
+    "; a stop rule is a number of deals (10000), ci=WIDTH in mbb/g (ci=20) "
     "or better:LOW,HIGH[,ALPHA[,BETA]] in mbb/g (better:0,30)"
 )
 
@@ -32,8 +32,8 @@ ACCEPTED = (
 @pytest.mark.parametrize(
     ("text", "rule", "again"),
     [
-        ("10000", FixedHands(10_000), "10000"),
-        (" 0010 ", FixedHands(10), "10"),
+        ("10000", FixedDeals(10_000), "10000"),
+        (" 0010 ", FixedDeals(10), "10"),
         ("ci=20", IntervalWidth(20), "ci=20"),
         ("CI=2.5", IntervalWidth(2.5), "ci=2.5"),
         ("better:0,30", Better(0, 30), "better:0,30"),
@@ -56,7 +56,7 @@ NO_RULES = {
     "-5": "'-5' is not a stop rule",
     "1" * 30: f"'{'1' * 30}' is not a stop rule",
     "\u0665": "'\u0665' is not a stop rule",
-    "0": "0 is not a number of hands above 0",
+    "0": "0 is not a number of deals above 0",
     "ci=": "'ci=' contains something that is not a number",
     "ci=wide": "'ci=wide' contains something that is not a number",
     "ci=1,2": "'ci=1,2' needs one number and has 2",
@@ -91,7 +91,7 @@ RATES = st.floats(1e-9, 0.5)
 
 @given(
     st.one_of(
-        st.builds(FixedHands, st.integers(1, 10**18 - 1)),
+        st.builds(FixedDeals, st.integers(1, 10**18 - 1)),
         st.builds(IntervalWidth, st.floats(0, exclude_min=True, allow_infinity=False)),
         st.tuples(FINITE, FINITE, RATES, RATES).filter(lambda four: four[0] < four[1]).map(lambda four: Better(*four)),
     )
@@ -115,12 +115,12 @@ def test_any_text_is_a_rule_or_refused_in_words(text: str) -> None:
 # ---- the monitor
 
 
-def monitor_of(text: str, **options: int) -> Monitor:
-    return Monitor(parse_stop_rule(text), (-20_000, 20_000), **options)
+def monitor_of(text: str) -> Monitor:
+    return Monitor(parse_stop_rule(text), (-20_000, 20_000))
 
 
-def test_a_number_of_hands() -> None:
-    monitor = monitor_of("7", hands_per_unit=2)
+def test_a_number_of_deals() -> None:
+    monitor = monitor_of("4")
     assert monitor.likely_units(1000) == 4
     for left in (4, 3, 2, 1):
         assert not monitor.is_decided

@@ -63,7 +63,7 @@ def never_raises_draws(view: View, action: Action) -> Action:
 def played(bots: Sequence[Bot], hands: int, seed: int) -> Iterator[list[tuple[str, HandRecord]]]:
     """The deals of a duplicate match of A, B, ..., in every rotation."""
     game = "limit" if len(bots) == 2 else f"limit{len(bots)}"
-    return deals_of(self_play(game, bots, hands=hands, seed=seed, names="ABCDEF"[: len(bots)]))
+    return deals_of(self_play(game, bots, deals=hands, seed=seed, names="ABCDEF"[: len(bots)]))
 
 
 def deals_of(records: Iterable[HandRecord]) -> Iterator[list[tuple[str, HandRecord]]]:

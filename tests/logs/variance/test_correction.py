@@ -77,7 +77,7 @@ def test_it_is_the_estimator_hand_by_hand(name: str) -> None:
 def _hands(name: str, hands: int) -> list[HandRecord]:
     game = find_game(name)[1]
     bots = [make_bot("random", seed=seat) for seat in range(game.num_players)]
-    return list(self_play(game, bots, hands=hands, seed=8, seating="single", names="ABC"[: game.num_players]))
+    return list(self_play(game, bots, deals=hands, seed=8, seating="single", names="ABC"[: game.num_players]))
 
 
 # ---- a weight fitted on other deals

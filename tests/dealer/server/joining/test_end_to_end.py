@@ -90,7 +90,7 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
         server.wait()
         run(serve, "server2")
         assert asking.wait(PATIENCE_S * 5) == 0, (tmp_path / "built.txt").read_text()
-        assert (tmp_path / "built.txt").read_text().count("all hands were played") == len(opponents)
+        assert (tmp_path / "built.txt").read_text().count("all deals were played") == len(opponents)
         for client in staying:
             client.send_signal(signal.SIGINT)
             assert client.wait(PATIENCE_S) == 130
@@ -101,7 +101,7 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
             assert state == "finished"
             (opponent,) = (name for name in opponents if f'"{name}"' in players)
             here = tmp_path / f"here-{opponent}"
-            play("limit", [f"built={bots['built']}", f"{opponent}={bots[opponent]}"], hands=HANDS, seed=7, out=here)
+            play("limit", [f"built={bots['built']}", f"{opponent}={bots[opponent]}"], deals=HANDS, seed=7, out=here)
             assert hands_of(here) == hands_of(tmp_path / "data" / folder)
 
 
@@ -137,13 +137,13 @@ def test_the_ladder_has_joined_bots_play_over_the_death_of_the_server(tmp_path: 
         join = ["join", f"127.0.0.1:{port}", "--ladder", "--parallel", "4", "--contests", "5", "--games", "kuhn"]
         names = ("raising", "calling", "folding")
         clients = [run([*join, "--name", f"my-{name}", "--out", name, name], name, token) for name in names]
-        until_written(tmp_path / "raising.txt", "all hands were played")
+        until_written(tmp_path / "raising.txt", "all deals were played")
         server.kill()
         server.wait()
         run(serve, "server2")
         for name, client in zip(names, clients, strict=True):
             assert client.wait(PATIENCE_S * 10) == 0, (tmp_path / f"{name}.txt").read_text()
-            assert (tmp_path / f"{name}.txt").read_text().count("all hands were played") >= 5
+            assert (tmp_path / f"{name}.txt").read_text().count("all deals were played") >= 5
     data = tmp_path / "data"
     counted = rows(data, "SELECT runs, units FROM lineups ORDER BY id")
     assert counted == rows(data, "SELECT count(*), sum(duplicates) FROM runs WHERE lineup NOTNULL GROUP BY lineup")

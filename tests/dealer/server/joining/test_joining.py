@@ -177,7 +177,7 @@ def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path
         await asyncio.to_thread(compare, over)
 
     def compare(over: RunOver) -> None:
-        here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], hands=40, seed=7, out=Path("here"))
+        here = play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=40, seed=7, out=Path("here"))
         assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
         assert here.players[0].mbb_per_game == over.mbb_per_game
 
@@ -280,7 +280,7 @@ def test_a_seat_goes_on_at_the_very_byte_when_its_connection_breaks(house_folder
 
 
 def same_as_here(hands: int) -> None:
-    play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], hands=hands, seed=7, out=Path("here"))
+    play("kuhn", ["mine=./bot2l.sh", "A=./bot2l.sh"], deals=hands, seed=7, out=Path("here"))
     assert hands_of(Path("here")) == hands_of(Path("data/runs/00000001"))
 
 

@@ -19,7 +19,7 @@ from tests.dealer.server.servers import rows
 from tests.scripts import script
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a bot of the pages is a script of the shell")
-RESULT = "all hands were played"
+RESULT = "all deals were played"
 LIMIT = "holdem.limit.2p.reverse_blinds"
 
 
