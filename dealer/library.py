@@ -27,7 +27,7 @@ from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, new_folder
 from dealer.run.plan import Plan, planned_contests, settle
-from dealer.run.results import ContestResult, TournamentResult, read_result
+from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
 from dealer.run.resume import check_match, extend_log
 from dealer.run.settings import Command, RunSettings, Score, read_config, validated
 from dealer.run.summary import contest_result, tournament_result
@@ -40,7 +40,6 @@ from logs.whole_file import write_whole
 
 _PROGRESS_S = 0.2
 OnProgress: TypeAlias = Callable[[Progress], None]
-AnyResult: TypeAlias = ContestResult | TournamentResult
 _Value = TypeVar("_Value")
 _Result = TypeVar("_Result", bound=AnyResult)
 _Result_co = TypeVar("_Result_co", bound=AnyResult, covariant=True)

@@ -23,7 +23,7 @@ from dealer.match.events import ActionPlayed, HandClosed, HandFinished, HandStar
 from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.plan import planned_contests, settle
-from dealer.run.results import ContestResult, TournamentResult, read_result
+from dealer.run.results import AnyResult, read_result
 from dealer.run.settings import read_config, validated
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
@@ -151,7 +151,7 @@ class WatchedRun:
         self._contests: dict[str, WatchedContest] = {}
         self._files: dict[str, HandIndex] = {}
         self._next_look_s = 0.0
-        self._result: ContestResult | TournamentResult | None = None
+        self._result: AnyResult | None = None
         self._is_over = False
         self.look()
 
@@ -177,7 +177,7 @@ class WatchedRun:
         return self._is_over
 
     @property
-    def result(self) -> ContestResult | TournamentResult | None:
+    def result(self) -> AnyResult | None:
         return self._result
 
     @cached_property

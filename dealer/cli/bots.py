@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from bots.sdk.registry import BotDescription, describe, describe_all
 from dealer.cli.console import Terminal
+from dealer.cli.options import Json
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
 from logs.document import NAME, TEXT, Column, Table
@@ -21,9 +22,13 @@ def bots(
         str | None,
         typer.Argument(help="A bot whose options are listed.", metavar="BOT", show_default="every bot, in one line"),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """List the bots, built in or from installed packages, with their games; or the options of one bot."""
     terminal = context.ensure_object(Terminal)
+    if as_json:
+        terminal.json(list(map(_data, describe_all())) if name is None else _data(describe(name)))
+        return
     if name is None:
         rows = [[bot.name, _games(bot.name), _summary(bot)] for bot in describe_all()]
         games = Column("games", format=TEXT, rank=2)
@@ -49,17 +54,31 @@ _FAMILIES: Final = {"all": "", "hold'em": "holdem.", "limit hold'em": "holdem.li
 """Names of many games, by the beginning of their full names."""
 
 
-def _games(name: str) -> str:
-    """The shipped games that a bot plays, by their short names or as families."""
+def _data(bot: BotDescription) -> dict[str, Any]:
+    options = [
+        {"name": option.name, "default": option.default, "type": option.type_name, "meaning": option.decides}
+        for option in bot.options
+    ]
+    games = list(_played(bot.name).values())
+    return {"name": bot.name, "summary": bot.summary, "origin": bot.origin, "games": games, "options": options}
+
+
+def _played(name: str) -> dict[str, str]:
+    """The short names of the shipped games that a bot plays, by their full names."""
     shipped = shipped_games()
     try:
         refusals = parse_player(name, None, [find_game(game)[1] for game in shipped], in_process=True).refusals
     except PlayerError:
-        return ""
-    left = {game: short_name(game) for game, refusal in zip(shipped, refusals, strict=True) if refusal is None}
+        return {}
+    return {game: short_name(game) for game, refusal in zip(shipped, refusals, strict=True) if refusal is None}
+
+
+def _games(name: str) -> str:
+    """The shipped games that a bot plays, by their short names or as families."""
+    left = _played(name)
     words = []
     for family, beginning in _FAMILIES.items():
-        members = [game for game in shipped if game.startswith(beginning)]
+        members = [game for game in shipped_games() if game.startswith(beginning)]
         if left.keys() >= set(members):
             words.append(family)
             left = {game: short for game, short in left.items() if game not in members}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from dealer.cli.console import Terminal
+from dealer.cli.options import Json
 from engine import Game
 from engine.game import DEFAULT_STACK
 from logs.document import NAME, TEXT, Column, Table
@@ -12,19 +15,33 @@ from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
 
 
-def games(context: typer.Context) -> None:
+def games(context: typer.Context, as_json: Json = False) -> None:
     """List the games that come with the arena; any .game file can be played, too."""
-    rows = []
-    for name in shipped_games():
-        game = find_game(name)[1]
-        rows.append([short_name(name), str(game.num_players), _betting(game), name])
+    terminal = context.ensure_object(Terminal)
+    found = {name: find_game(name)[1] for name in shipped_games()}
+    if as_json:
+        terminal.json([_data(name, game) for name, game in found.items()])
+        return
+    rows = [(short_name(name), game.num_players, _betting(game), name) for name, game in found.items()]
     columns = (
         "game",
         Column("players", ",", rank=1),
         Column("betting", format=TEXT),
         Column("full name", format=NAME, rank=2),
     )
-    context.ensure_object(Terminal).table(Table.of("", columns, rows))
+    terminal.table(Table.of("", columns, rows))
+
+
+def _data(name: str, game: Game) -> dict[str, Any]:
+    return {
+        "name": short_name(name),
+        "full_name": name,
+        "players": game.num_players,
+        "is_limit": game.is_limit,
+        "blinds": game.blinds,
+        "raise_sizes": game.raise_sizes,
+        "stacks": game.stacks if game.stacks[0] < DEFAULT_STACK else None,
+    }
 
 
 def _betting(game: Game) -> str:

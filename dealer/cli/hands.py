@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import takes_options
+from dealer.cli.options import Json, takes_options
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
 from engine.text import shown
-from logs.contest_scores import largest_losses
+from logs.acpc_log.writer import state_text
+from logs.contest_scores import LargestLoss, largest_losses
 from logs.record import HandRecord
 from logs.view import views_of
 
@@ -27,31 +28,52 @@ def hands(
         int | None,
         typer.Option("--hand", min=0, help="Show the hands of this number instead.", show_default=False),
     ] = None,
+    as_json: Json = False,
     *,
     reading: StrictHandOptions,
 ) -> None:
     """Show the hands a bot lost most on: each with the same deal in the other seatings; or one hand by its number."""
     terminal = context.ensure_object(Terminal)
-    found = 0
+    lost: list[LargestLoss] = []
+    numbered: list[HandRecord] = []
     with Problems(terminal) as problems:
         find = reading.finder(strict=reading.strict)
         source = find(sources, on_problem=problems, times=number is not None)
         if number is not None:
-            for record in source.hands():
-                if record.hand_number == number:
-                    found += 1
-                    _print_hand(terminal, record)
+            numbered = [record for record in source.hands() if record.hand_number == number]
         else:
             lost = largest_losses(source, player, count=worst)
-            for found, one in enumerate(lost, 1):
-                terminal.print(f"{found}. {one.player} {one.chips:+,.10g}", style="bold")
-                _print_hand(terminal, one.hand)
-                for _, other in one.others:
-                    value = other.values[other.names.index(one.player)] if one.player in other.names else 0.0
-                    terminal.sentence(f"The same deal in another seating: {one.player} {value:+,.10g}")
-                    _print_hand(terminal, other)
-    if not found:
+    if not lost and not numbered:
         abort("there is no such hand" if number is not None else "there is no hand that the player lost")
+    if as_json:
+        terminal.json([*map(_data, numbered), *map(_loss_data, lost)])
+        return
+    for record in numbered:
+        _print_hand(terminal, record)
+    for place, one in enumerate(lost, 1):
+        terminal.print(f"{place}. {one.player} {one.chips:+,.10g}", style="bold")
+        _print_hand(terminal, one.hand)
+        for _, other in one.others:
+            value = other.values[other.names.index(one.player)] if one.player in other.names else 0.0
+            terminal.sentence(f"The same deal in another seating: {one.player} {value:+,.10g}")
+            _print_hand(terminal, other)
+
+
+def _data(record: HandRecord) -> dict[str, Any]:
+    """A hand as the HTTP interface has it, with its match and what the bots said."""
+    return {
+        "match": record.match_name,
+        "number": record.hand_number,
+        "names": record.names,
+        "state": state_text(record),
+        "values": record.values,
+        "comments": [{"name": record.names_by_seat[one.seat], "text": one.text} for one in record.comments],
+    }
+
+
+def _loss_data(lost: LargestLoss) -> dict[str, Any]:
+    others = [_data(other) for _, other in lost.others]
+    return {"player": lost.player, "chips": lost.chips, "hand": _data(lost.hand), "others": others}
 
 
 def _print_hand(terminal: Terminal, record: HandRecord) -> None:

@@ -16,7 +16,7 @@ from dealer.errors import ResultError
 from dealer.run.folder import RESULT_NAME
 from dealer.run.leaks import tables_in_short
 from dealer.run.report import report_of_results
-from dealer.run.results import ContestResult, TournamentResult, read_result
+from dealer.run.results import AnyResult, read_result
 from engine.text import count_of
 from logs.document import Table
 from logs.hand_source import HandSource
@@ -75,7 +75,7 @@ def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSour
     return [table for one in found for table in tables_in_short(one, sources)], ""
 
 
-def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResult | None:
+def _result(terminal: Terminal, source: Path) -> AnyResult | None:
     if not (source / RESULT_NAME).is_file():
         return None
     try:

@@ -22,7 +22,7 @@ from dealer.cli.options import RunOptions, warning_text
 from dealer.cli.progress import LiveLine, showing_progress
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
-from dealer.library import AnyResult, Run, new_play, new_tournament
+from dealer.library import Run, new_play, new_tournament
 from dealer.match.sentences import stray_sentence
 from dealer.run.bot_code import interrupting_bot_code
 from dealer.run.contest import Watch
@@ -30,7 +30,7 @@ from dealer.run.crosstable import crosstable, rankings
 from dealer.run.ending import Outcome
 from dealer.run.gate import junit_report
 from dealer.run.plan import ContestPlan
-from dealer.run.results import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
+from dealer.run.results import AnyResult, ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
 from dealer.run.sentences import expectation, rounded_up, three_digits
 from dealer.run.settings import Command, RunSettings, read_config, user_defaults, validated
 from dealer.run.tournament import AwaitedPlayer, Progress

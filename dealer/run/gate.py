@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dealer.match.faults import FaultKind
-from dealer.run.results import ContestResult, Interval, TournamentResult
+from dealer.run.results import AnyResult, ContestResult, Interval
 from logs.estimation import Rate
 from protocol.game_definition import short_name
 
@@ -128,7 +128,7 @@ class Case(NamedTuple):
     skipped: str = ""
 
 
-def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] = ()) -> str:
+def junit_report(result: AnyResult, gate: Iterable[Case] = ()) -> str:
     """The report as XML text.
 
     Args:

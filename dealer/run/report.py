@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dealer.run.results import ContestResult, PlayerResult, TournamentResult
+from dealer.run.results import AnyResult, ContestResult, PlayerResult
 from dealer.run.sentences import three_digits
 from logs.document import NAME, TEXT, Column, Table
 from logs.report import ReportData, report_data
@@ -17,7 +17,7 @@ _NOTHING = "–"
 
 def report_of_results(
     counts: HandCounts,
-    results: Sequence[ContestResult | TournamentResult],
+    results: Sequence[AnyResult],
     title: str | None = None,
     *,
     leaks: Sequence[Table] = (),

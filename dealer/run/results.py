@@ -10,7 +10,7 @@ import enum
 import json
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -292,7 +292,10 @@ class TournamentResult(_Frozen):
     sentence: str = Field(description="the result in words")
 
 
-def read_result(source: Path) -> ContestResult | TournamentResult:
+AnyResult: TypeAlias = ContestResult | TournamentResult
+
+
+def read_result(source: Path) -> AnyResult:
     """The result of a run.
 
     Raises:

@@ -20,7 +20,7 @@ from urllib.parse import urlencode
 
 from dealer.errors import WebError
 from dealer.run.folder import CONFIG_NAME
-from dealer.run.listing import listed_run
+from dealer.run.listing import ListedState, listed_run
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
 from dealer.server.db.records import Job, Run, RunState
@@ -220,7 +220,10 @@ class LocalLibrary:
         if not (path / CONFIG_NAME).is_file():
             return RunEntry(key, words=str(path))
         listed = listed_run(path)
-        return RunEntry(key, listed.games, words=listed.words, began_s=listed.began_s)
+        words = listed.words
+        if listed.state is ListedState.KILLED:
+            words = f"{', '.join(listed.players)}: {words}"
+        return RunEntry(key, shown(", ".join(listed.games)), words=shown(words), began_s=listed.began_s)
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its key.

@@ -45,12 +45,17 @@ def _joined_values(values: Iterable[float]) -> str:
 
 def format_state_line(record: HandRecord) -> str:
     """The line of one finished hand, with its LF."""
+    ending = state_line_ending(record.values, record.names).decode("utf-8", "surrogateescape")
+    return f"STATE:{state_text(record)}{ending}"
+
+
+def state_text(record: HandRecord) -> str:
+    """The number, the betting and the cards of a hand, as its line has them."""
     board = "".join([CARD_TEXTS[card] for card in record.deal.board])
     ends = record.game.board_cards_by_round[: record.betting.round + 1]
     shown = "/".join([board[2 * start : 2 * end] for start, end in zip((0, *ends), ends, strict=False)])
     cards = format_hole_cards(record.deal.hole_cards) + shown
-    ending = state_line_ending(record.values, record.names).decode("utf-8", "surrogateescape")
-    return f"STATE:{record.hand_number}:{betting_text(record.betting)}:{cards}{ending}"
+    return f"{record.hand_number}:{betting_text(record.betting)}:{cards}"
 
 
 @lru_cache(maxsize=1 << 12)

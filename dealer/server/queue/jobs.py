@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from dealer.errors import ConfigError, RefusedError
-from dealer.library import AnyResult, Run
+from dealer.library import Run
 from dealer.match.faults import FaultPolicy
 from dealer.run.plan import number_of_seatings, settle
+from dealer.run.results import AnyResult
 from dealer.run.settings import Seating
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, JobState

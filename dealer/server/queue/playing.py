@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from dealer.errors import DealerError
-from dealer.library import AnyResult, Run, new_play, reopen
+from dealer.library import Run, new_play, reopen
 from dealer.match.faults import Fault
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.plan import ContestPlan
-from dealer.run.results import ContestResult
+from dealer.run.results import AnyResult, ContestResult
 from dealer.run.settings import read_config, validated
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.run.writers import parse_fault

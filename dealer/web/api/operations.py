@@ -41,7 +41,7 @@ from dealer.server.settings import ServerGame
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Anyone, Caller, Parts, Player, Reader, answers, new_router
 from dealer.web.live import QUIET_S, EventStreams
-from logs.acpc_log.writer import format_state_line
+from logs.acpc_log.writer import state_text
 from logs.conversion import Conversion, convert
 from logs.errors import LogError, LogsError
 from logs.export import FORMATS
@@ -312,12 +312,11 @@ def _hands(path: Path, after: int, limit: int) -> models.Hands:
             made = []
             for number in match.page(after, limit):
                 record = match.hand(number)
-                state = format_state_line(record).split(":")[1:4]
                 made.append(
                     models.Hand(
                         number=record.hand_number,
                         names=list(record.names),
-                        state=":".join(state),
+                        state=state_text(record),
                         values=list(record.values),
                     )
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,6 +62,20 @@ def test_one_hand_is_printed_by_its_number(arena_here: Arena, run: Path) -> None
     assert ran.out.startswith("match.a, hand 5\n")
     for name, value in zip(record.names, record.values, strict=True):
         assert any(name in line and f"{value:+,.10g}" in line for line in ran.out.splitlines())
+
+
+def test_hands_as_json(arena_here: Arena, run: Path) -> None:
+    worst = largest_losses(find([run]), "calling", count=1)[0]
+    (one,) = json.loads(arena_here("hands", str(run), "--worst", "1", "--player", "calling", "--json").out)
+    assert (one["player"], one["chips"]) == ("calling", worst.chips)
+    assert (one["hand"]["match"], one["hand"]["number"]) == (worst.hand.match_name, worst.hand.hand_number)
+    assert [other["names"] for other in one["others"]] == [one["hand"]["names"][::-1]]
+    hands = json.loads(arena_here("hands", str(run), "--hand", "5", "--json").out)
+    lines = [line for name in "ab" for line in (run / f"match.{name}.log").read_text("utf-8").splitlines()]
+    for hand in hands:
+        values = "|".join(f"{value:g}" for value in hand["values"])
+        assert f"STATE:{hand['state']}:{values}:{'|'.join(hand['names'])}" in lines
+    assert [hand["match"] for hand in hands] == ["match.a", "match.b"]
 
 
 @pytest.mark.parametrize(

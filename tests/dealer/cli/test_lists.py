@@ -52,6 +52,19 @@ def test_games_are_listed_with_both_names(arena: Arena) -> None:
         assert f" {name} " in ran.out.replace("\n", " \n")
 
 
+def test_games_and_bots_as_json(arena_here: Arena) -> None:
+    games = json.loads(arena_here("games", "--json").out)
+    assert [game["full_name"] for game in games] == list(shipped_games())
+    assert {game["name"] for game in games} == {*SHORT_NAMES}
+    (leduc,) = (game for game in games if game["name"] == "leduc")
+    assert (leduc["players"], leduc["is_limit"], leduc["blinds"], leduc["raise_sizes"]) == (2, True, [1, 1], [2, 4])
+    bots = {bot["name"]: bot for bot in json.loads(arena_here("bots", "--json").out)}
+    assert bots.keys() == set(builtin_names())
+    assert bots["equilibrium"]["games"] == ["kuhn-depth", "kuhn", "leduc"]
+    assert bots["rembrant"] == json.loads(arena_here("bots", "rembrant", "--json").out)
+    assert {option["name"] for option in bots["random"]["options"]} >= {"fold", "call", "raise", "seed"}
+
+
 def test_every_listed_game_can_be_played(arena_here: Arena) -> None:
     """The short names of the table are those that `play` takes; the number of players is told where it is wrong."""
     for name in SHORT_NAMES:

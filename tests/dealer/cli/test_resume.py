@@ -349,11 +349,11 @@ def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, are
     [
         (("-n", "20"), "9999999999", "--deals: must be at most 4,294,967,295, not 9999999999"),
         (("-n", "20"), "20", "--deals: 20 is not more than the 20 asked for before"),
-        (("-n", "20", "--workers", "4"), "40", "--deals: a run of more workers than seatings cannot have more hands: "),
+        (("-n", "20", "--workers", "4"), "40", "--deals: a run of more workers than seatings cannot have more deals: "),
         (
             ("-n", "4000", "--stop", "better:-900,-899", "--workers", "1"),
             "8000",
-            "--deals: the stop rule has ended this run, and more hands change nothing",
+            "--deals: the stop rule has ended this run, and more deals change nothing",
         ),
     ],
 )

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from dealer.cli.runs import runs_table
+from dealer.run.listing import ListedRun, ListedState
+from logs.document.terminal import table_lines
+from logs.estimation import Rate
 from tests.dealer.cli.conftest import Arena
 
 KUHN = ("play", "kuhn", "calling", "raising", "--in-process", "-q")
@@ -33,14 +37,65 @@ def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> N
     (tmp_path / "runs" / "strange").mkdir()
     (tmp_path / "runs" / "strange" / "run.toml").write_text("game = 5\nbots = 3")
     os.utime(tmp_path / "runs" / "strange" / "run.toml", (0, 0))
-    lines = [line.split(maxsplit=3) for line in arena_here("runs").out.splitlines()[2:] if line]
-    assert [line[0] for line in lines] == ["new", "old", "half", "strange", "broken"]
-    assert lines[0][3].startswith("kuhn   ")
-    assert lines[0][3].endswith("after 6 deals of kuhn in 2 seatings each.")
-    assert lines[2][3].endswith("calling, mfs: ended before it could write a result")
-    assert "strange/run.toml: " in lines[3][3]
-    assert "broken/run.toml: " in lines[4][3]
+    head, _, *lines = arena_here("runs").out.splitlines()
+    assert head.split() == ["run", "began", "game", "players", "deals", "lead", "mbb/g", "state", "folder"]
+    words = [line.split() for line in lines[:5]]
+    assert [line[0] for line in words] == ["last", "last-1", "last-2", "last-3", "last-4"]
+    assert [line[-2:] for line in words] == [
+        ["finished", "new"],
+        ["finished", "old"],
+        ["killed", "half"],
+        ["unreadable", "strange"],
+        ["unreadable", "broken"],
+    ]
+    assert words[2][2:-2] == ["limit", "calling,", "mfs", "-", "-"]
+    assert "strange/run.toml: " in lines[6]
+    assert "broken/run.toml: " in lines[7]
+    (tmp_path / "runs").rename(tmp_path / "cups")
+    assert [line.split()[0] for line in arena_here("runs", "cups").out.splitlines()[2:4]] == ["new", "old"]
     assert arena_here("runs", "nowhere").sentence == "nowhere: there is no such folder"
+
+
+def test_runs_as_json(arena_here: Arena) -> None:
+    assert json.loads(arena_here("runs", "--json").out) == []
+    play(arena_here, "runs/one", "-n", "6", "--seed", "1")
+    cup = ("tournament", "kuhn", "leduc", "calling", "random", "-n", "9", "--seed", "1", "--in-process", "-q")
+    assert arena_here(*cup, "--out", "runs/cup").code == 0
+    tournament, match = json.loads(arena_here("runs", "--json").out)
+    result = json.loads(Path("runs/one/result.json").read_text("utf-8"))
+    first, second = sorted(result["players"], key=lambda player: -player["chips"])
+    assert match == {
+        "run": "last-1",
+        "folder": "runs/one",
+        "began": "2023-11-14T22:14:20+00:00",
+        "games": ["kuhn"],
+        "players": [first["name"], second["name"]],
+        "deals": 6,
+        "lead": {"player": first["name"], "mbb_per_game": first["mbb_per_game"], "half_width_95": None},
+        "state": "finished",
+        "words": result["sentence"],
+    }
+    best = json.loads(Path("runs/cup/result.json").read_text("utf-8"))["standings"][0]["total_bankroll"][0]["player"]
+    assert (tournament["games"], tournament["deals"]) == (["kuhn", "leduc"], 18)
+    assert tournament["players"][0] == tournament["lead"]["player"] == best
+
+
+def test_twenty_runs_are_twenty_lines_of_a_window() -> None:
+    """Whatever their names are; only the folder, which a run can do without, is left out."""
+    names = ("a-bot-with-a-long-name", "another-bot-with-a-name-as-long")
+    lead = Rate(-1234.5, 1056.7, player=names[0], opponent=names[1])
+    folder = Path("runs/20261124-140407-of-a-long-name")
+    runs = [
+        ListedRun(folder, 1.7e9, state, "", ("leduc-nolimit",), names, 10_000, lead)
+        for state in (ListedState.FINISHED, ListedState.KILLED)
+        for _ in range(10)
+    ]
+    lines = [line.plain for line in table_lines(runs_table([f"last-{back}" for back in range(20)], runs), 80)]
+    assert all(len(line) <= 80 for line in lines)
+    assert len(lines) == 2 + 20 + 1
+    assert lines[0].split() == ["run", "began", "game", "players", "deals", "lead", "mbb/g", "state"]
+    assert lines[-1] == "  1 more column in a wider window"
+    assert all("-1,234 ± 1,057" in line for line in lines[2:-1])
 
 
 def test_a_result_is_shown_again(arena_here: Arena) -> None:
