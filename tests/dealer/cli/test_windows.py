@@ -50,7 +50,7 @@ QUICK: Final = (
     "bots cfr",
     "doctor --list",
     "doctor calling --game kuhn --situation folds --situation all-in",
-    "bench bot calling --game kuhn --hands 5",
+    "bench bot calling --game kuhn --deals 5",
     "equity AhKd QQ --board 2h7dTc",
     "exploit kuhn random",
     "exploit kuhn3 calling",
