@@ -58,7 +58,6 @@ NOT_OURS = (
 PLACEHOLDERS = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",
-    "kuhn-claims": "every experiment of a work, which takes minutes",
 }
 SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
 WEAK = """
@@ -78,18 +77,6 @@ SHORTER = {
     "arena solve preflop": ["--cap", "2"],
     "arena train cfr": ["--game", "kuhn", "--iterations", "1"],
     "arena train learner": ["-n", "8", "--block", "8", "--test", "8"],
-    "arena study learner": [
-        "--hands",
-        "64",
-        "--test",
-        "20",
-        "--seeds",
-        "5",
-        "--matches",
-        "10",
-        "--trials",
-        "5",
-    ],
     "arena evolve learner ": [
         "--hands",
         "64",
@@ -161,7 +148,7 @@ LONG = [
     command
     for command in RUNNABLE
     if re.search(
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner|study learner"
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner"
         r"|exploit (limit|nolimit))\b"
         r"|\bacpc-dealer\b",
         command.text,

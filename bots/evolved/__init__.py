@@ -3,8 +3,7 @@
 chromosome   the charts, the genes, the decision of a gene, files; the shipped champion is one
 kernel       the hands of a training, compiled
 training     sets of deals, and the settings of an evolution: trainers by co-evolution, then a player
-runs         evolutions in a folder: checked along the way, and read back when they are finished
-hand_results every hand that a player plays at its table of ten, as arrays
+runs         evolutions in a folder, checked along the way
 bot          a chromosome at the table
 
 Source: J. Conrado Pérez-Fajardo, "Diseño y evaluación de una heurística de juego de póker", final degree project,

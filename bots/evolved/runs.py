@@ -1,4 +1,4 @@
-"""Runs of the training in a folder: checkpoints while they run, chromosomes when they end, and finished runs read back.
+"""Runs of the training in a folder: checkpoints while they run, chromosomes when they end.
 
 A folder holds ``trainer-1`` to ``trainer-9`` and ``player``, each with a checkpoint, what it was checked against and,
 once it is finished, a chromosome. An existing run is resumed: with the same settings the end is the same to the bit,
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -34,7 +34,7 @@ from bots.evolution.evolution import (
     load_checkpoint,
     saving,
 )
-from bots.evolved.chromosome import GENES, Chromosome, Odds, read_chromosome, write_chromosome
+from bots.evolved.chromosome import GENES, Chromosome, read_chromosome, write_chromosome
 from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
 from engine.splitmix import MASK_64, mixed
@@ -295,84 +295,6 @@ def _holds(path: Path, thresholds: bytes) -> bool:
         return array("b", read_chromosome(str(path)).thresholds).tobytes() == thresholds
     except ChromosomeError:
         return False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FinishedRun:
-    """A finished run: its state after the last generation, the chromosome, shape (5040, 2), and the checks, if any."""
-
-    name: str
-    settings: EvolvedSettings
-    state: State
-    chromosome: Chromosomes
-    record: Mapping[str, Any]
-    checks: Checks | None = None
-
-    @property
-    def bests(self) -> Chromosomes:
-        """Those that became trainers, of a player's run those better than all before; the last where there were none.
-
-        Its shape is (individuals, 5040, 2).
-        """
-        return self.state.champions if len(self.state.champions) else self.chromosome[None]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FinishedRuns:
-    """The runs of a folder: the player's, which is the last, and its nine opponents'."""
-
-    folder: Path
-    player: FinishedRun
-    trainers: tuple[FinishedRun, ...]
-
-    @property
-    def opponents(self) -> Chromosomes:
-        return np.array([trainer.chromosome for trainer in self.trainers])
-
-    @property
-    def seeds(self) -> frozenset[int]:
-        """The seeds of all deals that anything was trained on."""
-        return frozenset(run.settings.seed for run in (self.player, *self.trainers))
-
-
-def read_runs(folder: Path) -> FinishedRuns:
-    """The finished runs of a folder; a `CheckpointError` or `ChromosomeError` names what is missing or damaged."""
-    if not folder.is_dir():
-        raise CheckpointError(str(folder), "there is no such folder")
-    names = [*run_names(OPPONENTS), "player"]
-    if not any((folder / f"{name}.checkpoint").exists() for name in names):
-        raise CheckpointError(str(folder), "it holds no runs: arena evolve trainers and arena evolve player make them")
-    runs = [_read_run(folder, name) for name in names]
-    return FinishedRuns(folder, runs[-1], tuple(runs[:-1]))
-
-
-def _read_run(folder: Path, name: str) -> FinishedRun:
-    command = f"arena evolve {name.partition('-')[0]}{'s' if '-' in name else ''}"
-    checkpoint, chromosome = folder / f"{name}.checkpoint", folder / f"{name}.chromosome"
-    if not checkpoint.exists():
-        raise CheckpointError(str(checkpoint), f"it is not there yet: {command} makes it")
-    state, about = load_checkpoint(checkpoint)
-    if not chromosome.exists():
-        raise CheckpointError(
-            str(checkpoint), f"generation {state.history[-1].number} is not the run's last: {command} resumes it"
-        )
-    found = read_chromosome(str(chromosome))
-    settings = recorded_settings(about)
-    if settings is None:
-        raise CheckpointError(str(checkpoint), "it has no settings that this program can read")
-    return FinishedRun(name, settings, state, _thresholds(found), json.loads(found.record), read_checks(folder, name))
-
-
-def recorded_settings(record: Mapping[str, Any]) -> EvolvedSettings | None:
-    """The settings of a record of a training; None where it holds none that are valid."""
-    names = {about.name for about in fields(EvolvedSettings)}
-    found = record.get("settings")
-    if not isinstance(found, dict) or set(found) != names:
-        return None
-    try:
-        return EvolvedSettings(**{**found, "odds": Odds(found["odds"])})
-    except (EvolutionError, ValueError, TypeError):
-        return None
 
 
 def _thresholds(chromosome: Chromosome) -> Chromosomes:

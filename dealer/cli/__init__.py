@@ -60,7 +60,6 @@ _GROUPS = {
         "train": "Train players: the learner against any field, cfr against itself.",
         "evolve": "Evolve players by genetic algorithms: of ten-handed limit hold'em and Kuhn poker, and the "
         "learner's constants.",
-        "study": "Report on the publications that bots come from: printed figures next to ours.",
     },
 }
 """Every command and the first sentence of its help, in the groups of ``arena --help``."""

@@ -17,10 +17,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from bots.artifact import Journal
 from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
@@ -28,7 +30,6 @@ from bots.learner.training import DealBatch, PlaySettings, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
-from bots.studies.learner import SeedMean
 from logs.document.plain import with_blocks
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.mean import signed
@@ -226,10 +227,11 @@ def counter_table() -> str:
     won: dict[str, list[float]] = {}
     for row in stored_counters():
         won.setdefault(row.game, []).append(row.mbb)
-    lines = [f"| `{name}` | {len(values)} | {SeedMean.of(values).words} |" for name, values in won.items()]
-    return "\n".join(
-        ["| game | learners | won, frozen, mbb/g |", "| --- | ---: | ---: |", *lines],
-    )
+    lines = ["| game | learners | won, frozen, mbb/g |", "| --- | ---: | ---: |"]
+    for name, values in won.items():
+        half_width = student.ppf(0.975, len(values) - 1) * stdev(values) / len(values) ** 0.5
+        lines.append(f"| `{name}` | {len(values)} | {signed(fmean(values))} ± {half_width:,.0f} |")
+    return "\n".join(lines)
 
 
 def with_tables(page: str) -> str:

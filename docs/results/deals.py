@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bots.studies.report import markdown_table, with_blocks
 from dealer import play
 from dealer.run.sentences import rounded_up
+from logs.document import Column, Table
+from logs.document.plain import markdown_table, with_blocks
 from logs.estimation import IntervalWidth, Monitor, score_bounds
 from protocol import find_game
 
@@ -70,17 +71,18 @@ def deals_for(game: str, sd: float, width_mbb: float) -> int:
 def with_table(text: str, spreads: Sequence[Spread]) -> str:
     """The page with these figures."""
     widths = [f"± {width:g} mbb/g" for width in WIDTHS_MBB]
-    head = ("match", "sd of a deal", *widths, f"{widths[-1]}, `--score corrected`")
-    rows = [
+    heads = ("sd of a deal", *widths, f"{widths[-1]}, `--score corrected`")
+    columns = (Column("match"), *(Column(head, ",.0f") for head in heads))
+    rows = tuple(
         (
             f"{one.game}: `{one.player}` against `{one.opponent}`",
-            f"{one.sd:,.0f}",
-            *(f"{rounded_up(deals_for(one.game, one.sd, width)):,}" for width in WIDTHS_MBB),
-            f"{rounded_up(deals_for(one.game, one.corrected_sd, WIDTHS_MBB[-1])):,}",
+            one.sd,
+            *(rounded_up(deals_for(one.game, one.sd, width)) for width in WIDTHS_MBB),
+            rounded_up(deals_for(one.game, one.corrected_sd, WIDTHS_MBB[-1])),
         )
         for one in spreads
-    ]
-    return with_blocks(text, {"deals": markdown_table(head, rows, align="---:")})
+    )
+    return with_blocks(text, {"deals": markdown_table(Table("", columns, rows))})
 
 
 def main() -> None:

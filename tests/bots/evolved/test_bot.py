@@ -26,8 +26,7 @@ from bots.evolved.chromosome import (
     recorded_odds,
     write_chromosome,
 )
-from bots.evolved.runs import recorded_settings
-from bots.evolved.training import GENOME
+from bots.evolved.training import GENOME, EvolvedSettings
 from bots.sdk.registry import make_bot
 from engine import ActionKind
 from engine.cards import STARTING_HANDS, starting_hand
@@ -165,7 +164,8 @@ class TestChampion:
 
     def test_its_file_says_what_it_is(self) -> None:
         record = json.loads(read_chromosome(CHAMPION).record)
-        assert recorded_settings(record) is not None
+        settings = record["settings"]
+        assert EvolvedSettings(**{**settings, "odds": Odds(settings["odds"])}).deals == 780
         assert {"what", "commands", "date", "generations", "trainers", "acpc-arena"} <= record.keys()
         assert all(command.startswith("arena evolve ") for command in record["commands"])
 

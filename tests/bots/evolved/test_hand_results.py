@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from bots.evolved.chromosome import Odds
-from bots.evolved.hand_results import HandResults, play_hands, preflop_play, ratio, total, winnings_of
 from bots.evolved.training import GENOME, DealSet, make_deals
 from engine import Category, rank_hand
 from engine.cards import starting_hand
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import BotStatistics, statistics_of
 from tests.bots.evolved.slow_play import CHIPS_PER_DOLLAR, SlowPlay, played_slowly
+from tests.scripts import script
+
+HANDS = script("studies/evolved_hands.py")
+HandResults, play_hands, preflop_play = HANDS.HandResults, HANDS.play_hands, HANDS.preflop_play
+ratio, total, winnings_of = HANDS.ratio, HANDS.total, HANDS.winnings_of
 
 pytestmark = pytest.mark.slow  # numba compiles for some seconds
 
@@ -26,7 +32,7 @@ def deals() -> DealSet:
 
 
 @pytest.fixture(scope="module")
-def watched(deals: DealSet) -> HandResults:
+def watched(deals: DealSet) -> Any:
     return play_hands(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
 
 
@@ -40,7 +46,7 @@ def _statistics(slow: SlowPlay) -> BotStatistics:
     return next(bot for bot in statistics.bots if bot.name == "0")
 
 
-def test_each_hand_as_by_the_rule_book(watched: HandResults, slow: SlowPlay) -> None:
+def test_each_hand_as_by_the_rule_book(watched: Any, slow: SlowPlay) -> None:
     flops = slow.flops
     assert len(watched.dollars) == len(flops)
     for number, record in enumerate(flops):
@@ -62,17 +68,16 @@ def _texts(actions: tuple[tuple[int, object], ...]) -> list[tuple[int, str]]:
     return [(position, "f" if action.kind.name == "FOLD" else "") for position, action in actions]  # type: ignore[attr-defined]
 
 
-def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: HandResults, slow: SlowPlay) -> None:
+def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: Any, slow: SlowPlay) -> None:
     bot = _statistics(slow)
     preflop = preflop_play(deals)
     assert bot.vpip is not None
     assert bot.vpip_small_blind is not None
     assert bot.pfr is not None
     assert bot.aggression_factor is not None
-    assert preflop.vpip.value == pytest.approx(bot.vpip.times / bot.vpip.chances)
-    assert preflop.vpip_small_blind.value == pytest.approx(bot.vpip_small_blind.times / bot.vpip_small_blind.chances)
-    assert round(preflop.pfr.value * bot.vpip.chances) == bot.pfr.times
-    assert preflop.saw_flop.value == pytest.approx(watched.saw_flop.sum() / deals.hands)
+    small_blind = bot.vpip_small_blind
+    assert preflop["VPIP small blind"].mean == pytest.approx(small_blind.times / small_blind.chances)
+    assert preflop["PFR"].mean == pytest.approx(bot.pfr.times / bot.vpip.chances)
     assert watched.raises.sum() == bot.aggression_factor.raises
     assert watched.calls.sum() == bot.aggression_factor.calls
     assert bot.won_when_saw_flop is not None
@@ -86,34 +91,28 @@ def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: HandResults
         assert (watched.category[watched.showdown] == final[hand.category]).sum() == hand.showdowns
 
 
-def test_winnings_without_a_log_are_the_same(deals: DealSet, watched: HandResults, slow: SlowPlay) -> None:
+def test_winnings_without_a_log_are_the_same(deals: DealSet, watched: Any, slow: SlowPlay) -> None:
     won, used = winnings_of(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
     assert won.tolist() == pytest.approx(slow.won, abs=1e-6)
     assert won[0] == pytest.approx(watched.dollars.sum(), abs=1e-6)
     assert (used == watched.used).all()
 
 
-def test_intervals_take_deals_for_units(watched: HandResults) -> None:
+def test_intervals_take_deals_for_units() -> None:
     """The winnings of 400 deals of two hands, which bring the same: the interval is that of 400 numbers, not of 800."""
     random = np.random.default_rng(3)
     by_deal = random.normal(1, 5, 400)
     hands = _watched(np.repeat(np.arange(400), 2))
     found = total(hands, np.repeat(by_deal, 2))
-    assert found.value == pytest.approx(2 * by_deal.sum())
-    assert found.half_width_95 == pytest.approx(1.96 * 2 * by_deal.std(ddof=1) * 20, rel=1e-3)
+    assert found.mean == pytest.approx(2 * by_deal.sum())
+    assert found.half_width == pytest.approx(1.96 * 2 * by_deal.std(ddof=1) * 20, rel=1e-3)
     share = ratio(hands, np.repeat(by_deal, 2), np.ones(800))
-    assert share is not None
-    assert share.value == pytest.approx(by_deal.mean())
-    assert share.half_width_95 == pytest.approx(1.96 * by_deal.std(ddof=1) / 20, rel=1e-3)
-    assert (share.low, share.high) == (
-        pytest.approx(share.value - share.half_width_95),
-        pytest.approx(share.value + share.half_width_95),
-    )
-    assert ratio(hands, np.zeros(800), np.zeros(800)) is None
-    assert total(watched, watched.dollars).half_width_95 is None, "of twelve deals nothing is said"
+    assert share.mean == pytest.approx(by_deal.mean())
+    assert share.half_width == pytest.approx(1.96 * by_deal.std(ddof=1) / 20, rel=1e-3)
+    assert (found.units, share.units) == (400, 400)
 
 
-def _watched(deal: np.ndarray) -> HandResults:
+def _watched(deal: np.ndarray) -> Any:
     zeros, false = np.zeros(len(deal), np.int64), np.zeros(len(deal), bool)
     return HandResults(
         *(int(deal[-1]) + 1, deal, zeros, zeros, zeros, zeros * 1.0, zeros, false, false, zeros, zeros),

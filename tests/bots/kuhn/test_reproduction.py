@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from statistics import fmean
 
@@ -9,19 +10,18 @@ import pytest
 
 from bots.kuhn.games import KuhnGame
 from bots.kuhn.runs import KuhnResult, exploitability_of, run_seed
-from bots.studies.kuhn_runs import Experiment, experiments
+from tests.scripts import script
 
 pytestmark = pytest.mark.slow  # numba compiles, and runs take seconds
 
 
-def named(name: str) -> Experiment:
-    return next(experiment for experiment in experiments() if experiment.name == name)
+MEASURE = script("studies/measure_kuhn.py")
 
 
 @cache
 def result(name: str, seed: int) -> KuhnResult:
-    experiment = named(name)
-    return run_seed(experiment.settings_of(seed), experiment.generations)
+    settings, generations = MEASURE.settings_of(name)
+    return run_seed(replace(settings, seed=seed), generations)
 
 
 def signs(genes: tuple[float, ...]) -> str:
@@ -69,7 +69,7 @@ def test_the_larger_games() -> None:
 
 
 def test_selections() -> None:
-    assert result("classic-rational-1-tournament", 1).mean[100] > 0.07
+    assert result("classic-rational-1", 1).mean[100] > 0.07
     assert result("classic-rational-1-rank", 1).mean[100] > 0.07
     assert -0.03 <= result("classic-rational-1-roulette", 1).mean[500] <= 0.05
 

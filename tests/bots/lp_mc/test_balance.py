@@ -21,7 +21,7 @@ SIMPLE = {"raises": (0.0, 0.0, 1.0), "calls": (0.0, 1.0, 0.0), "draws": (1 / 3, 
 @cache
 def measurement() -> ModuleType:
     """Read once: its kernels are compiled once."""
-    return script("lp-mc/balance.py")
+    return script("studies/lp_mc_balance.py")
 
 
 class Deck:

@@ -17,7 +17,6 @@ from bots.evolved.chromosome import read_chromosome
 from bots.evolved.runs import EvolutionProgress, read_checks, run_names
 from dealer.cli.evolve import progress_line
 from logs.whole_file import FileLock
-from tests.bots.evolved.test_finished import write_runs
 from tests.clusters import local_cluster
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
@@ -132,49 +131,6 @@ def test_a_damaged_checkpoint(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
     assert "trainer-1.checkpoint: it does not begin with a line that identifies it as a checkpoint" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("folder", "sentence"),
-    [
-        ("none", "none: there is no such folder"),
-        (".", ".: it holds no runs: arena evolve trainers and arena evolve player make them"),
-    ],
-)
-def test_a_report_needs_runs(arena_here: Arena, tmp_path: Path, folder: str, sentence: str) -> None:
-    ran = arena_here("study", "evolved", folder)
-    assert (ran.code, ran.out, ran.err) == (2, "", f"arena: {sentence}\n")
-    (tmp_path / "page.html").write_text("mine")
-    ran = arena_here("study", "evolved", folder, "--out", "page.html")
-    assert ran.code == 2
-    assert "page.html exists already: --force overwrites it" in ran.err
-
-
-def test_a_report_that_is_interrupted(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("bots.studies.evolved.evolved_report", interrupted)
-    ran = arena_here("study", "evolved", str(write_runs(tmp_path)))
-    assert (ran.code, ran.out) == (130, "")
-    assert ran.err == "arena: interrupted; the report is computed in one piece: the same command starts over\n"
-
-
-@pytest.mark.slow  # numba compiles
-def test_a_report_is_printed_and_written(arena_here: Arena, tmp_path: Path) -> None:
-    for command in ("trainers", "player"):
-        assert arena_here("evolve", command, str(tmp_path), *SMALL, "2").code == 0
-    page = tmp_path / "page.html"
-    ran = arena_here(
-        "study", "evolved", str(tmp_path), "--deals", "4", "--gene-deals", "4", "--matches", "1", "--out", str(page)
-    )
-    assert ran.code == 0
-    assert "Style of play" in ran.out
-    assert "Against the built-in bots" in ran.out
-    assert "<svg" in page.read_text("utf-8")
-    ran = arena_here("study", "evolved", str(tmp_path), "--seed", "1")
-    assert ran.code == 2
-    assert "deals of seed 1 were trained on; take another seed for the unseen ones" in ran.err
 
 
 @pytest.mark.slow  # numba compiles

@@ -144,7 +144,6 @@ class TestLong:
     [
         ("evolve kuhn", "seed-1", "another process works on this run"),
         ("evolve kuhn --repeat 2 --workers 2", "seed-1", "another process works on this run"),
-        ("study kuhn", "classic-shy-1.jsonl", "another process is writing it"),
     ],
 )
 def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str, problem: str) -> None:

@@ -7,35 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from measured import Measured
 from numpy.typing import NDArray
 
 from bots.evolution.breeding import Bools, Chromosomes
 from bots.evolved.chromosome import GENES, Odds
 from bots.evolved.training import DealSet
 from engine.cards import starting_hand_table
-from logs.estimation.mean import FEWEST_UNITS, interval_half_width
+from logs.estimation import Z_95
 
 _PLAYERS: Final = 10
 _STARTING_HAND: Final = np.array(starting_hand_table(), np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure of some deals, and half of its 95 % interval as one of all deals; None with fewer than 100 deals.
-
-    The units of the interval are deals: the hundred hands of one deal share its cards.
-    """
-
-    value: float
-    half_width_95: float | None
-
-    @property
-    def low(self) -> float | None:
-        return None if self.half_width_95 is None else self.value - self.half_width_95
-
-    @property
-    def high(self) -> float | None:
-        return None if self.half_width_95 is None else self.value + self.half_width_95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,13 +103,15 @@ def _at_table(player: Chromosomes, opponents: Chromosomes) -> Chromosomes:
 
 
 # ---- figures over deals
-def total(watched: HandResults, values: NDArray[Any]) -> Estimate:
-    by_deal = _by_deal(watched, values)
-    return Estimate(float(values.sum()), _half_width(by_deal, watched.deals))
 
 
-def ratio(watched: HandResults, values: NDArray[Any], chances: NDArray[Any]) -> Estimate | None:
-    """The quotient of two sums over hands, such as a frequency; None without a chance.
+def total(watched: HandResults, values: NDArray[Any]) -> Measured:
+    """A sum over hands; the units of its interval are deals, since the hundred hands of a deal share its cards."""
+    return Measured(float(values.sum()), _half_width(_by_deal(watched, values)), watched.deals)
+
+
+def ratio(watched: HandResults, values: NDArray[Any], chances: NDArray[Any]) -> Measured:
+    """The quotient of two sums over hands, such as a frequency.
 
     Its interval is that of a ratio of two sums over deals (Cochran 1977, "Sampling Techniques", chapter 6).
     """
@@ -138,43 +122,26 @@ def _by_deal(watched: HandResults, values: NDArray[Any]) -> NDArray[np.float64]:
     return np.bincount(watched.deal, values, watched.deals).astype(np.float64, copy=False)
 
 
-def _ratio(values: NDArray[np.float64], chances: NDArray[np.float64]) -> Estimate | None:
+def _ratio(values: NDArray[np.float64], chances: NDArray[np.float64]) -> Measured:
     of = float(chances.sum())
-    if not of:
-        return None
     value = float(values.sum()) / of
-    half_width = _half_width(values - value * chances, len(values))
-    return Estimate(value, None if half_width is None else half_width / of)
+    return Measured(value, _half_width(values - value * chances) / of, len(values))
 
 
-def _half_width(by_deal: NDArray[np.float64], deals: int) -> float | None:
-    if deals < FEWEST_UNITS:
-        return None
-    return interval_half_width(float(np.std(by_deal, ddof=1)) * deals**0.5)
+def _half_width(by_deal: NDArray[np.float64]) -> float:
+    return float(Z_95 * np.std(by_deal, ddof=1) * len(by_deal) ** 0.5)
 
 
 # ---- before the flop
-@dataclass(frozen=True, slots=True)
-class Preflop:
-    """How the charts play before the flop, which all players of a table have in common: parts of hands.
-
-    Hands without a turn for it do not count, except for `saw_flop`, which is of all hands.
-    """
-
-    vpip: Estimate
-    vpip_no_big_blind: Estimate
-    vpip_small_blind: Estimate
-    pfr: Estimate
-    saw_flop: Estimate
 
 
-def preflop_play(deals: DealSet) -> Preflop:
-    """How all hands of some deals begin, averaged over the positions, each of which everybody holds equally often."""
+def preflop_play(deals: DealSet) -> dict[str, Measured]:
+    """How the charts play before the flop, as parts of the hands with a turn: the same for all players of a table."""
     from bots.evolved.kernel import preflop
 
     count = len(deals.cards)
     blinds = np.array([1, 2, *[0] * (_PLAYERS - 2)])
-    paid, turns, raised, seen = np.zeros((4, count, _PLAYERS))
+    paid, turns, raised = np.zeros((3, count, _PLAYERS))
     spent = np.empty(_PLAYERS, np.int64)
     for number, cards in enumerate(deals.cards):
         for rotation in range(_PLAYERS):
@@ -185,20 +152,9 @@ def preflop_play(deals: DealSet) -> Preflop:
             turns[number] += has_turn
             paid[number] += spent > blinds
             raised[number] += [raisers >> position & 1 for position in range(_PLAYERS)]
-            if in_pot & (in_pot - 1):
-                seen[number] += [in_pot >> position & 1 for position in range(_PLAYERS)]
     others = [position for position in range(_PLAYERS) if position != 1]
-
-    def part(values: NDArray[np.float64], chances: NDArray[np.float64], positions: Sequence[int]) -> Estimate:
-        found = _ratio(values[:, positions].sum(axis=1), chances[:, positions].sum(axis=1))
-        assert found is not None, "every hand begins with turns"
-        return found
-
-    everywhere = range(_PLAYERS)
-    return Preflop(
-        vpip=part(paid, turns, everywhere),
-        vpip_no_big_blind=part(paid, turns, others),
-        vpip_small_blind=part(paid, turns, [0]),
-        pfr=part(raised, turns, everywhere),
-        saw_flop=part(seen, np.full((count, _PLAYERS), float(_PLAYERS)), everywhere),
-    )
+    return {
+        "VPIP": _ratio(paid[:, others].sum(axis=1), turns[:, others].sum(axis=1)),
+        "VPIP small blind": _ratio(paid[:, 0], turns[:, 0]),
+        "PFR": _ratio(raised.sum(axis=1), turns.sum(axis=1)),
+    }
