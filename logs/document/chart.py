@@ -18,6 +18,8 @@ _WIDTH: Final = 480
 _HEIGHT: Final = 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 68, 14, 14, 46
 _BAR_HEIGHT: Final = 24
+_INTERVAL_WIDTH: Final = 160
+_INTERVAL_HEIGHT: Final = 16
 _LETTER: Final = 7.2
 """Width of a letter of the labels, at most."""
 _MOST_POINTS: Final = 400
@@ -146,13 +148,38 @@ def _bars(chart: Bars) -> str:
             f'<rect class="bar" x="{start:.1f}" y="{middle - 8:.1f}" width="{max(end - start, 0.5):.1f}" height="16">'
             f"<title>{hint}</title></rect>"
         )
-        if one.low is not None and one.high is not None:
-            parts.append(
-                f'<line class="whisker" x1="{x(one.low):.1f}" x2="{x(one.high):.1f}" '
-                f'y1="{middle:.1f}" y2="{middle:.1f}"/>'
-            )
+        parts.append(_whisker(one, x, middle))
     words = "; ".join(f"{name}: {text_of(one, ',.6g')}" for name, one in chart.bars)
     return _svg(f"{chart.title}: {chart.axis.heading}. {words}", height, parts)
+
+
+def _whisker(one: Estimate, x: _Scale, middle: float) -> str:
+    if one.low is None or one.high is None:
+        return ""
+    return f'<line class="whisker" x1="{x(one.low):.1f}" x2="{x(one.high):.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
+
+
+def interval_svgs(values: Sequence[object]) -> list[str]:
+    """Estimates as points with whiskers, an ``<svg>`` element each, on one scale with a line at zero.
+
+    The elements of other values are empty. A whisker that is longer than the means are apart is cut off, so that it
+    does not squeeze all others.
+    """
+    known = [one for one in values if isinstance(one, Estimate)]
+    means = [0.0, *(one.mean for one in known)]
+    spread = max(means) - min(means) or 1.0
+    ends = [one.mean + sign * min(one.half_width or 0.0, spread) for one in known for sign in (-1, 1)]
+    x = _Scale([0.0, *ends], Axis(""), 0, _INTERVAL_WIDTH, 0.04)
+    found, middle = [], _INTERVAL_HEIGHT / 2
+    for one in values:
+        parts = []
+        if isinstance(one, Estimate):
+            parts.append(f'<line class="zero" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="0" y2="{_INTERVAL_HEIGHT}"/>')
+            parts.append(_whisker(one, x, middle))
+            parts.append(f'<circle class="dot" cx="{x(one.mean):.1f}" cy="{middle:.1f}" r="3"/>')
+        size = f"0 0 {_INTERVAL_WIDTH} {_INTERVAL_HEIGHT}"
+        found.append(f'<svg class="interval" aria-hidden="true" viewBox="{size}">{"".join(parts)}</svg>')
+    return found
 
 
 def _frame(x: _Scale, y: _Scale | None, height: int) -> Iterable[str]:

@@ -7,12 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from html import escape
 from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from logs.document.chart import chart_svg
-from logs.document.values import CODE, NAME, TEXT, Bars, Chart, Document, Part, Value, plain_value, text_of, tone_of
+from markupsafe import Markup
+
+from logs.document.chart import chart_svg, interval_svgs
+from logs.document.values import (
+    CODE,
+    NAME,
+    TEXT,
+    Bars,
+    Chart,
+    Document,
+    Link,
+    Part,
+    Table,
+    Value,
+    plain_value,
+    text_of,
+    tone_of,
+)
 from logs.estimation import Estimate
 from logs.poker_table.faces import TABLE_FILTERS, with_symbols
 from logs.view import views_of
@@ -32,12 +49,10 @@ def format_page(document: Document) -> str:
 
 def add_filters(environment: Environment) -> None:
     """Let the templates of an environment draw documents, with ``logs.document/document.html.jinja``."""
-    from markupsafe import Markup
-
     environment.filters |= TABLE_FILTERS
     environment.filters |= {
-        "text": _text,
-        "kind": _kind,
+        "cell": lambda value, spec: Markup(_cell(value, spec)),
+        "rows": _rows,
         "groups": _groups,
         "scenes": views_of,
         "svg": Markup,
@@ -67,10 +82,43 @@ def _environment() -> Environment:
     return environment
 
 
-def _text(value: Value, spec: str) -> str:
+def _rows(table: Table) -> Iterator[Markup]:
+    """The cells of each row; the first column of words names the row."""
+    first = int(table.is_grouped)
+    columns = list(enumerate(table.columns))[first:]
+    head = next((at for at, column in columns if column.is_words), first)
+    bars = {
+        at: interval_svgs([plain_value(row[at]) for row in table.rows]) for at, column in columns if column.is_drawn
+    }
+    for number, row in enumerate(table.rows):
+        cells = []
+        for at, column in columns:
+            value = row[at]
+            drawn = _cell(value, column.format)
+            if at in bars:
+                drawn += bars[at][number]
+            if at == head:
+                title = f' title="{escape(table.meanings[number])}"' if table.meanings else ""
+                cells.append(f'<th scope="row" class="words"{title}>{drawn}</th>')
+            else:
+                cells.append(f'<td class="{_kind(value, column.format)}">{drawn}</td>')
+        yield Markup("".join(cells))
+
+
+def _cell(value: Value, spec: str) -> str:
+    """A value with its address; several values with the colour of each."""
+    if isinstance(value, tuple):
+        return ", ".join(f'<span class="{_kind(one, spec)}">{_cell(one, spec)}</span>' for one in value)
     text = text_of(value, spec)
     # A figure and its unit or interval stay on one line.
-    return with_symbols(text) if spec in (NAME, TEXT) else text.replace(" ", "\xa0")
+    text = with_symbols(text) if isinstance(plain_value(value), str) else text.replace(" ", "\xa0")
+    drawn = escape(text)
+    if spec == CODE and text:
+        drawn = f"<code>{drawn}</code>"
+    if not isinstance(value, Link):
+        return drawn
+    label = f' aria-label="{escape(value.label)}"' if value.label else ""
+    return f'<a href="{escape(value.path)}"{label}>{drawn}</a>'
 
 
 def _kind(value: Value, spec: str) -> str:

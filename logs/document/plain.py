@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from logs.document.values import Bars, Chart, Document, Part, Replay, Table, Value, plain_value
+from logs.document.values import Bars, Chart, Document, Part, Replay, Table, Value, plain_value, text_of
 from logs.estimation import Estimate
 
 
@@ -51,7 +51,7 @@ def _plain(value: Value) -> Any:
     plain = plain_value(value)
     if isinstance(plain, Estimate):
         return {"mean": plain.mean, "half_width_95": plain.half_width, "standard_error": plain.error}
-    return plain
+    return list(map(_plain, plain)) if isinstance(plain, tuple) else plain
 
 
 def markdown(document: Document) -> str:
@@ -108,4 +108,4 @@ def _csv_cells(value: Value, is_mean: bool) -> list[Any]:
     plain = plain_value(value)
     if isinstance(plain, Estimate):
         return [plain.mean, plain.half_width, plain.error]
-    return [plain, None, None][: 3 if is_mean else 1]
+    return [text_of(plain) if isinstance(plain, tuple) else plain, None, None][: 3 if is_mean else 1]

@@ -14,9 +14,10 @@ import enum
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from engine.text import shown
+from engine.text import duration, shown
 from logs.estimation import Estimate
 from logs.estimation.mean import chips_text
 from logs.record import HandRecord
@@ -53,8 +54,8 @@ class Toned:
     tone: Tone | None
 
 
-Value: TypeAlias = str | int | float | Estimate | Link | Toned | None
-"""What a cell or a fact contains: a name or sentence, a number, a mean with its interval, or nothing."""
+Value: TypeAlias = "str | int | float | Estimate | Link | Toned | tuple[Value, ...] | None"
+"""What a cell or a fact contains: a name or sentence, a number, a mean with its interval, several values or nothing."""
 
 NAME: Final = ""
 """Format of a few words on one line, shortened where nothing else helps."""
@@ -75,6 +76,7 @@ class Column:
         meaning: a sentence that explains it.
         rank: how dispensable it is: where there is too little room, the columns of the highest rank are left out, all
             of them; those of rank 0 only if shorter texts do not help, from the right.
+        is_drawn: whether pages draw the interval of each figure beside it, all on one scale.
     """
 
     title: str
@@ -82,6 +84,7 @@ class Column:
     unit: str = ""
     meaning: str = ""
     rank: int = 0
+    is_drawn: bool = False
 
     @property
     def heading(self) -> str:
@@ -256,7 +259,7 @@ class Document:
     data: Any = None
 
 
-def plain_value(value: Value) -> str | int | float | Estimate | None:
+def plain_value(value: Value) -> str | int | float | Estimate | tuple[Value, ...] | None:
     """A value without its address and tone."""
     while isinstance(value, Link | Toned):
         value = value.value
@@ -278,14 +281,17 @@ def text_of(value: Value, spec: str = ",") -> str:
     """A value as text.
 
     Args:
-        spec: as of a `Column`: `NAME`, `TEXT`, `CODE`, a format specification, or ``time`` (seconds), ``chips``
-            (signed, at most two decimals) or ``digits`` (three digits, never an exponent).
+        spec: as of a `Column`: `NAME`, `TEXT`, `CODE`, a format specification, or ``time`` (seconds), ``duration``
+            (whole seconds), ``date`` (of seconds since 1970, in UTC), ``chips`` (signed, at most two decimals) or
+            ``digits`` (three digits, never an exponent).
     """
     match plain_value(value):
         case None:
             return "" if spec in (NAME, TEXT, CODE) else ABSENT
         case str(text):
             return shown(text)
+        case tuple(values):
+            return ", ".join(text_of(one, spec) for one in values)
         case Estimate(mean, half_width):
             text = figure(mean, spec)
             return text if half_width is None else f"{text} ± {figure(half_width, spec.replace('+', ''))}"
@@ -303,6 +309,10 @@ def figure(value: float, spec: str) -> str:
     if spec == "time":
         factor, unit = next((one for one in _TIMES if abs(value) >= one[0]), _TIMES[-1])
         return f"{three_digits(value / factor)} {unit}"
+    if spec == "duration":
+        return duration(value)
+    if spec == "date":
+        return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M}"
     if spec == "digits":
         return three_digits(value)
     if spec == "chips":

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from logs.document import Axis, Bars, Chart, Series
-from logs.document.chart import chart_svg, thinned, ticks
+from logs.document.chart import chart_svg, interval_svgs, thinned, ticks
 from logs.estimation import Estimate
 
 HANDS, CHIPS = Axis("hands"), Axis("winnings", "chips")
@@ -93,3 +93,13 @@ def test_bars_reach_from_zero_to_their_values_with_whiskers() -> None:
 def test_equal_values_and_a_single_point_are_drawn() -> None:
     assert chart_svg(Chart("W", HANDS, CHIPS, (Series("a", (5,), (0,)),)))
     assert chart_svg(Bars("W", CHIPS, (("x", Estimate(0.0)),)))
+
+
+def test_intervals_are_on_one_scale_and_a_long_one_does_not_squeeze_the_others() -> None:
+    drawn = interval_svgs([Estimate(100.0, 10.0), Estimate(-100.0, 10_000.0), Estimate(0.0), None])
+    at = [float(_of_class(one, "dot")[0].get("cx", "")) for one in drawn[:3]]
+    (zero,) = {_of_class(one, "zero")[0].get("x1") for one in drawn[:3]}
+    assert at[1] < at[2] == float(zero or "") < at[0]
+    assert at[0] - at[1] > 25
+    assert [len(_of_class(one, "whisker")) for one in drawn] == [1, 1, 0, 0]
+    assert interval_svgs([]) == []

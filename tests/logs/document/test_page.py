@@ -89,3 +89,20 @@ def test_a_grouped_table_names_each_group_once() -> None:
     page = _page(table)
     assert page.count("rowgroup") == 1
     assert _Tags(page).stack == []
+
+
+def test_the_first_words_of_a_row_are_its_head() -> None:
+    table = Table.of(
+        "T", (Column("place", ","), Column("bot"), Column("won", "+,.0f", is_drawn=True)), [(1, "a", Estimate(5))]
+    )
+    page = _page(table)
+    assert '<tr><td class="">1</td><th scope="row" class="words">a</th><td class="even">+5<svg' in page
+    assert page.count('class="interval"') == 1
+
+
+def test_several_values_in_a_cell_have_their_own_colours_and_addresses() -> None:
+    table = Table.of("T", ("bot", Column("runs", "+,.0f")), [("a", (Link(Estimate(90, 20), "/1"), Estimate(-50, 20)))])
+    assert (
+        '<td class=""><span class="won2"><a href="/1">+90\xa0±\xa020</a></span>, '
+        '<span class="lost1">-50\xa0±\xa020</span></td>'
+    ) in _page(table)

@@ -71,3 +71,10 @@ def test_csv_has_a_column_for_each_part_of_an_estimate() -> None:
 def test_blocks_are_replaced_between_their_markers() -> None:
     page = "a\n<!-- one -->\nold\n<!-- end of one -->\nb\n"
     assert with_blocks(page, {"one": "new\n"}) == "a\n<!-- one -->\nnew\n<!-- end of one -->\nb\n"
+
+
+def test_several_values_are_a_list_in_json_and_a_text_in_csv() -> None:
+    table = Table.of("T", ("bot", "runs"), [("a", (1, 2))])
+    data = json_data(Document("D", sections=(Section("S", (table,)),)))
+    assert data["sections"][0]["parts"][0]["rows"] == [{"bot": "a", "runs": [1, 2]}]
+    assert csv_text(table) == 'bot,runs\na,"1, 2"\n'

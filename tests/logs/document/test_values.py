@@ -29,6 +29,9 @@ from logs.estimation import Estimate, Rate
         (1e-5, "digits", "0.0001"),
         (6250.4, "digits", "6,250"),
         (1.25e-11, "+.12f", "+0.000000000013"),
+        (4830.4, "duration", "1 h 20 min"),
+        (1_700_000_000.0, "date", "2023-11-14 22:13"),
+        ((Link(1, "/1"), Estimate(1.5, 2.0), "a"), "+,.0f", "+1, +2 ± 2, a"),
     ],
 )
 def test_values_have_the_format_of_their_column(value: Value, spec: str, text: str) -> None:
