@@ -33,6 +33,7 @@ from dealer.table.loop import new_event_loop
 from dealer.watching import LiveMatches
 from engine import Game
 from engine.text import count_of
+from logs.document import TEXT, Column, Document, Section, Table
 from logs.whole_file import LineFile
 from protocol import find_game, format_game_definition
 
@@ -93,6 +94,31 @@ def measure_bot(spec: str, game: Game, deals: int) -> list[Row]:
             )
             rows.append(row)
     return rows
+
+
+def speed_document(title: str, rows: Sequence[Row]) -> Document:
+    jobs: dict[str, list[Row]] = {}
+    for row in rows:
+        jobs.setdefault(row.group, []).append(row)
+    return Document(title, sections=tuple(Section(job, (_table(of_job),)) for job, of_job in jobs.items()), data=rows)
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    columns = (
+        Column("who"),
+        Column("median", "digits", rows[0].unit),
+        Column("lowest", "digits", rank=2),
+        Column("highest", "digits", rank=2),
+        Column("ours/theirs", ".2f", rank=1),
+        Column("user µs", ",.0f", rank=4),
+        Column("system µs", ",.0f", rank=4),
+        Column("others busy", ".0%", rank=4),
+        Column("note", TEXT, rank=3),
+    )
+    rates = ((one.rate_median, one.rate_low, one.rate_high, one.ratio) for one in rows)
+    loads = ((one.user_us, one.system_us, one.others_share) for one in rows)
+    cells = ((one.who, *rate, *load, one.note) for one, rate, load in zip(rows, rates, loads, strict=True))
+    return Table("", columns, tuple(cells)).without_empty()
 
 
 # ---- the dealer

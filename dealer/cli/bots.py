@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 import typer
 
-from bots.sdk.registry import BotDescription, describe, describe_all
+from bots.sdk.registry import BotDescription, OptionValue, describe, describe_all
 from dealer.cli.console import Terminal
 from dealer.cli.options import Json
+from dealer.cli.report_output import show_document
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
-from logs.document import NAME, TEXT, Column, Table
+from logs.document import NAME, TEXT, Column, Document, Fact, Section, Table
 from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
 
@@ -25,25 +27,26 @@ def bots(
     as_json: Json = False,
 ) -> None:
     """List the bots, built in or from installed packages, with their games; or the options of one bot."""
-    terminal = context.ensure_object(Terminal)
-    if as_json:
-        terminal.json(list(map(_data, describe_all())) if name is None else _data(describe(name)))
-        return
-    if name is None:
-        rows = [[bot.name, _games(bot.name), _summary(bot)] for bot in describe_all()]
-        games = Column("games", format=TEXT, rank=2)
-        terminal.table(Table.of("", ("bot", games, Column("description", format=TEXT)), rows))
-        return
-    bot = describe(name)
-    terminal.sentence(f"{bot.name}: {_summary(bot)}. Games: {_games(bot.name)}.")
-    if bot.options:
-        columns = (
-            "option",
-            Column("default", format=NAME, rank=1),
-            Column("type", format=NAME, rank=2),
-            Column("meaning", format=TEXT),
-        )
-        terminal.table(Table.of("", columns, _options(bot)))
+    document = bots_document(describe_all()) if name is None else bot_document(describe(name))
+    show_document(context.ensure_object(Terminal), document, as_json=as_json)
+
+
+def bots_document(found: Sequence[BotDescription]) -> Document:
+    columns = ("bot", Column("games", TEXT, rank=2), Column("description", TEXT))
+    table = Table.of("", columns, ((bot.name, _games(bot.name), _summary(bot)) for bot in found))
+    return Document("Bots", sections=(Section("", (table,)),), data=list(map(_data, found)))
+
+
+def bot_document(bot: BotDescription) -> Document:
+    columns = ("option", Column("default", NAME, rank=1), Column("type", NAME, rank=2), Column("meaning", TEXT))
+    rows = ((one.name, _shown(one.default), one.type_name, one.decides) for one in bot.options)
+    section = Section("", (Table.of("", columns, rows),))
+    facts = (Fact("games", _games(bot.name), TEXT),)
+    return Document(bot.name, (f"{_summary(bot)}.",), facts, (section,) if bot.options else (), data=_data(bot))
+
+
+def _shown(default: OptionValue) -> str:
+    return "" if default is None else str(default).lower() if isinstance(default, bool) else str(default)
 
 
 def _summary(bot: BotDescription) -> str:
@@ -83,17 +86,3 @@ def _games(name: str) -> str:
             words.append(family)
             left = {game: short for game, short in left.items() if game not in members}
     return ", ".join([*words, *left.values()])
-
-
-def _options(bot: BotDescription) -> list[list[str]]:
-    rows = []
-    for option in bot.options:
-        default = (
-            str(option.default).lower()
-            if isinstance(option.default, bool)
-            else ""
-            if option.default is None
-            else str(option.default)
-        )
-        rows.append([option.name, default, option.type_name, option.decides])
-    return rows

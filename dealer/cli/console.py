@@ -19,7 +19,7 @@ import json
 import logging
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -50,21 +50,24 @@ class Terminal:
 
     def table(self, view: Table, *, paint: Callable[[str], Text] = Text) -> None:
         """Print a table as a paragraph; `paint` makes its cells coloured texts."""
-        self.blank()
-        if view.title:
-            self.heading(view.title)
+        self.heading(view.title)
         width = self.out.width if self.out.is_terminal else None
-        for line in table_lines(view, width, is_ascii=self.out.options.ascii_only, paint=paint):
+        self.lines(table_lines(view, width, is_ascii=self.out.options.ascii_only, paint=paint), view.note)
+
+    def lines(self, lines: Iterable[Text], note: str = "") -> None:
+        """Print lines that are laid out for the window, and a note below them, as the rest of a paragraph."""
+        for line in lines:
             self.draw(line)
-        if view.note:
-            self.print(_between_words(view.note, self.out), style="dim")
+        if note:
+            self.print(_between_words(note, self.out), style="dim")
         self.blank()
 
-    def heading(self, text: str) -> None:
-        """Print the title of what comes next, as the beginning of a paragraph."""
+    def heading(self, text: str, style: str = "bold") -> None:
+        """Begin a paragraph with its title, if it has one."""
         self.blank()
-        self.print(_between_words(text, self.out), style="bold")
-        self._takes_blank = False
+        if text:
+            self.print(_between_words(text, self.out), style=style)
+            self._takes_blank = False
 
     def blank(self) -> None:
         """Separate what was printed from what will be by one blank line."""

@@ -14,6 +14,7 @@ import typer
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit, Quiet, takes_options
 from dealer.cli.progress import LiveLine
+from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.match.events import StrayConnection
 from dealer.match.sentences import stray_sentence
@@ -23,13 +24,11 @@ from engine import Game
 from protocol import find_game
 
 if TYPE_CHECKING:
-    from dealer.doctor.report import DoctorReport, Examination
+    from dealer.doctor.report import Examination
     from dealer.doctor.situations import ExaminationSetup
 
 _examination = partial(typer.Option, rich_help_panel="Examination")
 _tcp = partial(typer.Option, rich_help_panel="A client that connects by itself")
-_WIDTH = 100
-"""Longer lines are hard to read."""
 _START_TIMEOUT_S = 30.0
 _TCP_START_TIMEOUT_S = 300.0
 _MOST_SHOWN = 2000
@@ -82,6 +81,8 @@ class DoctorOptions:
         typer.Option("--verbose", "-v", help="Show every line sent and received.", rich_help_panel="Output"),
     ] = False
     quiet: Quiet = False
+    out: PageFile = None
+    force: PageForce = False
     as_json: JsonOutput = False
     junit: Junit = None
 
@@ -105,13 +106,14 @@ def doctor(
 
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
-    from dealer.doctor.report import junit_of, list_table
+    from dealer.doctor.report import doctor_document, junit_of, situations_document
     from dealer.doctor.situations import SITUATIONS
 
     terminal = context.ensure_object(Terminal)
     if options.lists:
-        terminal.table(list_table(SITUATIONS))
+        show_document(terminal, situations_document(SITUATIONS), as_json=options.as_json)
         return
+    check_page(options.out, options.force)
     check_writable(options.junit)
     if bot is None:
         abort("name a bot to examine: a bot (see 'arena bots'), a command, or 'tcp'; see 'arena doctor --help'")
@@ -123,7 +125,8 @@ def doctor(
     report = examination.report(bot=bot, game=game_name)
     if options.junit is not None:
         write_file(options.junit, junit_of(report, is_strict=options.strict))
-    _show(terminal, report, options)
+    document, page = doctor_document(report, is_quiet=options.quiet), doctor_document(report)
+    show_document(terminal, document, options.out, page=page, as_json=options.as_json)
     is_faulty = report.errors > 0 or (options.strict and report.warnings > 0)
     raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
 
@@ -177,21 +180,6 @@ def _examine(
         address = (options.host, options.port) if player.kind is PlayerKind.TCP else ("127.0.0.1", 0)
         with BotHost(player, setup, game_name, address, show) as bot_host:
             return examine(setup, bot_host, show)
-
-
-def _show(terminal: Terminal, report: DoctorReport, options: DoctorOptions) -> None:
-    from dealer.doctor.report import finding_view, situations_table
-
-    if options.as_json:
-        terminal.json(report)
-        return
-    if not options.quiet:
-        terminal.table(situations_table(report))
-        for finding in report.findings:
-            width = min(terminal.out.width, _WIDTH)
-            terminal.draw(finding_view(finding, width), soft_wrap=False, width=width)
-            terminal.blank()
-    terminal.sentence(report.sentence)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
 from typing import Annotated
@@ -10,20 +9,23 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import Json
+from dealer.cli.options import takes_options
 from dealer.cli.progress import showing_progress
-from dealer.person.styles import styles_of
+from dealer.cli.report_output import DocumentOptions
 from engine import CARD_TEXTS, STARTING_HANDS, Card, CardError, parse_cards
-from engine.cards import RANKS, format_cards, holdings_of
+from engine.cards import RANKS, holdings_of
 from engine.equity import ANY_HOLDING, DEFAULT_SHOWDOWNS, MOST_PLAYERS, Chances, Holding, chances
 from engine.errors import quoted
 from engine.text import count_of
-from logs.document import Column, Table
+from logs.document import TEXT, Column, Document, Fact, Section, Table
+from logs.estimation import Estimate
+from logs.estimation.mean import Z_95
 
 _UNKNOWN = ("random", "??")
 _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
 
 
+@takes_options
 def equity(
     context: typer.Context,
     words: Annotated[
@@ -61,25 +63,21 @@ def equity(
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draws.")] = 0,
-    as_json: Json = False,
+    *,
+    output: DocumentOptions,
 ) -> None:
     """Show each player's chances at a showdown of hold'em: to win, to tie, and its share of the pot.
 
     All showdowns are counted where that takes seconds; else showdowns are drawn, and every share comes with its
-    standard error.
+    interval.
     """
+    output.check()
     terminal = context.ensure_object(Terminal)
     fields, table = _parsed(words, _cards(board, "--board"), players)
-    names, holdings = [name for name, _ in fields], [of_player for _, of_player in fields]
+    holdings = [of_player for _, of_player in fields]
     with showing_progress(terminal, "counting" if trials is None else "drawing") as progress:
         found = chances(holdings, table, dead=_cards(dead, "--dead"), trials=trials, seed=seed, progress=progress)
-    if as_json:
-        rows = [{"cards": name, **dataclasses.asdict(one)} for name, one in zip(names, found.players, strict=True)]
-        terminal.json(
-            {"board": format_cards(table), "players": rows, "showdowns": found.showdowns, "exact": found.is_exact}
-        )
-    else:
-        _show(terminal, fields, table, found, seed)
+    output.show(terminal, equity_document(fields, table, found, seed))
 
 
 _Field = tuple[str, Sequence[Holding]]
@@ -131,28 +129,25 @@ def _cards(text: str, option: str = "") -> tuple[Card, ...]:
         abort(f"{option}: {error}" if option else str(error))
 
 
-def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], found: Chances, seed: int) -> None:
-    styles = styles_of(terminal.out)
-
-    def shown(cards: Sequence[Card]) -> str:
-        texts = [CARD_TEXTS[card] for card in cards]
-        return styles.cards_text(texts) if terminal.out.is_terminal else "".join(texts)
-
-    if board:
-        terminal.draw(styles.coloured(f"board: {shown(board)}"))
-    plus_minus = "+/-" if styles.is_ascii else "±"
-    rows = (
-        (
-            shown(holdings[0]) if len(holdings) == 1 else name,
-            f"{100 * one.win:.3f}",
-            f"{100 * one.tie:.3f}",
-            f"{100 * one.equity:.3f}" + ("" if found.is_exact else f" {plus_minus} {100 * one.standard_error:.3f}"),
-        )
-        for (name, holdings), one in zip(fields, found.players, strict=True)
+def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chances, seed: int) -> Document:
+    columns = (
+        Column("player"),
+        Column("win", ".3%", meaning="the chance of having the best hand alone", rank=1),
+        Column("tie", ".3%", meaning="the chance of having the best hand together with others", rank=2),
+        Column("equity", ".3%", meaning="the share of the pot, on average"),
     )
-    columns = ("player", Column("win %", ",", rank=1), Column("tie %", ",", rank=2), "equity %")
-    terminal.table(Table.of("", columns, rows), paint=styles.coloured)
-    if found.is_exact:
-        terminal.sentence(f"exact: all {count_of(found.showdowns, 'showdown')} counted")
-    else:
-        terminal.sentence(f"{count_of(found.showdowns, 'showdown')} drawn with seed {seed}; ± is one standard error")
+    rows = []
+    for (name, holdings), one in zip(fields, found.players, strict=True):
+        error = None if found.is_exact else one.standard_error
+        share = Estimate(one.equity, error and Z_95 * error, error)
+        rows.append((_in_words(holdings[0]) if len(holdings) == 1 else name, one.win, one.tie, share))
+    sentence = f"All {count_of(found.showdowns, 'showdown')} are counted."
+    if not found.is_exact:
+        sentence = f"{count_of(found.showdowns, 'showdown')} were drawn with seed {seed}; ± is half the 95 % interval."
+    facts = (Fact("board", _in_words(board), TEXT),) if board else ()
+    table = Table("", columns, tuple(rows))
+    return Document("Chances at the showdown", (sentence,), facts, (Section("", (table,)),))
+
+
+def _in_words(cards: Sequence[Card]) -> str:
+    return " ".join(CARD_TEXTS[card] for card in cards)

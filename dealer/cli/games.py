@@ -8,20 +8,17 @@ import typer
 
 from dealer.cli.console import Terminal
 from dealer.cli.options import Json
+from dealer.cli.report_output import show_document
 from engine import Game
 from engine.game import DEFAULT_STACK
-from logs.document import NAME, TEXT, Column, Table
+from logs.document import NAME, TEXT, Column, Document, Section, Table
 from protocol import find_game, shipped_games
 from protocol.game_definition import short_name
 
 
 def games(context: typer.Context, as_json: Json = False) -> None:
     """List the games that come with the arena; any .game file can be played, too."""
-    terminal = context.ensure_object(Terminal)
     found = {name: find_game(name)[1] for name in shipped_games()}
-    if as_json:
-        terminal.json([_data(name, game) for name, game in found.items()])
-        return
     rows = [(short_name(name), game.num_players, _betting(game), name) for name, game in found.items()]
     columns = (
         "game",
@@ -29,7 +26,9 @@ def games(context: typer.Context, as_json: Json = False) -> None:
         Column("betting", format=TEXT),
         Column("full name", format=NAME, rank=2),
     )
-    terminal.table(Table.of("", columns, rows))
+    data = [_data(name, game) for name, game in found.items()]
+    document = Document("Games", sections=(Section("", (Table.of("", columns, rows),)),), data=data)
+    show_document(context.ensure_object(Terminal), document, as_json=as_json)
 
 
 def _data(name: str, game: Game) -> dict[str, Any]:

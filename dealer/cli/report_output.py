@@ -1,18 +1,31 @@
-"""The result of an analysis: a document in the terminal or as JSON, and with its charts as a page."""
+"""The result of a command: a document in the terminal or as JSON, and with its charts in a file."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dealer.cli.console import Terminal, check_new_file, write_file
-from logs.document import Document, Table
+from dealer.cli.options import Json
+from dealer.person.styles import styles_of
+from logs.document import Document, HandGrid, Part, Particulars, Table
+from logs.document.plain import json_data, markdown
+from logs.document.terminal import STYLES, grid_lines, particulars_lines
+from logs.poker_table.faces import with_symbols
 
 PageFile = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Also write a page with all tables and charts.")
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Also write a page with all tables and charts; a name that ends in .json or .md has them as JSON or "
+        "Markdown.",
+    ),
 ]
 PageForce = Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")]
 
@@ -21,6 +34,21 @@ def check_page(path: Path | None, force: bool) -> None:
     """End the command before its long work if the page could not be written."""
     if path is not None:
         check_new_file(path, force)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentOptions:
+    """How a document is shown, for `takes_options`."""
+
+    out: PageFile = None
+    force: PageForce = False
+    as_json: Json = False
+
+    def check(self) -> None:
+        check_page(self.out, self.force)
+
+    def show(self, terminal: Terminal, document: Document, page: Document | None = None) -> None:
+        show_document(terminal, document, self.out, page=page, as_json=self.as_json)
 
 
 def show_document(
@@ -33,16 +61,25 @@ def show_document(
 ) -> None:
     """Print a document without its charts, or as JSON; write `page`, or the document, to the path."""
     if as_json:
-        from logs.document.plain import json_data
-
         terminal.json(json_data(document))
     else:
         _print_document(terminal, document)
     if path is not None:
-        from logs.document.page import format_page
+        write_file(path, _file_text(page or document, path.suffix))
+        if not as_json:
+            terminal.sentence(f"The page with all charts is {path}.")
 
-        write_file(path, format_page(page or document))
-        terminal.sentence(f"The page with all charts is {path}.")
+
+def _file_text(document: Document, suffix: str) -> str:
+    from logs.document.page import format_page
+
+    match suffix:
+        case ".json":
+            return json.dumps(json_data(document), indent=2) + "\n"
+        case ".md":
+            return markdown(document)
+        case _:
+            return format_page(document)
 
 
 def _print_document(terminal: Terminal, document: Document) -> None:
@@ -52,12 +89,33 @@ def _print_document(terminal: Terminal, document: Document) -> None:
     if document.facts:
         terminal.sentence(", ".join(f"{fact.name} {fact.text}" for fact in document.facts))
     for section in document.sections:
-        shown = [part for part in section.parts if isinstance(part, str | Table)]
+        shown = [part for part in section.parts if isinstance(part, str | Table | HandGrid | Particulars)]
         if not shown:
             continue
-        terminal.heading(section.title)
+        if section.title != document.title:
+            terminal.heading(section.title)
         for part in shown:
-            if isinstance(part, str):
-                terminal.sentence(part)
-            else:
-                terminal.table(replace(part, title="" if part.title == section.title else part.title))
+            _print_part(terminal, part, (section.title, document.title))
+    for note in document.notes:
+        terminal.note(note)
+
+
+def _print_part(terminal: Terminal, part: Part, printed: tuple[str, ...]) -> None:
+    """Print a part, without its title where it has been printed."""
+    width = terminal.out.width if terminal.out.is_terminal else None
+    match part:
+        case str():
+            terminal.sentence(part)
+        case Table():
+            styles = styles_of(terminal.out)
+            shows_symbols = terminal.out.is_terminal and not styles.is_ascii
+            terminal.table(
+                replace(part, title="" if part.title in printed else part.title),
+                paint=lambda text: styles.coloured(with_symbols(text) if shows_symbols else text),
+            )
+        case HandGrid():
+            terminal.heading(part.heading)
+            terminal.lines(grid_lines(part, width, terminal.out.color_system), part.note)
+        case Particulars():
+            terminal.heading(part.title, STYLES[part.tone])
+            terminal.lines(particulars_lines(part, width))

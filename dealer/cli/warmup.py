@@ -8,25 +8,29 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from bots.sdk.bot import Bot
 from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import LiveLine
+from dealer.cli.options import Json
+from dealer.cli.progress import LiveLine, showing_progress
+from dealer.cli.report_output import show_document
 from dealer.cli.streams import EXIT_FAILED
 from dealer.errors import FolderBusyError, LaunchError
 from dealer.run.folder import RunLock
 from engine.text import count_of
-from logs.document import Column, Table
+from logs.document import Column, Document, Section, Table
 
-_WAIT_S = 0.2
+_WAIT_S: Final = 0.2
+_TITLE: Final = "Compiled code"
 
 
 def warmup(
     context: typer.Context,
     clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled code and compile nothing.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Compile the kernels of bots and commands once: they stay on disk, and both start quickly.
 
@@ -37,28 +41,29 @@ def warmup(
 
     try:
         if clear:
-            _clear(terminal, disk.root_folder())
+            document = _cleared(terminal, disk.root_folder())
         elif disk.is_filled():
-            terminal.sentence(f"everything is compiled already, in {disk.cache_folder()}")
+            document = Document(_TITLE, (f"Everything is compiled already, in {disk.cache_folder()}",))
         else:
-            _fill(terminal, disk.root_folder())
+            document = _filled(terminal, disk.root_folder())
     except LaunchError as error:
         abort(f"{error}; {disk.FOLDER_VARIABLE} names another folder")
     except OSError as error:
         abort(f"{error.filename or disk.root_folder()}: {error.strerror or error}")
+    show_document(terminal, document, as_json=as_json)
 
 
-def _clear(terminal: Terminal, root: Path) -> None:
+def _cleared(terminal: Terminal, root: Path) -> Document:
     from engine.kernels import disk
 
     removed = 0
     if root.is_dir():
         with _alone(terminal, root):
             removed = disk.clear()
-    terminal.sentence(f"{count_of(removed, 'folder')} of compiled code removed from {root}")
+    return Document(_TITLE, (f"{count_of(removed, 'folder')} of compiled code removed from {root}",))
 
 
-def _fill(terminal: Terminal, root: Path) -> None:
+def _filled(terminal: Terminal, root: Path) -> Document:
     """Compile everything into a new folder and publish it, unless another process does so meanwhile."""
     from engine.kernels import disk
     from engine.kernels.jit import is_switched_off, kernels_written_to
@@ -68,28 +73,28 @@ def _fill(terminal: Terminal, root: Path) -> None:
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(terminal, root):
         if disk.is_filled():
-            terminal.sentence(f"another process has compiled everything, in {disk.cache_folder()}")
-            return
+            return Document(_TITLE, (f"Another process has compiled everything, in {disk.cache_folder()}",))
         began_s = time.monotonic()
         folder = disk.start_filling()
         rows = []
         try:
             with (
                 kernels_written_to(folder) as names,
-                LiveLine(terminal, is_silent=not terminal.err.is_terminal) as show,
+                showing_progress(terminal, "compiling") as show,
             ):
                 jobs = _jobs()
-                for number, (what, job) in enumerate(jobs, 1):
-                    show(f"compiling {number}/{len(jobs)}: {what}")
+                for number, (what, job) in enumerate(jobs):
+                    show(number / len(jobs), what)
                     before, job_began_s = len(names), time.monotonic()
                     job()
-                    rows.append([what, str(len(names) - before), f"{time.monotonic() - job_began_s:.1f}"])
+                    rows.append((what, len(names) - before, time.monotonic() - job_began_s))
             to = disk.publish(folder)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-    terminal.table(Table.of("", ("compiled", Column("functions", ",", rank=1), "seconds"), rows))
-    terminal.sentence(f"{count_of(len(names), 'function')} in {time.monotonic() - began_s:.1f} s, kept in {to}")
+    table = Table.of("", ("compiled", Column("functions", ",", rank=1), Column("seconds", ",.1f")), rows)
+    sentence = f"{count_of(len(names), 'function')} compiled in {time.monotonic() - began_s:.1f} s, kept in {to}"
+    return Document(_TITLE, (sentence,), sections=(Section("", (table,)),))
 
 
 def _jobs() -> list[tuple[str, Callable[[], None]]]:

@@ -1,6 +1,6 @@
 """What was found: as data, which ``--json`` prints, for a build server, and for people.
 
-People see a table of the situations, and each finding with its line and a mark under the wrong byte. `SCHEMA_VERSION`
+People see a table of the situations, and each finding with its line and a mark at the wrong byte. `SCHEMA_VERSION`
 increases when a field changes its meaning or disappears; new fields do not change it.
 """
 
@@ -9,19 +9,30 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from rich.console import Group, RenderableType
-from rich.table import Table as Grid
-from rich.text import Text
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import HANDSHAKE, ExaminationSetup, Situation
 from dealer.run.gate import Case, junit_suite, junit_text
 from engine import Action, ActionKind
 from engine.text import count_of
-from logs.document import NAME, TEXT, Column, Table, Tone, Toned, Value
+from logs.document import (
+    CODE,
+    NAME,
+    TEXT,
+    Column,
+    Document,
+    Fact,
+    Marked,
+    Particulars,
+    Section,
+    Table,
+    Tone,
+    Toned,
+    Value,
+)
 from protocol.game_definition import short_name
 
 SCHEMA_VERSION: Final = 1
@@ -220,121 +231,60 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
     return junit_text([junit_suite(f"doctor: {report.bot}, {short_name(report.game)}", cases, report.sentence)])
 
 
-_STYLES: Final = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 _TONES: Final = {
     SituationState.OK: Tone.GOOD,
     SituationState.FAULTS: Tone.BAD,
 }
 """Of situations that were tried to their end; all others are faint."""
-_LABEL_WIDTH: Final = 12
-_LEAST_WIDTH: Final = 20
-_DOTS: Final = "..."
 _MOST_NAMES: Final = 4
 
 
-def situations_table(report: DoctorReport) -> Table:
-    rows: list[list[Value]] = []
+def doctor_document(report: DoctorReport, *, is_quiet: bool = False) -> Document:
+    """The sentence of a report, the table of the situations, and each finding."""
+    rows: list[tuple[Value, ...]] = []
     for row in report.situations:
-        numbers = [str(count) if row.hands else "" for count in (row.hands, row.folds, row.calls, row.raises)]
-        result = Toned(_result(row, report.findings), _TONES.get(row.result, Tone.FAINT))
-        rows.append([row.name, *numbers, result])
-    columns = (
-        Column("situation", format=NAME),
-        *(Column(name, ",", rank=1) for name in ("hands", "folds", "calls", "raises")),
-        Column("result", TEXT),
-    )
-    return Table.of("", columns, rows)
+        counts = (row.hands, row.folds, row.calls, row.raises) if row.hands else (None,) * 4
+        rows.append((row.name, *counts, Toned(_result(row, report.findings), _TONES.get(row.result, Tone.FAINT))))
+    counted = (Column(name, ",", rank=1) for name in ("hands", "folds", "calls", "raises"))
+    table = Table.of("", ("situation", *counted, Column("result", TEXT)), rows)
+    sections = (Section("Situations", (table,)), Section("Findings", tuple(map(_particulars, report.findings))))
+    if is_quiet:
+        return Document("", (report.sentence,), data=report)
+    return Document(f"{report.bot} in {short_name(report.game)}", (report.sentence,), sections=sections, data=report)
 
 
 def _result(row: SituationReport, findings: Sequence[Finding]) -> str:
     if row.result is SituationState.FAULTS:
         return ", ".join(one.kind for one in findings if row.name in one.situations)
-    # Many situations share one reason for not being tried: the closing sentence gives it.
+    # Many situations share one reason for not being tried: the sentence gives it.
     return f"{row.result.value}: {row.reason}" if row.result is SituationState.NOT_IN_GAME else row.result.value
 
 
-def finding_view(finding: Finding, width: int) -> RenderableType:
-    """One finding, laid out for a width in characters."""
-    where = finding.situations
-    names = ", ".join(where[:_MOST_NAMES])
-    if len(where) > _MOST_NAMES:
-        names += f" and {len(where) - _MOST_NAMES} more"
-    heading = Text.assemble((finding.severity, _STYLES[finding.severity]), " ", (finding.kind, "bold"))
-    heading.append(f"  {'once' if finding.count == 1 else f'{finding.count} times'}, in {names}")
-    grid = Grid.grid(padding=(0, 1))
-    grid.add_column(width=_LABEL_WIDTH, style="dim", justify="right", no_wrap=True)
-    grid.add_column(overflow="fold")
-    room = max(_LEAST_WIDTH, width - _LABEL_WIDTH - 3)
-    state, line = finding.state.encode("latin-1"), finding.line.encode("latin-1")
-    marked = mark_byte(line, finding.byte, room, state)
-    if state:
-        grid.add_row("dealer sent", _unwrapped(marked.state))
-    if line:
-        grid.add_row("bot sent", _unwrapped(marked.line))
-        grid.add_row("", Text(marked.mark, style="bold", no_wrap=True, overflow="ignore"))
-    grid.add_row("wrong", Text(f"{finding.wrong[:1].upper()}{finding.wrong[1:]}."))
-    grid.add_row("expected", Text(finding.expected))
-    grid.add_row("to do", Text(finding.advice))
-    if finding.output:
-        grid.add_row("its output", _unwrapped("\n".join(finding.output)))
-    return Group(heading, grid)
+def _particulars(finding: Finding) -> Particulars:
+    names = ", ".join(finding.situations[:_MOST_NAMES])
+    if (more := len(finding.situations) - _MOST_NAMES) > 0:
+        names += f" and {more} more"
+    times = "once" if finding.count == 1 else f"{finding.count} times"
+    line = finding.line.encode("latin-1")
+    marked = Marked(printable(line), len(printable(line[: finding.byte - 1])), f"byte {finding.byte}")
+    facts = [
+        Fact("dealer sent", finding.state, CODE),
+        Fact("bot sent", marked if line else "", CODE),
+        Fact("wrong", f"{finding.wrong[:1].upper()}{finding.wrong[1:]}.", TEXT),
+        Fact("expected", finding.expected, TEXT),
+        Fact("to do", finding.advice, TEXT),
+        Fact("its output", finding.output, TEXT),
+    ]
+    tone = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.DOUBTFUL}.get(finding.severity)
+    title = f"{finding.severity} {finding.kind}, {times}, in {names}"
+    return Particulars(title, tuple(fact for fact in facts if fact.value), tone)
 
 
-def _unwrapped(text: str) -> Text:
-    return Text(text, no_wrap=True, overflow="ellipsis")
-
-
-def list_table(situations: Sequence[Situation]) -> Table:
-    columns = (
-        "situation",
-        Column("description", format=TEXT),
-        Column("own connection", format=NAME, rank=1),
-    )
-    return Table.of("", columns, ((one.name, one.what, "yes" if one.needs_connection else "") for one in situations))
-
-
-class MarkedLine(NamedTuple):
-    """A line and the state it answers, cut alike, and the mark to print below one byte of the line."""
-
-    state: str
-    line: str
-    mark: str
-
-
-def mark_byte(line: bytes, byte: int, width: int, state: bytes = b"") -> MarkedLine:
-    """Write out a line and mark one of its bytes; text that does not fit is cut on both sides of the mark.
-
-    Args:
-        line: the line as received; bytes that cannot be printed are written as in C.
-        byte: the byte to mark, counted from 1; one past the last if something is missing; 0 for no mark.
-        width: available width in characters.
-        state: what the dealer had sent; cut at the same byte, so that the two can be compared.
-    """
-    at = max(0, byte - 1)
-    before = [len(_show(value)) for value in line[:at]]
-    after = sum(len(_show(value)) for value in line[at : at + width])
-    start = 0
-    # As much as possible after the mark, but at most a third of the width, unless everything fits.
-    left = sum(before)
-    while start < at and left + min(after, width // 3) > width - (len(_DOTS) if start else 0):
-        left -= before[start]
-        start += 1
-    label = f"byte {byte}"
-    column = left + (len(_DOTS) if start else 0)
-    mark = f"{' ' * column}^ {label}" if column + len(label) + 2 <= width else f"{label} ^".rjust(column + 1)
-    return MarkedLine(
-        _cut(state, start if start < len(state) else 0, width), _cut(line, start, width), mark if byte else ""
-    )
-
-
-def _cut(data: bytes, start: int, width: int) -> str:
-    text = (_DOTS if start else "") + printable(data[start : start + width])
-    return text if len(text) <= width and start + width >= len(data) else text[: width - len(_DOTS)] + _DOTS
+def situations_document(situations: Sequence[Situation]) -> Document:
+    columns = ("situation", Column("description", TEXT), Column("own connection", NAME, rank=1))
+    rows = ((one.name, one.what, "yes" if one.needs_connection else "") for one in situations)
+    return Document("Situations", sections=(Section("", (Table.of("", columns, rows),)),))
 
 
 def printable(data: bytes) -> str:
-    return "".join([_show(value) for value in data])
-
-
-def _show(value: int) -> str:
-    return chr(value).encode("unicode_escape").decode() if value else r"\0"
+    return "".join([chr(byte).encode("unicode_escape").decode() if byte else r"\0" for byte in data])

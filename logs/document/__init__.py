@@ -1,6 +1,6 @@
 """A result as a value, and the renderers that show it in every medium.
 
-- `values`: the document: sentences, facts, tables, charts, hands
+- `values`: the document: sentences, facts, tables, charts, grids of starting hands, hands
 - `terminal`, `page` (HTML, with `chart` for SVG), `plain` (JSON, Markdown, CSV): the renderers
 """
 
@@ -15,10 +15,15 @@ from logs.document.values import (
     Column,
     Document,
     Fact,
+    HandGrid,
     Link,
+    Marked,
+    Part,
+    Particulars,
     Replay,
     Section,
     Series,
+    Shares,
     Table,
     Tone,
     Toned,
@@ -37,10 +42,15 @@ __all__ = [
     "Column",
     "Document",
     "Fact",
+    "HandGrid",
     "Link",
+    "Marked",
+    "Part",
+    "Particulars",
     "Replay",
     "Section",
     "Series",
+    "Shares",
     "Table",
     "Tone",
     "Toned",

@@ -1,4 +1,6 @@
-"""Charts as SVG: axes, grid, zero line, lines with bands, bars with whiskers. The style sheet of the page colours them.
+"""Charts as SVG: axes, grid, zero line, lines with bands, bars with whiskers, squares of starting hands.
+
+The style sheet of the page colours them, apart from the actions of starting hands.
 
 Hovering over a point shows its value; the whole chart has a description for screen readers. Nothing is measured in the
 page, so the same chart gives the same bytes.
@@ -11,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final, TypeVar
 
-from logs.document.values import Axis, Bars, Chart, Series, text_of
+from logs.document.values import Axis, Bars, Chart, HandGrid, Series, text_of
 from logs.estimation import Estimate
 
 _WIDTH: Final = 480
@@ -55,8 +57,10 @@ class _Scale:
         return math.log10(value) if self.axis.is_log else float(value)
 
 
-def chart_svg(chart: Chart | Bars) -> str:
+def chart_svg(chart: Chart | Bars | HandGrid) -> str:
     """An ``<svg>`` element; empty for a chart without points."""
+    if isinstance(chart, HandGrid):
+        return _square(chart)
     return _bars(chart) if isinstance(chart, Bars) else _lines(chart)
 
 
@@ -182,6 +186,27 @@ def interval_svgs(values: Sequence[object]) -> list[str]:
     return found
 
 
+def _square(grid: HandGrid) -> str:
+    """Each hand is a small square, divided between its actions."""
+    parts, side = [], _WIDTH / 13
+    for at, row in enumerate(grid.rows):
+        for column, (name, hand) in enumerate(row):
+            left, top = column * side, at * side
+            parts.append(f"<g><title>{escape(f'{name}: {text_of(hand)}')}</title>")
+            for action, share in hand.items():
+                colour = "#{:02x}{:02x}{:02x}".format(*grid.colours[action])
+                parts.append(
+                    f'<rect x="{left:.1f}" y="{top:.1f}" width="{share * side:.1f}" height="{side - 1:.1f}" '
+                    f'fill="{colour}"/>'
+                )
+                left += share * side
+            middle = (column + 0.5) * side
+            for text, below in ((name, 0.4), (grid.word(hand), 0.75)):
+                parts.append(f'<text x="{middle:.1f}" y="{top + below * side:.1f}">{escape(text)}</text>')
+            parts.append("</g>")
+    return _svg(grid.heading, _WIDTH, parts, "chart hands")
+
+
 def _frame(x: _Scale, y: _Scale | None, height: int) -> Iterable[str]:
     """Grid, ticks and names of the axes."""
     bottom = height - _BOTTOM
@@ -205,6 +230,6 @@ def _path(points: Iterable[tuple[float, float]], x: _Scale, y: _Scale) -> str:
     return " ".join(f"{x(at):.1f},{y(height):.1f}" for at, height in points)
 
 
-def _svg(label: str, height: int, parts: Sequence[str]) -> str:
+def _svg(label: str, height: int, parts: Sequence[str], kind: str = "chart") -> str:
     words = escape(label, quote=True)
-    return f'<svg class="chart" role="img" aria-label="{words}" viewBox="0 0 {_WIDTH} {height}">{"".join(parts)}</svg>'
+    return f'<svg class="{kind}" role="img" aria-label="{words}" viewBox="0 0 {_WIDTH} {height}">{"".join(parts)}</svg>'

@@ -22,7 +22,9 @@ from logs.document.values import (
     Bars,
     Chart,
     Document,
+    HandGrid,
     Link,
+    Marked,
     Part,
     Table,
     Value,
@@ -113,6 +115,9 @@ def _cell(value: Value, spec: str) -> str:
     # A figure and its unit or interval stay on one line.
     text = with_symbols(text) if isinstance(plain_value(value), str) else text.replace(" ", "\xa0")
     drawn = escape(text)
+    if isinstance(value, Marked):
+        mark = f'<mark title="{escape(value.label)}">{escape(text[value.at : value.at + 1] or " ")}</mark>'
+        drawn = escape(text[: value.at]) + Markup(mark) + escape(text[value.at + 1 :])
     if spec == CODE and text:
         drawn = f"<code>{drawn}</code>"
     if not isinstance(value, Link):
@@ -139,6 +144,6 @@ def _kind(value: Value, spec: str) -> str:
 
 def _groups(parts: Sequence[Part]) -> Iterator[list[Any]]:
     """Parts one by one, but charts that follow one another together, since they have room side by side."""
-    for are_charts, group in groupby(parts, lambda part: isinstance(part, Chart | Bars)):
+    for are_charts, group in groupby(parts, lambda part: isinstance(part, Chart | Bars | HandGrid)):
         together = list(group)
         yield from [together] if are_charts else [[part] for part in together]

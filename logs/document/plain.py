@@ -7,7 +7,23 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from logs.document.values import Bars, Chart, Document, Part, Replay, Table, Value, plain_value, text_of
+from engine.cards import RANKS
+from logs.document.values import (
+    CODE,
+    Bars,
+    Chart,
+    Column,
+    Document,
+    Fact,
+    HandGrid,
+    Part,
+    Particulars,
+    Replay,
+    Table,
+    Value,
+    plain_value,
+    text_of,
+)
 from logs.estimation import Estimate
 
 
@@ -43,6 +59,10 @@ def _part_data(part: Part) -> Any:
             return {"title": part.title, "x": part.x.heading, "y": part.y.heading, "series": series}
         case Bars():
             return {"title": part.title, "bars": {name: _plain(one) for name, one in part.bars}}
+        case HandGrid():
+            return {"title": part.title, "hands": {hand: dict(one) for row in part.rows for hand, one in row}}
+        case Particulars():
+            return {"title": part.title, "facts": {fact.name: _plain(fact.value) for fact in part.facts}}
         case Replay():
             return {"title": part.title, "match": part.record.match_name, "hand": part.record.hand_number}
 
@@ -58,7 +78,7 @@ def markdown(document: Document) -> str:
     """Sentences, facts and tables as Markdown; pages of the documentation draw charts themselves."""
     blocks = [f"# {document.title}", *document.sentences]
     if document.facts:
-        blocks.append("".join(f"- {fact.name}: {fact.text}\n" for fact in document.facts).rstrip())
+        blocks.append(_list_of(document.facts))
     for section in document.sections:
         blocks.append(f"## {section.title}")
         for part in section.parts:
@@ -67,7 +87,20 @@ def markdown(document: Document) -> str:
             elif isinstance(part, Table):
                 title = [f"**{part.title}**"] if part.title not in ("", section.title) else []
                 blocks += [*title, markdown_table(part).rstrip(), *([part.note] if part.note else [])]
+            elif isinstance(part, HandGrid):
+                rows = [
+                    (rank, *(part.word(one) for _, one in row))
+                    for rank, row in zip(RANKS[::-1], part.rows, strict=True)
+                ]
+                square = Table("", tuple(map(Column, ("", *RANKS[::-1]))), tuple(rows))
+                blocks += [f"**{part.heading}**", markdown_table(square).rstrip(), *([part.note] if part.note else [])]
+            elif isinstance(part, Particulars):
+                blocks += [f"**{part.title}**", _list_of(part.facts)]
     return "\n\n".join(blocks) + "\n"
+
+
+def _list_of(facts: Iterable[Fact]) -> str:
+    return "\n".join(f"- {fact.name}: {f'`{fact.text}`' if fact.format == CODE else fact.text}" for fact in facts)
 
 
 def markdown_table(table: Table) -> str:

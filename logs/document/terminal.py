@@ -1,20 +1,37 @@
-"""Tables as lines of text, fitted to the width of a window.
+"""Tables, particulars and grids of starting hands as lines of text, fitted to the width of a window.
 
 A table is always rows below a head. Where it is too wide, columns are left out, the most dispensable first; where even
-the essential ones do not fit, their names and heads end in an ellipsis. A number is never shortened.
+the essential ones do not fit, their names and heads end in an ellipsis. A number is never shortened. Lines of a
+conversation are cut around what is marked in them.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from rich.cells import cell_len, set_cell_size
+from rich.style import Style
 from rich.text import Text
 
+from engine.cards import RANKS
 from engine.text import count_of
-from logs.document.values import NAME, TEXT, Column, Table, Tone, tone_of
+from logs.document.values import (
+    CODE,
+    NAME,
+    TEXT,
+    Column,
+    HandGrid,
+    Marked,
+    Particulars,
+    Shares,
+    Table,
+    Tone,
+    text_of,
+    tone_of,
+)
 
 _WITHIN_FIGURES: Final = re.compile(r"(?<=\d) (?=±|%|mbb/g|[µm]?s\b)|(?<=±) | (?=0\.\d)")
 _MARGIN: Final = 2
@@ -24,7 +41,15 @@ _LEAST_TEXT: Final = 24
 """The least width of a column of sentences,"""
 _LEAST_NAME: Final = 8
 """and of names."""
-_STYLES: Final = {
+_NAMES: Final = 12
+"""The column with the names of particulars,"""
+_LEAST_ROOM: Final = 20
+"""the least width of the column with their values,"""
+_MOST_WIDTH: Final = 100
+"""and the most of both: longer lines are hard to read."""
+_CUT: Final = "..."
+STYLES: Final = {
+    None: "bold",
     Tone.GOOD: "bold green",
     Tone.DOUBTFUL: "bold yellow",
     Tone.BAD: "red",
@@ -56,7 +81,7 @@ def table_lines(
             tone = tone_of(row[at], column.format)
             found = [paint(_shortened(part, room, ellipsis)) for part in parts]
             for text in found:
-                text.stylize("" if tone is None else _STYLES[tone])
+                text.stylize("" if tone is None else STYLES[tone])
             painted.append(found)
         lines += _row_lines(columns, painted, widths)
     left_out = len(table.columns) - len(kept)
@@ -114,6 +139,72 @@ def _row_lines(columns: Sequence[Column], cells: Sequence[Sequence[Text]], width
         line.rstrip()
         lines.append(line)
     return lines
+
+
+def particulars_lines(part: Particulars, width: int | None) -> list[Text]:
+    """The names and values of particulars, none of them wider than `width`."""
+    room = max(_LEAST_ROOM, min(width or _MOST_WIDTH, _MOST_WIDTH) - _NAMES - 1)
+    marked = [fact.value for fact in part.facts if isinstance(fact.value, Marked)]
+    longest = max((len(fact.text) for fact in part.facts if fact.format == CODE), default=0)
+    # Most of the room is for what comes before the mark, which two lines are compared by.
+    start = max([one.at - room * 2 // 3 for one in marked], default=0) if longest > room else 0
+    lines = []
+    for fact in part.facts:
+        if fact.format != CODE:
+            several = fact.value if isinstance(fact.value, tuple) else (fact.value,)
+            wholes = [text_of(one, fact.format) for one in several]
+            texts = [text for whole in wholes for text in textwrap.wrap(whole, room, break_on_hyphens=False) or [""]]
+        else:
+            texts = [_cut(fact.text, start, room)]
+            if isinstance(fact.value, Marked):
+                texts.append(_mark(fact.value, start, room))
+        for at, text in enumerate(texts):
+            lines.append(Text.assemble((f"{'' if at else fact.name:>{_NAMES}}", "dim"), " ", text))
+    return lines
+
+
+def _cut(text: str, start: int, room: int) -> str:
+    """The part of a text that begins at `start`, unless there is none, and fits."""
+    begun = _CUT + text[start:] if 0 < start < len(text) else text
+    return begun if len(begun) <= room else begun[: room - len(_CUT)] + _CUT
+
+
+def _mark(line: Marked, start: int, room: int) -> str:
+    column = line.at if start <= 0 else line.at - start + len(_CUT)
+    if column + len(line.label) + 2 <= room:
+        return f"{' ' * column}^ {line.label}"
+    return f"{line.label} ^".rjust(column + 1)
+
+
+def grid_lines(grid: HandGrid, width: int | None, colours: str | None) -> list[Text]:
+    """A square as wide as it needs to be; where the window is too narrow for the actions, their first letters.
+
+    Args:
+        colours: as of `rich.console.Console.color_system`.
+    """
+    words = [[grid.word(one) for _, one in row] for row in grid.rows]
+    cell = 1 + max(len(word) for row in words for word in row)
+    if width is not None and 2 + 13 * cell > width:
+        words, cell = [[word[0] + "*" * word.endswith("*") for word in row] for row in words], 2
+    ranks = RANKS[::-1]
+    lines = [Text("  " + "".join(rank.ljust(cell) for rank in ranks).rstrip(), "dim")]
+    for rank, row, texts in zip(ranks, grid.rows, words, strict=True):
+        line = Text(f"{rank} ", "dim")
+        for (_, hand), text in zip(row, texts, strict=True):
+            line.append(text.ljust(cell), _ground(grid, hand, colours))
+        if colours is None:
+            line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def _ground(grid: HandGrid, hand: Shares, colours: str | None) -> Style:
+    """The mean of the colours of the actions, by their shares; of few colours that of the likeliest."""
+    if colours is None:
+        return Style(dim=False)
+    shares = {next(iter(hand)): 1.0} if colours in ("standard", "windows") else hand
+    mean = [round(sum(share * grid.colours[action][part] for action, share in shares.items())) for part in range(3)]
+    return Style(dim=False, color="black", bgcolor=f"rgb({','.join(map(str, mean))})")
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
+from engine import STARTING_HANDS
 from engine.text import duration, shown
 from logs.estimation import Estimate
 from logs.estimation.mean import chips_text
@@ -54,8 +56,19 @@ class Toned:
     tone: Tone | None
 
 
-Value: TypeAlias = "str | int | float | Estimate | Link | Toned | tuple[Value, ...] | None"
-"""What a cell or a fact contains: a name or sentence, a number, a mean with its interval, several values or nothing."""
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A line with a mark below its character `at`, which is one past the last where something is missing."""
+
+    value: str
+    at: int
+    label: str
+
+
+Shares: TypeAlias = Mapping[str, float]
+"""How often a player takes each of several actions, the likeliest first: parts of 1."""
+Value: TypeAlias = "str | int | float | Estimate | Shares | Link | Toned | Marked | tuple[Value, ...] | None"
+"""What a cell or a fact contains: words, a number, a mean with its interval, a mixture, several values or nothing."""
 
 NAME: Final = ""
 """Format of a few words on one line, shortened where nothing else helps."""
@@ -216,17 +229,6 @@ class Replay:
     record: HandRecord
 
 
-Part: TypeAlias = str | Table | Chart | Bars | Replay
-"""A sentence, or something drawn."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    title: str
-    parts: tuple[Part, ...]
-    is_open: bool = True
-
-
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A name and a value, such as a setting or a count; `format` as of a `Column`."""
@@ -239,6 +241,89 @@ class Fact:
     @property
     def text(self) -> str:
         return f"{text_of(self.value, self.format)} {self.unit}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Particulars:
+    """Facts one below the other. Texts of the format `CODE` are a conversation: one line each, cut alike."""
+
+    title: str
+    facts: tuple[Fact, ...]
+    tone: Tone | None = None
+
+
+_FOLD: Final = (176, 176, 184)
+_CALL: Final = (100, 190, 110)
+_RAISES: Final = ((242, 214, 120), (222, 92, 72))
+"""Of the most passive and the most aggressive raise; all differ on terminals of sixteen colours, too."""
+_PURE: Final = 1 - 1e-9
+
+Colour: TypeAlias = tuple[int, ...]
+"""Red, green and blue, 0 to 255."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandGrid:
+    """What a player does with each starting hand of hold'em: a square, aces first, suited hands above the diagonal.
+
+    Attributes:
+        hands: by `engine.STARTING_HANDS`.
+        actions: all that are taken, from the most passive to the most aggressive. Names that begin with ``f`` are
+            folds, with ``c`` and ``k`` calls and checks, all others raises.
+    """
+
+    title: str
+    hands: tuple[Shares, ...]
+    actions: tuple[str, ...]
+    note: str = ""
+
+    @property
+    def rows(self) -> list[list[tuple[str, Shares]]]:
+        """The hands by name, as they are in the square."""
+        named = list(zip(STARTING_HANDS, self.hands, strict=True))[::-1]
+        return [named[at : at + 13] for at in range(0, 169, 13)]
+
+    @property
+    def mixed(self) -> dict[str, Shares]:
+        """The hands that do not always do the same."""
+        return {
+            hand: shares
+            for hand, shares in zip(STARTING_HANDS, self.hands, strict=True)
+            if max(shares.values()) <= _PURE
+        }
+
+    @property
+    def heading(self) -> str:
+        """The title, with the number of hands that always take an action, for each."""
+        counts = Counter("mixed" if max(one.values()) <= _PURE else next(iter(one)) for one in self.hands)
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return f"{self.title}: {', '.join(f'{count} {action}' for action, count in ordered)}"
+
+    @property
+    def colours(self) -> dict[str, Colour]:
+        """The colour of each action: what raises more is redder."""
+        raises = [action for action in self.actions if action[0] not in "fck"]
+        low, high = _RAISES
+        found: dict[str, Colour] = {action: _FOLD if action[0] == "f" else _CALL for action in self.actions}
+        for at, action in enumerate(raises):
+            part = at / max(1, len(raises) - 1)
+            found[action] = tuple(round(one + part * (other - one)) for one, other in zip(low, high, strict=True))
+        return found
+
+    def word(self, hand: Shares) -> str:
+        """The likeliest action, marked if there are others."""
+        return next(iter(hand)) + "*" * (len(hand) > 1)
+
+
+Part: TypeAlias = str | Table | Chart | Bars | Replay | HandGrid | Particulars
+"""A sentence, or something drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    parts: tuple[Part, ...]
+    is_open: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +344,9 @@ class Document:
     data: Any = None
 
 
-def plain_value(value: Value) -> str | int | float | Estimate | tuple[Value, ...] | None:
-    """A value without its address and tone."""
-    while isinstance(value, Link | Toned):
+def plain_value(value: Value) -> str | int | float | Estimate | Shares | tuple[Value, ...] | None:
+    """A value without its address, tone and mark."""
+    while isinstance(value, Link | Toned | Marked):
         value = value.value
     return value
 
@@ -295,6 +380,8 @@ def text_of(value: Value, spec: str = ",") -> str:
         case Estimate(mean, half_width):
             text = figure(mean, spec)
             return text if half_width is None else f"{text} ± {figure(half_width, spec.replace('+', ''))}"
+        case Mapping() as shares:
+            return ", ".join(name if share > _PURE else f"{name} {share:.4f}" for name, share in shares.items())
         case number:
             return figure(number, spec)
 

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
-from dealer.cli.console import Terminal
-from dealer.cli.equity import _show
 from engine import matchups as table
 from engine import parse_cards
-from engine.equity import ANY_HOLDING, Chance, Chances, chances
+from engine.equity import ANY_HOLDING, chances
 from engine.matchups import counts
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ROOT
 
 FLOP = """\
-board: 2h7dTc
+Chances at the showdown
+All 1,070,190 showdowns are counted.
+board 2h 7d Tc
 
-  player   win %  tie %  equity %
-  ───────────────────────────────
-  AhKd    53.540  1.077    54.078
-  random  45.384  1.077    45.922
-
-exact: all 1,070,190 showdowns counted
+  player      win     tie   equity
+  ────────────────────────────────
+  Ah Kd   53.540%  1.077%  54.078%
+  random  45.384%  1.077%  45.922%
 """
 
 
@@ -57,13 +53,12 @@ def test_the_guide_in_python(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_two_players_as_json(arena_here: Arena) -> None:
-    ran = arena_here("equity", "AhKd", "QsQc", "--board", "2h7dTc", "--json")
-    (one, other), expected = (
-        json.loads(ran.out)["players"],
-        chances([[parse_cards("AhKd")], [parse_cards("QsQc")]], parse_cards("2h7dTc")),
-    )
-    assert json.loads(ran.out) == {"board": "2h7dTc", "players": [one, other], "showdowns": 990, "exact": True}
-    assert one == {"cards": "AhKd", "win": expected.players[0].win, "tie": 0, "equity": one["win"], "standard_error": 0}
+    found = json.loads(arena_here("equity", "AhKd", "QsQc", "--board", "2h7dTc", "--json").out)
+    expected = chances([[parse_cards("AhKd")], [parse_cards("QsQc")]], parse_cards("2h7dTc"))
+    assert (found["facts"], found["sentences"]) == ({"board": "2h 7d Tc"}, ["All 990 showdowns are counted."])
+    (one, _) = found["sections"][0]["parts"][0]["rows"]
+    equity = {"mean": expected.players[0].equity, "half_width_95": None, "standard_error": None}
+    assert one == {"player": "Ah Kd", "win": expected.players[0].win, "tie": 0, "equity": equity}
 
 
 @pytest.mark.parametrize(("word", "holdings"), [("AKs", 4), ("KAs", 4), ("AKo", 12), ("AK", 16), ("QQ", 6)])
@@ -71,18 +66,17 @@ def test_classes(arena_here: Arena, word: str, holdings: int) -> None:
     """On the turn a holding meets 44 rivers with 2c3c."""
     ran = arena_here("equity", word, "2c3c", "--board", "4h5h8s9s", "--json")
     found = json.loads(ran.out)
-    assert found["players"][0]["cards"] == word.replace("KA", "AK")
-    assert found["showdowns"] == 44 * holdings
+    assert found["sections"][0]["parts"][0]["rows"][0]["player"] == word.replace("KA", "AK")
+    assert found["sentences"] == [f"All {44 * holdings} showdowns are counted."]
 
 
-def test_drawn_chances_name_their_seed_and_error(arena_here: Arena) -> None:
+def test_drawn_chances_name_their_seed_and_interval(arena_here: Arena) -> None:
     ran = arena_here("equity", "AhKd", "2h7dTc", "--players", "3", "--trials", "2000", "--seed", "7")
-    lines = ran.out.splitlines()
-    assert lines[-1] == "2,000 showdowns drawn with seed 7; ± is one standard error"
+    assert "2,000 showdowns were drawn with seed 7; ± is half the 95 % interval." in ran.out
     expected = chances([[parse_cards("AhKd")], ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTc"), trials=2000, seed=7)
     us = expected.players[0]
-    assert lines[4].split()[-3:] == [f"{100 * us.equity:.3f}", "±", f"{100 * us.standard_error:.3f}"]
-    assert len(lines) == 9
+    (line,) = re.findall(r"^  Ah Kd .*", ran.out, re.MULTILINE)
+    assert line.split()[-3:] == [f"{us.equity:.3%}", "±", f"{1.959964 * us.standard_error:.3%}"]
 
 
 REFUSED = [
@@ -133,18 +127,6 @@ def test_a_damaged_table_is_one_sentence(
         assert (ran.code, ran.sentence) == (2, f"'{damaged}': No such file or directory")
     finally:
         counts.cache_clear()
-
-
-def test_suits_and_colours_on_a_terminal() -> None:
-    terminal = Terminal()
-    terminal.out = Console(file=io.StringIO(), force_terminal=True, width=60, highlight=False, color_system="standard")
-    found = Chances((Chance(0.5, 0.0, 0.5, 0.0), Chance(0.5, 0.0, 0.5, 0.0)), 990, is_exact=True)
-    fields = [("AhKd", [parse_cards("AhKd")]), ("random", ANY_HOLDING)]
-    _show(terminal, fields, parse_cards("2h7dTc"), found, 0)
-    shown = terminal.out.file
-    assert isinstance(shown, io.StringIO)
-    assert "A♥" in shown.getvalue()
-    assert "\x1b[" in shown.getvalue()
 
 
 def test_ctrl_c_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from tests.dealer.cli.conftest import Arena
 def test_bots_are_listed_with_their_games(arena: Arena) -> None:
     ran = arena("bots")
     assert (ran.code, ran.err) == (0, "")
-    lines = {line.split()[0]: line for line in ran.out.splitlines()[2:] if line}
+    lines = {line.split()[0]: line for line in ran.out.splitlines()[3:] if line}
     assert lines.keys() == set(builtin_names())
     assert lines["mfs"].split(maxsplit=2)[:2] == ["mfs", "hold'em"]
     assert lines["lp"].split()[:2] == ["lp", "limit"]
@@ -38,7 +38,7 @@ def test_one_bot_is_explained(arena: Arena) -> None:
     assert (ran.code, ran.err) == (0, "")
     for word in ("four_straight", "fold", "no bet is paid", "bet_pot_danger"):
         assert word in ran.out
-    assert arena("bots", "calling").out == "calling: calls every bet, never bets. Games: all.\n"
+    assert arena("bots", "calling").out == "calling\ncalls every bet, never bets.\ngames all\n"
     unknown = arena("bots", "shark")
     assert (unknown.code, unknown.out) == (2, "")
     assert unknown.sentence.startswith("'shark': there is no bot 'shark'; there are: calling,")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from dealer.cli.report_output import show_document
 from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
@@ -56,3 +57,19 @@ def test_json_has_numbers() -> None:
     terminal, out = window(400, is_terminal=False)
     show_document(terminal, DOCUMENT, as_json=True)
     assert json.loads(out.getvalue())["facts"] == {"seed": 7}
+
+
+def test_the_file_is_of_the_kind_that_its_name_says(tmp_path: Path) -> None:
+    terminal, _ = window(400, is_terminal=False)
+    for name in ("found.json", "found.md"):
+        show_document(terminal, DOCUMENT, tmp_path / name)
+    assert json.loads((tmp_path / "found.json").read_text("utf-8"))["title"] == "A title"
+    assert (tmp_path / "found.md").read_text("utf-8").startswith("# A title\n\nIt wins.\n")
+
+
+def test_cards_have_suits_and_colours_on_a_terminal() -> None:
+    terminal, out = window(60)
+    terminal.out = Console(file=out, force_terminal=True, width=60, highlight=False, color_system="standard")
+    show_document(terminal, Document("", sections=(Section("", (Table("", (Column("player"),), (("Ah Kd",),)),)),)))
+    assert "A♥" in out.getvalue()
+    assert "\x1b[" in out.getvalue()

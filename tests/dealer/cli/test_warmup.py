@@ -57,11 +57,11 @@ def test_what_was_compiled_where_and_for_how_long(root: Path, tmp_path: Path, ar
         ["a", "mixture", "1"],
         ["the", "same", "again", "0"],
     ]
-    assert lines[-1][:2] == ["1", "function"]
-    assert lines[-1][-3:] == ["kept", "in", str(disk.cache_folder())]
+    assert lines[1][:3] == ["1", "function", "compiled"]
+    assert lines[1][-3:] == ["kept", "in", str(disk.cache_folder())]
     again = arena_here("warmup")
-    assert (again.code, again.out) == (0, f"everything is compiled already, in {disk.cache_folder()}\n")
-    assert arena_here("warmup", "--clear").out == f"1 folder of compiled code removed from {root}\n"
+    assert (again.code, again.out) == (0, f"Compiled code\nEverything is compiled already, in {disk.cache_folder()}\n")
+    assert arena_here("warmup", "--clear").out == f"Compiled code\n1 folder of compiled code removed from {root}\n"
     assert list(root.iterdir()) == []
 
 
@@ -117,7 +117,7 @@ def test_a_bot_prepares_for_a_game_that_it_plays(monkeypatch: pytest.MonkeyPatch
 
 def test_nothing_to_clear(root: Path, arena_here: Arena) -> None:
     ran = arena_here("warmup", "--clear")
-    assert (ran.code, ran.out) == (0, f"0 folders of compiled code removed from {root}\n")
+    assert (ran.code, ran.out) == (0, f"Compiled code\n0 folders of compiled code removed from {root}\n")
     assert not root.exists()
 
 
@@ -138,4 +138,7 @@ def test_whoever_waited_finds_everything_done(root: Path, arena_here: Arena, mon
 
     monkeypatch.setattr("time.sleep", fill_meanwhile)
     ran = arena_here("warmup")
-    assert (ran.code, ran.out) == (0, f"another process has compiled everything, in {disk.cache_folder()}\n")
+    assert (ran.code, ran.out) == (
+        0,
+        f"Compiled code\nAnother process has compiled everything, in {disk.cache_folder()}\n",
+    )

@@ -73,9 +73,8 @@ SLOW: Final = (
     "report kuhn --out report.html --force",
     "train cfr trained --game kuhn --losses 0 --iterations 70",
 )
-WITHOUT_TABLES: Final = ("table", "deal", "replay", "watch", "bot", "join", "serve", "study", "warmup")
-"""They wait for others or print what others compute; `study` shows a document, as `leaks` does.
-`warmup` prints a table once in the life of a machine."""
+WITHOUT_TABLES: Final = ("table", "deal", "replay", "watch", "bot", "join", "serve", "warmup")
+"""They wait for others or print what others compute; `warmup` prints a table once in the life of a machine."""
 _WHOLE: Final = ("Resume with: ", "It plays as ")
 """Beginnings of lines whose rest is for copying."""
 _MORE: Final = count(121)

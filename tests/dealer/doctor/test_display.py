@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from functools import cache
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from rich.console import Console, RenderableType
 
+from dealer.cli.report_output import show_document
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.report import (
     SCHEMA_VERSION,
     DoctorReport,
-    finding_view,
-    list_table,
-    mark_byte,
+    doctor_document,
     printable,
-    situations_table,
+    situations_document,
 )
 from dealer.doctor.situations import SITUATIONS
-from logs.document.terminal import table_lines
+from logs.document import Document
+from tests.dealer.cli.conftest import window
 from tests.dealer.doctor.local_host import examine
 from tests.dealer.doctor.peers import FAULTS, Peer, WithLf
 from tests.dealer.helpers import ROOT, game
@@ -31,11 +27,16 @@ from tests.dealer.helpers import ROOT, game
 WIDTH = 100
 
 
-def drawn(view: RenderableType, width: int = WIDTH) -> list[str]:
-    console = Console(file=io.StringIO(), width=width, highlight=False)
-    console.print(view)
-    assert isinstance(console.file, io.StringIO)
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+def drawn(document: Document, width: int = WIDTH) -> list[str]:
+    terminal, shown = window(width)
+    show_document(terminal, document)
+    return [line.rstrip() for line in shown.getvalue().splitlines()]
+
+
+def findings(report: DoctorReport, width: int = WIDTH) -> list[str]:
+    """The lines of the findings."""
+    lines = drawn(doctor_document(report), width)
+    return lines[lines.index("Findings") + 1 :]
 
 
 @cache
@@ -44,65 +45,20 @@ def report_on(name: str) -> DoctorReport:
     return examine(fault.make, game(fault.game)).report(bot=name, game=fault.game)
 
 
-def test_a_mark_stands_below_its_byte() -> None:
-    marked = mark_byte(b"MATCHSTATE:0:0::AhKs|:x\r\n", 23, 60, b"MATCHSTATE:0:0::AhKs|")
-    assert marked.state == "MATCHSTATE:0:0::AhKs|"
-    assert marked.line == r"MATCHSTATE:0:0::AhKs|:x\r\n"
-    assert marked.mark == " " * 22 + "^ byte 23"
-
-
 def test_bytes_that_cannot_be_printed_are_written_out() -> None:
     assert printable(b"a\0\t\r\n\x1b\xff\\") == r"a\0\t\r\n\x1b\xff" + "\\\\"
-    assert mark_byte(b"\x1b[31mx", 6, 60).mark == " " * len(r"\x1b[31m") + "^ byte 6"
-
-
-def test_what_is_missing_is_marked_behind_the_line() -> None:
-    marked = mark_byte(b"abc", 4, 60)
-    assert (marked.line, marked.mark) == ("abc", "   ^ byte 4")
-    assert mark_byte(b"", 1, 60).mark == "^ byte 1"
-    assert mark_byte(b"", 0, 60).mark == ""
-
-
-def test_a_long_line_is_cut_around_its_mark() -> None:
-    line = b"".join(b"%04d " % number for number in range(800))
-    marked = mark_byte(line, 3001, 60, line)
-    assert len(marked.line) <= 60
-    assert marked.line.startswith("...")
-    assert marked.line.endswith("...")
-    assert marked.line == marked.state
-    assert marked.line[marked.mark.index("^") :].startswith("0600")
-
-
-def test_near_the_right_edge_the_label_stands_before_the_mark() -> None:
-    marked = mark_byte(b"x" * 4095, 4095, 60)
-    assert marked.mark.endswith("byte 4095 ^")
-    assert marked.line[marked.mark.index("^")] == "x"
-
-
-def test_a_short_state_beside_a_long_line_is_shown_from_its_start() -> None:
-    assert mark_byte(b"x" * 4095, 4095, 60, b"MATCHSTATE:0:0::Ah|").state == "MATCHSTATE:0:0::Ah|"
-
-
-@given(st.binary(max_size=300), st.integers(0, 301), st.integers(30, 120))
-def test_the_marked_byte_is_always_shown(line: bytes, byte: int, width: int) -> None:
-    byte = min(byte, len(line) + 1)
-    marked = mark_byte(line, byte, width)
-    assert len(marked.line) <= width
-    if 1 <= byte <= len(line):
-        column = marked.mark.index("^")
-        assert marked.line[column:].startswith(printable(line[byte - 1 : byte])[: width - column])
 
 
 @pytest.mark.parametrize("name", FAULTS)
 @pytest.mark.parametrize("width", [60, 100])
 def test_every_finding_fits_its_width_and_says_all(name: str, width: int) -> None:
     report = report_on(name)
+    lines = findings(report, width)
+    assert max(map(len, lines), default=0) <= width
+    assert all(line.isprintable() for line in lines)
+    text = " ".join(" ".join(lines).split())
     for finding in report.findings:
-        lines = drawn(finding_view(finding, width), width)
-        assert max(map(len, lines)) <= width
-        assert all(line.isprintable() for line in lines)
-        assert lines[0].startswith(f"{finding.severity} {finding.kind}")
-        text = " ".join(" ".join(lines).split())
+        assert f"{finding.severity} {finding.kind}, " in text
         for part in (finding.wrong[1:], finding.expected, finding.advice):
             assert " ".join(part.split()) in text
         if finding.line:
@@ -110,9 +66,8 @@ def test_every_finding_fits_its_width_and_says_all(name: str, width: int) -> Non
 
 
 def test_a_finding_as_it_is_shown() -> None:
-    (finding,) = report_on("folds for nothing").findings
-    assert drawn(finding_view(finding, WIDTH)) == [
-        "error fold-refused  70 times, in check-down, folds, bets, raises and 10 more",
+    assert findings(report_on("folds for nothing")) == [
+        "error fold-refused, 70 times, in check-down, folds, bets, raises and 10 more",
         " dealer sent MATCHSTATE:0:0:c:5d5c|",
         r"    bot sent MATCHSTATE:0:0:c:5d5c|:f\r\n",
         "                                    ^ byte 24",
@@ -123,22 +78,21 @@ def test_a_finding_as_it_is_shown() -> None:
 
 
 def test_the_output_of_a_bot_that_died_is_shown() -> None:
-    (finding,) = report_on("crashes on the river").findings
-    assert drawn(finding_view(finding, WIDTH))[-1] == "  its output the last words"
+    assert findings(report_on("crashes on the river"))[-1] == "  its output the last words"
 
 
 def test_the_table_of_situations() -> None:
-    lines = [line.plain for line in table_lines(situations_table(report_on("crashes on the river")), WIDTH)]
+    lines = drawn(doctor_document(report_on("crashes on the river")))
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.strip()}
-    assert rows["handshake"] == "ok"
+    assert rows["handshake"] == "- - - - ok"
     assert rows["check-down"] == "1 0 3 0 crashed"
     assert rows["folds"].endswith("ok")
-    assert rows["all-in"] == "not in this game: bets never reach the stacks"
-    assert rows["end-of-match"] == "not tried"
+    assert rows["all-in"] == "- - - - not in this game: bets never reach the stacks"
+    assert rows["end-of-match"] == "- - - - not tried"
 
 
 def test_the_list_of_situations() -> None:
-    text = "\n".join(line.plain for line in table_lines(list_table(SITUATIONS), WIDTH))
+    text = "\n".join(drawn(situations_document(SITUATIONS)))
     assert all(situation.name in text for situation in SITUATIONS)
 
 
@@ -146,7 +100,7 @@ def test_the_list_of_situations() -> None:
 def test_nothing_is_broken_inside_a_word_at_any_width(width: int) -> None:
     report = report_on("total of the round")
     for finding in report.findings:
-        lines = drawn(finding_view(finding, width), width)
+        lines = findings(report, width)
         assert max(map(len, lines)) <= width
         assert "…" not in "".join(lines)
         words = f"{finding.expected} {finding.advice}".split()
@@ -194,8 +148,7 @@ def test_a_warning_leaves_a_bot_sound() -> None:
 def test_the_guide_shows_what_is_printed() -> None:
     guide = (ROOT / "docs" / "doctor.md").read_text("utf-8")
     shown = guide.split("```text\n")[1].split("```")[0].splitlines()
-    (finding,) = report_on("total of the round").findings
-    assert drawn(finding_view(finding, WIDTH)) == shown
+    assert findings(report_on("total of the round")) == shown
 
 
 def test_the_guide_lists_every_finding() -> None:

@@ -184,7 +184,7 @@ def test_a_broken_program_is_found_out(doctor: Doctor, name: str) -> None:
 def test_last_words_and_exit_code_are_told(doctor: Doctor) -> None:
     ran = doctor(peer("crashes on the river"), "--situation", "check-down")
     assert ran.code == 1
-    assert "error crashed  once, in check-down" in ran.out
+    assert "error crashed, once, in check-down" in ran.out
     assert "The bot ended with exit code 7 instead of answering." in ran.out
     assert SECRET in ran.out
 
