@@ -197,7 +197,7 @@ class ContestTerms:
     """How a contest is played, in the words of `arena play`; a request means these defaults where it is silent.
 
     Attributes:
-        hands: the most deals of a run; None for as many as the server has set.
+        deals: the most of a run; None for as many as the server has set.
         stop: the rule that may end a run before; None for none.
         seating: ``single``, ``rotations`` or ``permutations``: in which seatings each deal is played.
         seed: of the cards; 0 has the server draw a key, and only then can the result count in the standings.
@@ -206,7 +206,7 @@ class ContestTerms:
             in such contests, which never count.
     """
 
-    hands: int | None = _field(_COUNT, least=1, default=None)
+    deals: int | None = _field(_COUNT, least=1, default=None)
     stop: str | None = _field(_WORD, default=None)
     seating: str = _field(_WORD, default="rotations")
     seed: int = _field(_COUNT, least=0, default=0)

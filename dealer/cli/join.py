@@ -276,7 +276,7 @@ def _wanted(options: _Challenges, games: tuple[str, ...], name: str) -> tuple[Ch
             f"{name[:40]}-{secrets.token_hex(4)}",
             game,
             (name, *one.split(",")),
-            hands=options.deals,
+            deals=options.deals,
             stop=options.stop,
             seating=options.seating or _TERMS.seating,
             seed=options.card_seed or _TERMS.seed,

@@ -17,7 +17,7 @@ from dealer.errors import ConfigError
 from dealer.run.folder import CONFIG_NAME
 from dealer.run.settings import BotSettings, RunSettings, read_config, validated
 from dealer.server.db.store import Store
-from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
+from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_deals, player_name
 from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
@@ -124,7 +124,7 @@ def run_config(
         {
             "games": [game.path],
             "bots": [bot.model_dump() for bot in bots],
-            "deals": most_hands(game, terms),
+            "deals": most_deals(game, terms),
             "seed": seed,
             "seating": terms.seating,
             "stop": terms.stop,

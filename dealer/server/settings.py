@@ -115,19 +115,19 @@ class ServerGame:
     Attributes:
         name: the canonical one: of a shipped game its full name, unless the configuration gives another.
         path: the game as a run describes it.
-        hands: deals of one run; 0 for a game that cannot be played.
+        deals: of one run; 0 for a game that cannot be played.
         bots: the server's own, in the order in which they were named.
-        most_hands: deals that a request may ask for in one run.
+        most_deals: deals that a request may ask for in one run.
         max_running: runs at a time; 0 for any number.
     """
 
     name: str
     path: str
     game: Game
-    hands: int
+    deals: int
     most_runs: int
     bots: tuple[ServerBot, ...]
-    most_hands: int = _MOST_DEALS
+    most_deals: int = _MOST_DEALS
     max_running: int = 0
 
     @property
@@ -152,9 +152,9 @@ class GameSettings:
 
     game: Annotated[str, "as for `arena play`: a game's name, or a .game file in this folder", Shown(example="limit")]
     name: Annotated[_Name | None, "its name for clients", Shown(example="limit", otherwise="its full name")] = None
-    hands: Annotated[_Deals, "deals of one run"] = _DEALS
+    deals: Annotated[_Deals, "deals of one run"] = _DEALS
     max_runs: Annotated[_Bound, "runs of one request"] = _RUNS
-    max_hands: Annotated[_Deals, "deals of one run that a request may ask for"] = _MOST_DEALS
+    max_deals: Annotated[_Deals, "deals of one run that a request may ask for"] = _MOST_DEALS
     max_running: Annotated[
         _Count | None, "runs at a time; 0 means no limit", Shown(example=1, otherwise="the number of cores")
     ] = None
@@ -179,7 +179,7 @@ class LadderSettings:
         Shown(example=["limit"], otherwise="all games of two players"),
         _Listed,
     ] = None
-    hands: Annotated[int, "deals of one run, each in every seating", Field(ge=100, le=_MOST_DEALS)] = 1000
+    deals: Annotated[int, "deals of one run, each in every seating", Field(ge=100, le=_MOST_DEALS)] = 1000
     share: Annotated[float, "of the cores at most", Field(gt=0, le=1)] = 0.5
     only: Annotated[bool, "only these matches count: users' requests are practice"] = False
 
@@ -354,18 +354,18 @@ def player_name(text: str) -> str:
     return name if re.search("[A-Za-z0-9]", name) else "player"
 
 
-def most_hands(game: ServerGame, terms: ContestTerms) -> int:
+def most_deals(game: ServerGame, terms: ContestTerms) -> int:
     """The most deals of a run: as many as were asked for, or as the stop rule or the game allows.
 
     Raises:
         StopRuleError: the rule is not valid.
     """
-    if terms.hands is not None:
-        return terms.hands
+    if terms.deals is not None:
+        return terms.deals
     rule = None if terms.stop is None else parse_stop_rule(terms.stop)
     if rule is None:
-        return game.hands
-    return rule.deals if isinstance(rule, FixedDeals) else game.most_hands
+        return game.deals
+    return rule.deals if isinstance(rule, FixedDeals) else game.most_deals
 
 
 def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> Slot:
@@ -505,10 +505,10 @@ def _game(written: GameSettings, folder: Path) -> ServerGame:
             raise ConfigError(
                 SettingProblem("bots", f"{short_name(name)} has two bots called {bot_name}; NAME=BOT gives a name")
             )
-    most_hands = max(written.max_hands, written.hands)
+    most_deals = max(written.max_deals, written.deals)
     running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
     return ServerGame(
-        name, path, game, written.hands, written.max_runs, bots, most_hands=most_hands, max_running=running
+        name, path, game, written.deals, written.max_runs, bots, most_deals=most_deals, max_running=running
     )
 
 

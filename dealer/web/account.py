@@ -335,7 +335,7 @@ def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:
         players,
         form.get("tag", "").strip(),
         _number(form.get("runs", ""), "runs") or 1,
-        hands=_number(form.get("hands", ""), "hands"),
+        deals=_number(form.get("deals", ""), "deals"),
         seating=seating,
         stop=form.get("stop", "").strip() or None,
         practice=bool(form.get("practice")),

@@ -86,7 +86,7 @@ def play_all_pairs(address: str, token: str) -> None:
     """Have every pair played, until all results are in the standings."""
     pairs = list(itertools.combinations(BOTS, 2))
     for first, second in pairs:
-        asked(address, token, "jobs", {"game": GAME, "players": [first, second], "hands": DEALS})
+        asked(address, token, "jobs", {"game": GAME, "players": [first, second], "deals": DEALS})
     until_s = time.monotonic() + PATIENCE_S
     while sum(one["duplicates"] for one in asked(address, token, f"games/{GAME}/pairs")["pairs"]) < len(pairs) * DEALS:
         if time.monotonic() > until_s:

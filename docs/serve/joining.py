@@ -148,7 +148,7 @@ class Room:
             next(lines)
             said = [
                 "JOIN bot=mine session=u9-2kd version=1 at-once=1 ladder=no game=kuhn",
-                "CHALLENGE tag=first game=kuhn player=mine player=calling hands=100",
+                "CHALLENGE tag=first game=kuhn player=mine player=calling deals=100",
             ]
             heard: dict[str, str] = {}
             at_seat = ""

@@ -53,7 +53,7 @@ Ratings = dict[str, FittedRating]
 
 def _settings(game: str, field: Sequence[str], deals: int) -> ServerSettings:
     full, rules = find_game(game)
-    games = (ServerGame(full, full, rules, deals, 10, bots_for(rules, field), most_hands=max(deals, 100_000)),)
+    games = (ServerGame(full, full, rules, deals, 10, bots_for(rules, field), most_deals=max(deals, 100_000)),)
     return ServerSettings(games, port=0)
 
 
@@ -94,7 +94,7 @@ def field_ratings(settings: ServerSettings, folder: Path, deals: int, token: str
             client.cancel()
         await asyncio.gather(*clients, return_exceptions=True)
 
-    ladder = LadderSettings(width=_ANY_WIDTH, games=(game.name,), hands=deals, share=1.0)
+    ladder = LadderSettings(width=_ANY_WIDTH, games=(game.name,), deals=deals, share=1.0)
     _serve(replace(settings, ladder=ladder), folder, work)
     return _ratings(game, folder)
 
@@ -108,7 +108,7 @@ def lose(settings: ServerSettings, folder: Path, lost: int, token: str) -> Ratin
             Joining(_joining(host, port, token, folder, MALLORYS[0], HONEST, game.name), _ignore).run()
         )
         for name in PUPPETS:
-            challenge = Challenge(name, game.name, (name, MALLORYS[0]), hands=lost // len(PUPPETS))
+            challenge = Challenge(name, game.name, (name, MALLORYS[0]), deals=lost // len(PUPPETS))
             settings = _joining(host, port, token, folder, name, LOSING, game.name)
             await Joining(replace(settings, challenges=(challenge,)), _ignore).run()
         first.cancel()

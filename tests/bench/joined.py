@@ -233,7 +233,7 @@ class ServerBench:
         jobs = []
         for number in range(0, self.bots, 2):
             players = [bot_name(number), bot_name(number + 1)]
-            job = {"game": self.game, "players": players, "hands": _HANDS, "seating": "single", "seed": number + 1}
+            job = {"game": self.game, "players": players, "deals": _HANDS, "seating": "single", "seed": number + 1}
             jobs.append(self.caller.call("POST", "/jobs", job)["id"])
         until(lambda: _begun(self._logs) - before >= len(jobs), within_s=_START_S, every_s=0.5)
         yield

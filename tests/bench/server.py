@@ -81,7 +81,7 @@ class _Pages:
     def at_rest(self, runs: int) -> list[Row]:
         """Pages and calls over the whole database, while no bot plays."""
         call = self._bench.caller.call
-        job = {"game": self._bench.game, "players": ["random", "calling"], "hands": _PLAYED_HANDS, "seating": "single"}
+        job = {"game": self._bench.game, "players": ["random", "calling"], "deals": _PLAYED_HANDS, "seating": "single"}
         number = call("POST", "/jobs", job)["id"]
         until(lambda: call("GET", f"/jobs/{number}")["job"]["state"] == "done", every_s=0.1)
         self._bench.show(f"asking for pages over {runs:,} matches")
@@ -95,7 +95,7 @@ class _Pages:
         rows = self._answers(group, is_alone=False)
         events = min(self._calls, _MOST_EVENTS)
         bench.show(f"{group}: listening to events")
-        contest = {"game": bench.game, "players": ["random", "calling"], "hands": 1, "seating": "single"}
+        contest = {"game": bench.game, "players": ["random", "calling"], "deals": 1, "seating": "single"}
         heard = event_times(bench.caller, events, contest)
         bench.show(f"{group}: watching a match")
         seen = page_times(

@@ -67,7 +67,7 @@ def measure(*, viewers: int = 200, seconds: float = 10.0, rounds: int = 3, game:
         served(Path(folder), _CONFIG.format(game=game)) as server,
         contextlib.closing(Caller(server.web_port, server.token)) as caller,
     ):
-        contest = {"game": full, "players": ["random", "calling"], "hands": _HANDS, "seating": "single"}
+        contest = {"game": full, "players": ["random", "calling"], "deals": _HANDS, "seating": "single"}
         caller.call("POST", "/jobs", contest)
         until(lambda: bool(caller.call("GET", "/runs?state=running")["runs"]), every_s=0.1)
         run = caller.call("GET", "/runs?state=running")["runs"][0]["id"]

@@ -27,7 +27,7 @@ max_queued_per_user = 10000
 requests_per_minute = 1000000
 [[games]]
 game = "kuhn"
-hands = {hands}
+deals = {hands}
 bots = ["random", "calling"]
 """
 _ASKED = tuple(f"/api/v1{path}" for path in ("/games", "/jobs", "/runs", f"/games/{_GAME}/standings", "/runs/1"))

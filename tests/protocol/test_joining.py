@@ -154,13 +154,13 @@ def test_reasons_cannot_end_a_line() -> None:
 def test_terms_that_are_left_to_the_server_are_not_sent() -> None:
     words = "CHALLENGE tag=t game=g player=a"
     assert format_message(Challenge("t", "g", ("a",))) == f"{words}\n"
-    assert format_message(Challenge("t", "g", ("a",), seating="single", hands=5)) == f"{words} hands=5 seating=single\n"
+    assert format_message(Challenge("t", "g", ("a",), seating="single", deals=5)) == f"{words} deals=5 seating=single\n"
     assert read_request(words) == Challenge("t", "g", ("a",))
 
 
 def test_the_examples_of_the_protocol() -> None:
-    assert read_request("CHALLENGE tag=t game=g player=a player=b hands=5 stop=ci=30") == Challenge(
-        "t", "g", ("a", "b"), hands=5, stop="ci=30"
+    assert read_request("CHALLENGE tag=t game=g player=a player=b deals=5 stop=ci=30") == Challenge(
+        "t", "g", ("a", "b"), deals=5, stop="ci=30"
     )
     assert read_request("again seat=7") == Again(7)
     assert read_request("GAME game=leduc") == ShowGame("leduc")

@@ -156,7 +156,7 @@ class Job(Model):
     state: JobState
     reason: str = Field(description="why it was cancelled")
     seating: Seating
-    hands: int | None
+    deals: int | None
     stop: str | None
     seed: _Seed = Field(description="of a key that the server drew, the digits; null while it would reveal later cards")
     submitted_s: float
@@ -188,7 +188,7 @@ class Job(Model):
     @property
     def terms(self) -> ContestTerms:
         """How each of its runs is played, but for the seed."""
-        return ContestTerms(hands=self.hands, stop=self.stop, seating=self.seating.value, on_fault=self.on_fault.value)
+        return ContestTerms(deals=self.deals, stop=self.stop, seating=self.seating.value, on_fault=self.on_fault.value)
 
 
 class RunSeat(Model):
@@ -376,7 +376,7 @@ def new_job(user: User, request: JobRequest, seed: Seed, stamp: int = 0) -> Job:
         state=JobState.QUEUED if request.runs else JobState.DONE,
         reason="",
         seating=Seating(request.seating),
-        hands=request.hands,
+        deals=request.deals,
         stop=request.stop,
         seed=seed,
         submitted_s=time.time(),

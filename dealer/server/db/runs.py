@@ -75,7 +75,7 @@ def _insert(db: sqlite3.Connection, table: str, columns: dict[str, object]) -> i
 # ---- changes, for `Store.write`
 def add_job(db: sqlite3.Connection, job: Job) -> Job:
     """Enter a job; returns it with its number."""
-    same = ("tag", "game", "runs", "seed_index", "state", "stamp", "submitted_s", "kind", "hands", "seating", "stop")
+    same = ("tag", "game", "runs", "seed_index", "state", "stamp", "submitted_s", "kind", "deals", "seating", "stop")
     columns: dict[str, object] = {name: getattr(job, name) for name in same}
     columns |= {"user": job.user.id, "players": json.dumps(job.players), "on_fault": job.on_fault.value}
     return job.model_copy(update={"id": _insert(db, "jobs", columns | _seed_columns(job.seed))})

@@ -69,7 +69,7 @@ CREATE TABLE jobs (
     submitted_s REAL NOT NULL,
     ended_s REAL,
     kind TEXT NOT NULL DEFAULT 'request' CHECK (kind IN ('request', 'ladder')),
-    hands INTEGER,
+    deals INTEGER,
     seating TEXT NOT NULL DEFAULT 'single',
     stop TEXT,
     on_fault TEXT NOT NULL DEFAULT 'end',

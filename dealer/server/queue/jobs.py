@@ -24,7 +24,7 @@ from dealer.server.db.runs import seconds_per_hand
 from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Forecast, Limits, Slot, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
-from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_of
+from dealer.server.settings import ServerGame, ServerSettings, most_deals, slot_of
 from engine import DealKey, Seed
 from logs.errors import StopRuleError
 from logs.estimation import FixedDeals, parse_stop_rule
@@ -227,8 +227,8 @@ def check_request(
     has_users_duplicates = bool(request.seed or request.practice) and request.seating != Seating.SINGLE
     if has_users_duplicates and game.users_bots(players) and not settings.practice_duplicates:
         raise RefusedError("users' bots are not dealt the same cards twice on this server, not even for practice")
-    if not game.hands:
-        raise RefusedError(f"{game.shown} is set to be played for 0 hands")
+    if not game.deals:
+        raise RefusedError(f"{game.shown} is set to be played for 0 deals")
     if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, request)), settings.limits):
         raise RefusedError(problem)
     return game
@@ -253,13 +253,13 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
     Raises:
         RefusedError: it can never be played.
     """
-    if request.seating == Seating.SINGLE and request.stop is None and request.hands is None:
+    if request.seating == Seating.SINGLE and request.stop is None and request.deals is None:
         # As the server has set it.
         return
-    hands = most_hands(game, request)
-    most = max(game.most_hands, game.hands)
-    if not 1 <= hands <= most:
-        raise RefusedError(f"{game.shown} is played for 1 to {most} deals here, not {hands}")
+    deals = most_deals(game, request)
+    most = max(game.most_deals, game.deals)
+    if not 1 <= deals <= most:
+        raise RefusedError(f"{game.shown} is played for 1 to {most} deals here, not {deals}")
     try:
         settle(run_config(settings, game, request.players[: game.game.num_players], request, user="user", seed=1))
     except ConfigError as error:
@@ -301,4 +301,4 @@ def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
     if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedDeals)):
         return None
     matches = number_of_seatings(row.seating, job.game.game.num_players)
-    return per_hand_s * matches * most_hands(job.game, row.terms)
+    return per_hand_s * matches * most_deals(job.game, row.terms)

@@ -79,7 +79,7 @@ class Ladder:
     ) -> None:
         self.settings = ladder
         self._limits = settings.limits
-        self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.hands]
+        self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.deals]
         self._store = store
         self._connected_bots = connected_bots
         self._own_versions = {
@@ -147,7 +147,7 @@ class Ladder:
             first.players,
             # Those who bring the bots read there who plays whom.
             "-".join(first.players)[:_MOST_TAG_LETTERS],
-            hands=self.settings.hands,
+            deals=self.settings.deals,
             seating=Seating.ROTATIONS,
             # A bot that fails does not escape what it would have lost.
             on_fault=FaultPolicy.RESTART.value,

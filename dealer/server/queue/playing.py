@@ -37,7 +37,7 @@ from dealer.server.queue.connected_bots import BotHost, ConnectedBots
 from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
 from dealer.server.ratings import why_unrated
 from dealer.server.server_bots import listener_host, run_config
-from dealer.server.settings import ServerGame, ServerSettings, most_hands, player_name
+from dealer.server.settings import ServerGame, ServerSettings, most_deals, player_name
 from dealer.table.listener import REACHABLE
 from engine import Seat
 from logs.estimation import Rate
@@ -85,7 +85,7 @@ async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> Ru
             context.connected_bots,
             number=row.id,
             match=job.row.label,
-            hands=most_hands(job.game, job.row.terms),
+            hands=most_deals(job.game, job.row.terms),
             versions=[seat.version for seat in row.seats],
             key=context.key,
             client=lambda: job.client,

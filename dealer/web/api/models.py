@@ -118,7 +118,7 @@ class Game(Model):
 
     name: str
     players: int
-    hands: int = Field(description="deals of one run by default")
+    deals: int = Field(description="deals of one run by default")
     most_runs: int = Field(description="of one request")
     definition: str = Field(description="as an ACPC .game file")
 
@@ -146,7 +146,7 @@ class NewJob(Model):
     seed: int = Field(
         0, ge=0, lt=2**32, description="0 has the server draw a key; only then may the result count in the standings"
     )
-    hands: int | None = Field(None, ge=1, description="deals of one run at most; null for what is set for the game")
+    deals: int | None = Field(None, ge=1, description="deals of one run at most; null for what is set for the game")
     seating: Seating = Field(Seating.ROTATIONS, description="in which seatings each deal is played")
     stop: str | None = Field(None, max_length=200, description="may end a run before, as arena play --stop: ci=30")
     on_fault: FaultPolicy = FaultPolicy.END

@@ -121,7 +121,7 @@ async def games(caller: Anyone, parts: Parts) -> models.Games:
             models.Game(
                 name=game.name,
                 players=game.game.num_players,
-                hands=game.hands,
+                deals=game.deals,
                 most_runs=game.most_runs,
                 definition=format_game_definition(game.game),
             )

@@ -60,11 +60,11 @@ SESSION: Final = "a-session-of-slumbots-interface"
 KINDS: Final[dict[str, dict[str, Any]]] = {
     "text port": {"seating": Seating.SINGLE},
     "own agent": {"seating": Seating.SINGLE, "players": (OWN_SEAT, "calling")},
-    "duplicate": {"seating": Seating.ROTATIONS, "has_key": True, "hands": 2},
-    "one seating": {"seating": Seating.SINGLE, "has_key": True, "hands": 2},
-    "chosen seed": {"seating": Seating.ROTATIONS, "hands": 2},
-    "joined bot": {"seating": Seating.ROTATIONS, "has_key": True, "hands": 2, "players": ("bobs-bot", "calling")},
-    "ladder": {"seating": Seating.ROTATIONS, "has_key": True, "hands": 2, "kind": JobKind.LADDER},
+    "duplicate": {"seating": Seating.ROTATIONS, "has_key": True, "deals": 2},
+    "one seating": {"seating": Seating.SINGLE, "has_key": True, "deals": 2},
+    "chosen seed": {"seating": Seating.ROTATIONS, "deals": 2},
+    "joined bot": {"seating": Seating.ROTATIONS, "has_key": True, "deals": 2, "players": ("bobs-bot", "calling")},
+    "ladder": {"seating": Seating.ROTATIONS, "has_key": True, "deals": 2, "kind": JobKind.LADDER},
 }
 STATES: Final = ("queued", "running", "one of two done", "finished", "failed at once", "cancelled", "being stopped")
 OVER: Final = ("finished", "failed at once", "cancelled", "closed")
@@ -228,7 +228,7 @@ class House:
 
     def add_job(self, kind: str, state: str) -> None:
         """A job in a state, with the folders of its runs."""
-        wish = {"players": ("random", "calling"), "hands": None} | KINDS[kind]
+        wish = {"players": ("random", "calling"), "deals": None} | KINDS[kind]
         user = self.users[LADDER_USER if kind == "ladder" else "ann"]
         number = len(self.hidden)
         tag = f"{kind}-{state}".replace(" ", "-")

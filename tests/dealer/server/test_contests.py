@@ -36,14 +36,14 @@ CONFIG = f"""
 [[games]]
 game = "{KUHN}"
 name = "kuhn3"
-hands = 40
-max_hands = 500
+deals = 40
+max_deals = 500
 bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
 [[games]]
 game = "kuhn.limit.2p"
 name = "two"
-hands = 150
-max_hands = 5000
+deals = 150
+max_deals = 5000
 bots = ["calling=calling", "random=random"]
 """
 
@@ -132,7 +132,7 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), "t", runs=2, hands=30))
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), "t", runs=2, deals=30))
         await until(service, lambda: is_over(service, row.id))
         found = records.runs(service.store, job=row.id)
         assert [(run.number, run.state, run.duplicates, run.is_rated) for run in found] == [
@@ -166,7 +166,7 @@ def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
 )
 def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, object]) -> None:
     async def talk(service: Service, ann: User) -> None:
-        request = replace(JobRequest("two", ("calling", "random"), hands=200), **changes)  # type: ignore[arg-type]
+        request = replace(JobRequest("two", ("calling", "random"), deals=200), **changes)  # type: ignore[arg-type]
         row, _ = await service.submit(ann, request)
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
@@ -181,7 +181,7 @@ NOSY = 'with open("nosy.txt", "a") as file:\n    file.write(repr((sys.argv, dict
 
 def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), runs=2, hands=30))
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), runs=2, deals=30))
         await until(service, lambda: is_over(service, row.id))
 
     settings = settings_of()
@@ -216,7 +216,7 @@ def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
 
 def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), hands=30))
+        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), deals=30))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
         assert run.is_rated
@@ -236,7 +236,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
     async def talk(service: Service, ann: User) -> None:
         host = Host()
         await service.enter(ann, offer("eve", games=("two",)), host)
-        request = JobRequest("two", ("eve", "random"), hands=5000, stop=stop)
+        request = JobRequest("two", ("eve", "random"), deals=5000, stop=stop)
         row, _ = await service.submit(ann, request)
         hands: list[object] = []
         await until(service, lambda: len(records.runs(service.store)) == 1)
@@ -268,7 +268,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
 
 def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), hands=10))
+        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), deals=10))
         await until(service, lambda: is_over(service, row.id))
 
     settings = settings_of()
@@ -284,7 +284,7 @@ def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None
 @pytest.mark.slow  # another process compiles
 def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), hands=30, seed=1))
+        row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), deals=30, seed=1))
         await until(service, lambda: is_over(service, row.id))
         async with asyncio.timeout(PATIENCE_S):
             while (seats := records.runs(service.store)[0].seats)[0].adjusted_mbb is None:
@@ -320,8 +320,8 @@ def test_a_stop_rule_ends_a_run() -> None:
     [
         (JobRequest("chess", ("A",)), "there is no game 'chess' here; the games are kuhn3, two"),
         (JobRequest("two", ("calling", "nobody")), "two has no bot nobody"),
-        (JobRequest("two", ("calling", "random"), hands=5001), "two is played for 1 to 5000 deals here, not 5001"),
-        (JobRequest("two", ("calling", "random"), hands=0), "two is played for 1 to 5000 deals here, not 0"),
+        (JobRequest("two", ("calling", "random"), deals=5001), "two is played for 1 to 5000 deals here, not 5001"),
+        (JobRequest("two", ("calling", "random"), deals=0), "two is played for 1 to 5000 deals here, not 0"),
         (JobRequest("two", ("calling", "random"), stop="soon"), "stop"),
         (JobRequest("two", ("calling", "random"), stop="better:1e9,2e9"), "stop"),
         (JobRequest("two", ("calling", "LOCAL")), "needs a connection"),
@@ -339,7 +339,7 @@ def test_what_cannot_be_played_is_refused(request_: JobRequest, told: str) -> No
 def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
     async def talk(service: Service, ann: User) -> None:
         bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
-        request = JobRequest("kuhn3", ("A", "eve", "C"), hands=10)
+        request = JobRequest("kuhn3", ("A", "eve", "C"), deals=10)
         with pytest.raises(RefusedError, match="kuhn3 has no bot eve"):
             await service.submit(bob, request)
         host = Host()
@@ -391,8 +391,8 @@ def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host(is_idle=True)
         await service.enter(ann, offer("eve", games=("two",)), host)
-        first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", hands=10))
-        second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", hands=10))
+        first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", deals=10))
+        second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", deals=10))
         await until(service, lambda: [job.is_running for job in service.active()] == [True, False])
         assert len(records.runs(service.store)) == 1
         # It comes back, and is called to what waits; what was being played has waited for too long by then.
@@ -486,7 +486,7 @@ def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
     async def talk(service: Service, ann: User) -> None:
         before = service.feed.last
         hands: list[object] = []
-        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), hands=100))
+        row, _ = await service.submit(ann, JobRequest("kuhn3", ("A", "B", "C"), deals=100))
         await until(service, lambda: len(records.runs(service.store)) == 1)
         (run,) = records.runs(service.store)
         stop = service.watchers.add(run.id, hands.append)

@@ -39,7 +39,7 @@ max_queued_per_user = 1000
 [[games]]
 game = "{KUHN}"
 name = "kuhn3"
-hands = {HANDS}
+deals = {HANDS}
 max_running = 3
 bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
 [[games]]
@@ -49,12 +49,12 @@ bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
 [ladder]
 games = ["two"]
 width = 0.001
-hands = 100
+deals = 100
 """
 CONTESTS = {
-    "duplicates": {"seating": Seating.ROTATIONS, "hands": 20},
-    "orders": {"seating": Seating.PERMUTATIONS, "hands": 10, "runs": 2},
-    "stop": {"seating": Seating.ROTATIONS, "hands": 120, "stop": "ci=0.001", "on_fault": FaultPolicy.RESTART},
+    "duplicates": {"seating": Seating.ROTATIONS, "deals": 20},
+    "orders": {"seating": Seating.PERMUTATIONS, "deals": 10, "runs": 2},
+    "stop": {"seating": Seating.ROTATIONS, "deals": 120, "stop": "ci=0.001", "on_fault": FaultPolicy.RESTART},
 }
 """Requests that are contests, by the beginning of their tags."""
 
@@ -164,20 +164,20 @@ def check(accepted: Sequence[str], possible: Sequence[str] = ()) -> None:
         name = run[0].partition(".")[0]
         by_kind.setdefault(name if name in CONTESTS else "single", []).append(run)
     for name, runs in by_kind.items():
-        contest: dict[str, Any] = {"hands": HANDS, "runs": 1, "seating": Seating.SINGLE} | CONTESTS.get(name, {})
+        contest: dict[str, Any] = {"deals": HANDS, "runs": 1, "seating": Seating.SINGLE} | CONTESTS.get(name, {})
         matches = number_of_seatings(contest["seating"], 3)
         assert sorted({run[2] for run in runs}) == list(range(1, contest["runs"] + 1))
         assert len({run[1:3] for run in runs}) == len(runs) == contest["runs"] * len({run[0] for run in runs})
-        assert {run[4:6] for run in runs} == {("finished", contest["hands"])}
+        assert {run[4:6] for run in runs} == {("finished", contest["deals"])}
         for run in runs:
             assert rows(data, "SELECT count(*), sum(hands) FROM matches WHERE run = ?", run[3]) == [
-                (matches, matches * contest["hands"])
+                (matches, matches * contest["deals"])
             ]
         logs = {(run[2], *(path.read_bytes() for path in sorted((data / run[6]).glob("match*.log")))) for run in runs}
         assert len(logs) == contest["runs"]
         for _, *of_run in logs:
             assert len(of_run) == matches
-            assert {(log.count(b"\nSTATE:"), log.count(b"\nSCORE:")) for log in of_run} == {(contest["hands"], 1)}
+            assert {(log.count(b"\nSTATE:"), log.count(b"\nSCORE:")) for log in of_run} == {(contest["deals"], 1)}
     check_what_counts(data)
     assert rows(data, "PRAGMA integrity_check") == [("ok",)]
     assert left_behind() == []

@@ -21,7 +21,7 @@ BOTS = '"calling=calling", "random=random", "raising=raising"'
 LADDER = """
 [ladder]
 width = {width}
-hands = 200
+deals = 200
 games = ["two"]
 share = 0.01
 [[games]]
@@ -82,7 +82,7 @@ def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
     async def talk(service: Service, ann: User) -> None:
         await until(service, lambda: any(job.is_running for job in service.active()))
         (first,) = service.active()
-        row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), hands=50))
+        row, _ = await service.submit(ann, JobRequest("two", ("A", "B"), deals=50))
         async with asyncio.timeout(PATIENCE_S):
             while not (first.is_interrupted or first.is_resumed):
                 await asyncio.sleep(0.01)

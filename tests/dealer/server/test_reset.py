@@ -39,21 +39,21 @@ def test_results_go_and_users_tokens_and_bots_stay() -> None:
     async def before(service: Service, ann: User) -> None:
         given.append(service.store.write_now(lambda db: add_token(db, ann.id)))
         service.store.write_now(lambda db: set_password(db, ann.id, "correct horse"))
-        await service.enter(ann, offer("eve", "v1", ("two", "kuhn")), Host())
+        await service.enter(ann, offer("eve", "v1", ("two", "kuhn3")), Host())
         for request in (
-            JobRequest("two", ("eve", "random"), hands=20),
-            JobRequest("kuhn", ("A", "eve", "C"), hands=20),
+            JobRequest("two", ("eve", "random"), deals=20),
+            JobRequest("kuhn3", ("A", "eve", "C"), deals=20),
         ):
             row, _ = await service.submit(ann, request)
             await until(service, lambda number=row.id: is_over(service, number))  # type: ignore[misc]
-        await until(service, lambda: all(crosstable.standings(service.store, game) for game in ("two", "kuhn")))
+        await until(service, lambda: all(crosstable.standings(service.store, game) for game in ("two", "kuhn3")))
 
     async def after(service: Service, ann: User) -> None:
         assert Accounts(service.store).find("ann", given[0]) == ann
         assert crosstable.pairs(service.store, service.settings.games[1]) == ()
         bot = await service.enter(ann, offer("eve", "v1", ("two",)), Host())
         assert [one.version for one in records.versions(service.store, "two", "eve")] == [bot.versions["two"]]
-        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), hands=20))
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), deals=20))
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store)
         assert (run.id, run.job, run.is_rated) == (3, 3, True), "no number is given again"

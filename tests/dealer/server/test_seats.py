@@ -33,7 +33,7 @@ CONFIG = """
 port = 0
 [[games]]
 game = "kuhn"
-hands = 60
+deals = 60
 bots = ["A=./bot2l.sh", "B=./bot2l.sh"]
 """
 
@@ -76,7 +76,7 @@ async def claim(house: House, secret: str, received: int = 0) -> Talk:
 
 
 KEY = DealKey(bytes(range(32)))
-CHALLENGE = "CHALLENGE tag=t game=kuhn player=mine player=A hands=20\n"
+CHALLENGE = "CHALLENGE tag=t game=kuhn player=mine player=A deals=20\n"
 NOT_GOOD = "REFUSED verb=SEAT reason=the secret is not good, or not any more"
 
 
@@ -211,7 +211,7 @@ def test_a_client_that_leaves_gives_its_seats_up() -> None:
 def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
     async def talk(house: House) -> None:
         first, second = await joined(house), await joined(house, "s2", "other")
-        first.say("CHALLENGE tag=t game=kuhn player=A player=mine hands=20\n")
+        first.say("CHALLENGE tag=t game=kuhn player=A player=mine deals=20\n")
         await offered(first)
         second.say("ASK tag=t\n")
         await second.settle()

@@ -60,7 +60,7 @@ def test_numbers_of_the_reference_wrap_and_have_its_defaults() -> None:
     )
     assert (settings.start_timeout_s, settings.t_hand_s, settings.t_per_hand_s) == (60, 21000, 7)
     (game,) = settings.games
-    assert (game.hands, game.most_runs, game.bots[0].settings.bot) == (5000, 10, "./b")
+    assert (game.deals, game.most_runs, game.bots[0].settings.bot) == (5000, 10, "./b")
 
 
 @pytest.mark.parametrize("text", ["\0", "user a\x1b p\n", "game a\x1b {\n", "bot\n", "\xff" * 5000, "game"])
@@ -97,7 +97,7 @@ def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
     # With its last part, too, every setting of which is commented out.
     path.write_text(re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', ""))
     settings = read_toml_settings(path)
-    assert [(game.name, game.hands, [bot.name for bot in game.bots]) for game in settings.games] == [
+    assert [(game.name, game.deals, [bot.name for bot in game.bots]) for game in settings.games] == [
         ("limit", 3000, ["random", "mfs"])
     ]
     assert settings.ladder == LadderSettings(20.0, ("limit",), 1000, 0.5)
@@ -142,7 +142,7 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
     assert settings.limits == Limits(bots=4, runs_per_game={"two": 3})
     first, second = settings.games
     assert (first.name, [bot.name for bot in first.bots]) == (KUHN, ["A", "B", "random"])
-    assert (second.name, second.path, second.hands) == ("two", "kuhn.limit.2p", 3000)
+    assert (second.name, second.path, second.deals) == ("two", "kuhn.limit.2p", 3000)
     config = run_config(
         settings,
         first,
@@ -176,7 +176,7 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
         ('[[games]]\ngame = "kuhn"\nbots = ["tcp"]', "'tcp' is not a bot that the server could start"),
         ('[[games]]\ngame = "kuhn"\nbots = ["LOCAL=random"]', "'LOCAL=random' is not a bot"),
         ('[[games]]\ngame = "kuhn"\nbots = ["random", "random"]', "two bots called random"),
-        ('[[games]]\ngame = "kuhn"\nhands = 0', "games.0.hands: must be at least 1, not 0"),
+        ('[[games]]\ngame = "kuhn"\ndeals = 0', "games.0.deals: must be at least 1, not 0"),
         ("max_connections = 0", "max_connections: must be at least 1"),
         ("directory = '/'", "directory: there is no such setting"),
         ("[web]\ncolour = 1", "web.colour: there is no such setting"),
@@ -187,7 +187,7 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
         ("[web]\nnames = ['']", "web.names.0: must have at least 1 characters"),
         ("[ladder]\nwidth = 0", "ladder.width: must be more than 0, not 0"),
         ("games = 1", "games: must be a list, not 1"),
-        ("[[games]]\nhands = 1", "games.0.game: it is missing"),
+        ("[[games]]\ndeals = 1", "games.0.game: it is missing"),
         ("[ladder]\ngames = ['chess']", "ladder.games: there is no game 'chess' here; the games are limit10, limit"),
         ("max_running_bots = 1.5", "max_running_bots: must be a whole number"),
     ],

@@ -77,7 +77,7 @@ port = 0
 [[games]]
 game = "kuhn.limit.2p"
 name = "kuhn"
-hands = 10
+deals = 10
 bots = []
 """
 
@@ -177,7 +177,7 @@ def test_the_rule_holds_for_every_way_to_ask_for_a_contest(*, is_practice: bool)
 
 @pytest.mark.usefixtures("house_folder")
 def test_the_ladder_plays_no_two_bots_of_one_user_and_counts() -> None:
-    Path("s.toml").write_text(CONFIG + "[ladder]\nhands = 100\nwidth = 100000\nshare = 1\nonly = true\n")
+    Path("s.toml").write_text(CONFIG + "[ladder]\ndeals = 100\nwidth = 100000\nshare = 1\nonly = true\n")
 
     async def talk(house: House, tokens: dict[str, str]) -> None:
         async with brought(house, tokens, is_on_ladder=True):

@@ -207,12 +207,12 @@ def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.Monke
     play(talk)
 
 
-def test_a_game_of_no_hands_is_refused() -> None:
+def test_a_game_of_no_deals_is_refused() -> None:
     async def talk(house: House) -> None:
         ann = await house.log_in()
         ann.say(f"RUNMATCHES {LIMIT} 1 t 1 a a\n")
         await ann.hear("BAD RUNMATCHES COMMAND\n")
-        await ann.hear_remark(f"{LIMIT} is set to be played for 0 hands")
+        await ann.hear_remark(f"{LIMIT} is set to be played for 0 deals")
         await is_served(house)
 
     play(talk, f"{CONFIG}game {LIMIT} {{\nmatchHands 0\nbot a ./bot.sh\n}}\n")

@@ -49,7 +49,7 @@ async def until(one: Visit, words: str, path: str = "/account") -> httpx2.Respon
 
 def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
-        sent = {"game": GAME, "player1": "calling", "player2": "random", "hands": "7", "tag": EVIL}
+        sent = {"game": GAME, "player1": "calling", "player2": "random", "deals": "7", "tag": EVIL}
         answer = await post(one.browser, "/account/request", **sent)
         assert (answer.status_code, answer.headers["location"]) == (303, "/account")
         page = await until(one, "finished")
@@ -71,7 +71,7 @@ def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
 
 def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
-        sent = {"game": "kuhn", "player1": "calling", "player2": "random", "hands": "7"}
+        sent = {"game": "kuhn", "player1": "calling", "player2": "random", "deals": "7"}
         await post(one.browser, "/account/request", **sent)
         await until(one, "finished")
         with contextlib.closing(Store(one.house.folder / DATABASE_NAME)) as store:
@@ -101,8 +101,8 @@ def test_pages_show_the_short_names_of_games(tmp_path: Path) -> None:
         ({"game": "chess"}, "Choose a game."),
         ({"player2": ""}, "Choose a player for each seat."),
         ({"player2": "nobody"}, "has no bot nobody"),
-        ({"hands": "x"}, "Hands: a whole number from 1, or nothing."),
-        ({"hands": "999999999"}, "deals here"),
+        ({"deals": "x"}, "Deals: a whole number from 1, or nothing."),
+        ({"deals": "999999999"}, "deals here"),
         ({"runs": "99"}, "at most 10 times"),
         ({"stop": "when=ever"}, "Stop: "),
         ({"seating": "upside down"}, "There is no such seating."),
@@ -123,7 +123,7 @@ def test_a_request_that_cannot_be_played_is_refused_in_a_sentence(
 
 def test_a_request_can_be_cancelled_by_its_owner(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
-        sent = {"game": GAME, "player1": "calling", "player2": "random", "hands": "10000", "runs": "10"}
+        sent = {"game": GAME, "player1": "calling", "player2": "random", "deals": "10000", "runs": "10"}
         asked = await post(one.browser, "/account/request", **sent)
         assert asked.status_code == 303, seen(asked)
         page = await until(one, "being played")

@@ -25,7 +25,7 @@ from tests.dealer.web.browsing import links
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
 
 PREFIX = "/api/v1"
-KUHN = {"game": "kuhn.limit.2p", "players": ["random", "calling"], "hands": 10}
+KUHN = {"game": "kuhn.limit.2p", "players": ["random", "calling"], "deals": 10}
 
 
 def token_of(folder: Path, name: str, scopes: Sequence[Scope]) -> str:
@@ -120,7 +120,7 @@ def test_a_job_from_its_request_to_its_last_hand(tmp_path: Path) -> None:
 def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         program = Program(one)
-        wish = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "hands": 5}
+        wish = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "deals": 5}
         done = await program.finished((await program.submit(wish | {"seating": "single"})).json()["id"])
         run = done["runs"][0]["id"]
         for name in FORMATS:
@@ -146,7 +146,7 @@ def test_a_request_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
         answers = await asyncio.gather(*(program.submit(KUHN, "mine") for _ in range(10)))
         assert {answer.status_code for answer in answers} == {201}
         assert len({answer.json()["id"] for answer in answers}) == 1
-        other = await program.submit(KUHN | {"hands": 9}, "mine")
+        other = await program.submit(KUHN | {"deals": 9}, "mine")
         assert other.status_code == 422
         ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
         assert (await ann.submit(KUHN, "mine")).json()["id"] != answers[0].json()["id"]
@@ -160,7 +160,7 @@ def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
         program = Program(one)
         ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
         admin = Program(one, token_of(tmp_path / "data", "root", [Scope.ADMIN]))
-        long = KUHN | {"hands": 1_000_000}
+        long = KUHN | {"deals": 1_000_000}
         for canceller in (program, admin):
             job = (await program.submit(long)).json()["id"]
             assert (await ann.cancel(job)).status_code == 403
@@ -170,7 +170,7 @@ def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
             assert (await canceller.cancel(job)).json() == {"is_cancelled": False}
         assert (await program.cancel(999)).status_code == 404
 
-    visit(small_house(most_hands=2_000_000), talk, tmp_path / "data")
+    visit(small_house(most_deals=2_000_000), talk, tmp_path / "data")
 
 
 def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -
         program = Program(one)
         ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
         job = (await program.submit(KUHN | {"runs": 2, "seating": "single"})).json()["id"]
-        long = (await program.submit(KUHN | {"hands": 1_000_000})).json()
+        long = (await program.submit(KUHN | {"deals": 1_000_000})).json()
         assert long["seed"] is None, "whoever knows the seed knows the cards"
         assert (await program.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
         last = (await program.finished(job))["runs"][0]
@@ -210,7 +210,7 @@ def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -
             assert (await reader.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
         assert (await program.cancel(long["id"])).status_code == 200
 
-    visit(small_house(most_hands=2_000_000), talk, tmp_path / "data")
+    visit(small_house(most_deals=2_000_000), talk, tmp_path / "data")
 
 
 def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_a_bucket_fills_at_its_rate() -> None:
         (KUHN | {"seed": 2**32}, "seed: "),
         (KUHN | {"colour": "red"}, "colour: "),
         (KUHN | {"stop": "sometime"}, "stop: "),
-        (KUHN | {"hands": 10**9}, "deals"),
+        (KUHN | {"deals": 10**9}, "deals"),
         (KUHN | {"tag": "a b"}, "tag: "),
         (KUHN | {"tag": "\x1b"}, "tag"),
         (KUHN | {"players": ["LOCAL", "random"]}, "own"),
@@ -384,7 +384,7 @@ def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
         schemas = document["components"]["schemas"]
         program = Program(one)
         game = "holdem.limit.2p.reverse_blinds"
-        await program.finished((await program.submit(KUHN | {"game": game, "hands": 2})).json()["id"])
+        await program.finished((await program.submit(KUHN | {"game": game, "deals": 2})).json()["id"])
         values = {"job": 1, "run": 1, "match": 0, "player": 0, "game": game, "format": "phh"}
         for path, methods in document["paths"].items():
             if "get" not in methods or path.endswith("/events"):
@@ -429,7 +429,7 @@ def test_what_is_created_has_an_address_and_short_names_do(tmp_path: Path) -> No
 def test_a_job_that_plays_is_running_and_times_are_told_twice(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         program = Program(one)
-        long = (await program.submit(KUHN | {"hands": 1_000_000})).json()["id"]
+        long = (await program.submit(KUHN | {"deals": 1_000_000})).json()["id"]
         async with asyncio.timeout(PATIENCE_S):
             while (job := (await program.told(f"/jobs/{long}"))["job"])["state"] != "running":
                 assert job["state"] == "queued"
@@ -443,7 +443,7 @@ def test_a_job_that_plays_is_running_and_times_are_told_twice(tmp_path: Path) ->
         await program.cancel(long)
         assert (await program.finished(long))["job"]["state"] == "cancelled"
 
-    visit(small_house(most_hands=2_000_000), talk, tmp_path / "data")
+    visit(small_house(most_deals=2_000_000), talk, tmp_path / "data")
 
 
 def test_lists_that_go_forwards_come_page_by_page(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_the_leaks_of_a_users_bot_are_found_in_practice(
         client.start()
         await client.until(JoinedServer)
         program = Program(one)
-        wish = {"game": LIMIT, "players": ["mine", "random"], "hands": 40}
+        wish = {"game": LIMIT, "players": ["mine", "random"], "deals": 40}
         job = (await program.submit(wish)).json()["id"]
         assert (await program.finished(job))["runs"][0]["unrated"] == ""
         refused = (await one.browser.get("/runs/1/leaks?player=mine")).text
@@ -116,7 +116,7 @@ def test_the_leaks_of_a_users_bot_are_found_in_practice(
                 "rotations",
                 "1",
             ]
-            sent = {"game": LIMIT, "player1": "mine", "player2": "random", "hands": "40", "practice": "1"}
+            sent = {"game": LIMIT, "player1": "mine", "player2": "random", "deals": "40", "practice": "1"}
             assert (await post(one.browser, "/account/request", forms[0], **sent)).status_code == 303
             for run in (2, 3):
                 (played_run,) = (await program.finished(run))["runs"]

@@ -18,7 +18,7 @@ API = "/api/v1"
 async def played(one: Visit, runs: int = 1) -> int:
     """Have a run played that makes it so many, and its job finished, so that all of it may be seen; its number."""
     headers = {"authorization": f"Bearer {one.token}"}
-    asked = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "hands": 5}
+    asked = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "deals": 5}
     answer = await one.browser.post(f"{API}/jobs", json=asked, headers=headers)
     assert answer.status_code < 300, answer.text
     async with asyncio.timeout(PATIENCE_S):

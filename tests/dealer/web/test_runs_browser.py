@@ -30,13 +30,13 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Served]:
-    with Served(small_house(most_hands=2_000_000), tmp_path / "server") as found:
+    with Served(small_house(most_deals=2_000_000), tmp_path / "server") as found:
         yield found
 
 
 def submit(page: Any, server: Served, **wish: Any) -> int:
     """Ask for a contest; gives the number of the job."""
-    body = {"game": GAME, "players": ["random", "calling"], "hands": 10} | wish
+    body = {"game": GAME, "players": ["random", "calling"], "deals": 10} | wish
     headers = {"authorization": f"Bearer {server.token}"}
     answer = page.request.post(f"{server.address}api/v1/jobs", data=body, headers=headers)
     assert answer.ok, answer.text()
@@ -126,7 +126,7 @@ def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
 def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(browser: Any, server: Served) -> None:
     changed = "before => document.querySelector('#live h3') && document.querySelector('#live').innerText !== before"
     with opened(browser) as page:
-        submit(page, server, hands=1_000_000)
+        submit(page, server, deals=1_000_000)
         address = f"{server.address}runs/1/matches/match.a"
         while page.goto(address).status != 200:
             page.wait_for_timeout(100)
@@ -176,7 +176,7 @@ def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, schem
         submit(page, server)
         wait_for_pairs(page, server)
         pair = page.locator(".cross a").first.get_attribute("href")
-        submit(page, server, hands=1_000_000)
+        submit(page, server, deals=1_000_000)
         while page.goto(f"{server.address}runs/2/matches/match.a").status != 200:
             page.wait_for_timeout(100)
         page.locator("#live h3").first.wait_for()

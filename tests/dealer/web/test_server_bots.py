@@ -93,7 +93,7 @@ bot_cpu_s = 500
 [[games]]
 game = "{game}"
 name = "game"
-hands = 5
+deals = 5
 bots = ["A={bot}", {other}]
 {ladder}
 """
@@ -138,7 +138,7 @@ async def by_text_port(one: Visit) -> None:
 
 
 async def by_interface(one: Visit) -> None:
-    asked = {"game": "game", "players": ["A", "B"], "hands": 5}
+    asked = {"game": "game", "players": ["A", "B"], "deals": 5}
     headers = {"authorization": f"Bearer {one.token}"}
     answer = await one.browser.post("/api/v1/jobs", json=asked, headers=headers)
     assert answer.status_code < 300, answer.text
@@ -146,7 +146,7 @@ async def by_interface(one: Visit) -> None:
 
 async def by_pages(one: Visit) -> None:
     await one.log_in()
-    data = {"form_key": await one.form_key("/account"), "game": "game", "player1": "A", "player2": "B", "hands": "5"}
+    data = {"form_key": await one.form_key("/account"), "game": "game", "player1": "A", "player2": "B", "deals": "5"}
     answer = await one.browser.post("/account/request", data=data)
     assert answer.status_code == 303, answer.text
 
@@ -183,7 +183,7 @@ def test_a_bot_has_the_limits_that_are_set_by_every_way_in(
         del asked
 
     monkeypatch.setattr(LuckCorrection, "values", values)
-    ladder = "[ladder]\nhands = 100" if way_in is by_ladder else ""
+    ladder = "[ladder]\ndeals = 100" if way_in is by_ladder else ""
     visit(settings_in(folder, "nolimit", ladder=ladder), talk, folder / "data")
 
 

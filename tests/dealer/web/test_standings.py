@@ -20,7 +20,7 @@ GAME = "kuhn.limit.2p"
 
 async def submit(one: Visit, **wish: Any) -> int:
     headers = {"authorization": f"Bearer {one.token}"}
-    body = {"game": GAME, "players": ["random", "calling"], "hands": 10} | wish
+    body = {"game": GAME, "players": ["random", "calling"], "deals": 10} | wish
     answer = await one.browser.post("/api/v1/jobs", json=body, headers=headers)
     assert answer.status_code < 300, answer.text
     return int(answer.json()["id"])
@@ -112,7 +112,7 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
 
     async def talk(one: Visit) -> None:
         for last in ("folding", "raising"):
-            await finished(one, await submit(one, game="kuhn3", players=["random", "calling", last], hands=150))
+            await finished(one, await submit(one, game="kuhn3", players=["random", "calling", last], deals=150))
         # Every bot with every other that it has met, all but folding with raising, once both runs are rated.
         cells: list[tuple[str, str, str]] = []
         async with asyncio.timeout(PATIENCE_S):
@@ -176,7 +176,7 @@ def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
-        await submit(one, hands=1_000_000)
+        await submit(one, deals=1_000_000)
         async with asyncio.timeout(PATIENCE_S):
             while (page := await one.browser.get("/runs/1/matches/match.a")).status_code != 200:
                 await asyncio.sleep(0.1)
@@ -197,4 +197,4 @@ def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
         assert "king" not in text
         assert " of spades" not in text
 
-    visit(small_house(most_hands=2_000_000), talk, tmp_path)
+    visit(small_house(most_deals=2_000_000), talk, tmp_path)

@@ -108,7 +108,7 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
 LADDER = """
 [ladder]
 width = 1
-hands = 100
+deals = 100
 share = 1.0
 [[games]]
 game = "kuhn"

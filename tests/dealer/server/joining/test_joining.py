@@ -54,8 +54,8 @@ rejoin_timeout_s = {rejoin}
 t_response_s = {response}
 [[games]]
 game = "kuhn"
-hands = 60
-max_hands = 100000
+deals = 60
+max_deals = 100000
 max_running = 8
 bots = ["A=./bot2l.sh"]
 """
@@ -162,7 +162,7 @@ def hands_of(folder: Path) -> dict[str, list[str]]:
 
 def challenge(**more: Any) -> tuple[Challenge, ...]:
     players = ("mine", *more.pop("opponents", ("A",)))
-    return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, **{"hands": 40, "seed": 7, **more}),)
+    return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, **{"deals": 40, "seed": 7, **more}),)
 
 
 def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:
@@ -268,7 +268,7 @@ def test_a_seat_goes_on_at_the_very_byte_when_its_connection_breaks(house_folder
     async def talk(house: House) -> None:
         wire = Wire(house.started.addresses[0], budget)
         await wire.open()
-        client = bringing(house, challenges=challenge(hands=10), port=wire.port)
+        client = bringing(house, challenges=challenge(deals=10), port=wire.port)
         client.start()
         ending = await client.ending()
         await wire.close()
@@ -288,7 +288,7 @@ def test_a_break_of_every_connection_is_not_seen_by_the_match(house_folder: Path
     async def talk(house: House) -> None:
         wire = Wire(house.started.addresses[0])
         await wire.open()
-        client = bringing(house, challenges=challenge(hands=250), port=wire.port)
+        client = bringing(house, challenges=challenge(deals=250), port=wire.port)
         client.start()
         await client.until(SeatOffer)
         for count in (1, 2):
@@ -310,7 +310,7 @@ def test_the_server_is_stopped_and_started_again(house_folder: Path) -> None:
     async def run() -> None:
         async with running(settings) as house:
             port = house.started.addresses[0][1]
-            client = bringing(house, challenges=challenge(hands=150))
+            client = bringing(house, challenges=challenge(deals=150))
             client.start()
             await client.until(SeatOffer)
             log = Path("data/runs/00000001/match.a.log")
@@ -410,7 +410,7 @@ def test_what_is_left_of_a_client_that_vanishes_waits_and_is_given_up(house_fold
     async def talk(house: House) -> None:
         wire = Wire(house.started.addresses[0])
         await wire.open()
-        client = bringing(house, challenges=challenge(hands=100000), port=wire.port)
+        client = bringing(house, challenges=challenge(deals=100000), port=wire.port)
         client.start()
         await client.until(SeatOffer)
         async with asyncio.timeout(PATIENCE_S):
@@ -555,7 +555,7 @@ def test_challenges_that_cannot_be_played_are_refused_one_by_one(house_folder: P
         wrong = [
             *challenge(opponents=("Z",)),
             *challenge(stop="nonsense"),
-            *challenge(hands=100_001),
+            *challenge(deals=100_001),
             *challenge(seating="upside-down"),
             *challenge(),
         ]
