@@ -23,6 +23,7 @@ from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from bots.workers import Workers
 from dealer.errors import ConfigError, DealerError, LaunchError, SettingProblem
+from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, new_folder
@@ -30,7 +31,6 @@ from dealer.run.plan import Plan, planned_contests, settle
 from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
 from dealer.run.resume import check_match, extend_log
 from dealer.run.settings import Command, RunSettings, Score, read_config, validated
-from dealer.run.summary import contest_result, tournament_result
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from engine import Seed
@@ -305,7 +305,7 @@ def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
     finished = read_result(folder) if (folder / RESULT_NAME).exists() else None
     if deals is not None:
         plan = _extended(plan, folder, deals, finished)
-    contests = finished.contests if isinstance(finished, TournamentResult) else [finished] if finished else []
+    contests = finished.contests if finished else []
     if finished is not None and (
         not finished.outcome.is_complete or any(contest.deals_asked != plan.deals for contest in contests)
     ):
@@ -318,7 +318,7 @@ def _extended(plan: Plan, folder: Path, deals: int, result: AnyResult | None) ->
     if deals <= plan.deals:
         raise ConfigError(SettingProblem("deals", f"{deals} is not more than the {plan.deals} asked for before"))
     planned = planned_contests(plan, folder)
-    contests = result.contests if isinstance(result, TournamentResult) else [result] if result else []
+    contests = result.contests if result else []
     if any(contest.outcome is Outcome.STOPPED for contest in contests):
         raise ConfigError(SettingProblem("deals", "the stop rule has ended this run, and more deals change nothing"))
     if any(contest.slices > 1 for contest in planned):

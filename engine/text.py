@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def count_of(number: int, word: str) -> str:
     """A number with its noun: ``1 hand``, ``1,250 hands``."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: A, B and C."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def meant(word: str, known: Iterable[str]) -> str | None:

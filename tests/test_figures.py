@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dealer import play
-from dealer.cli.running import show_contest
+from dealer.cli.report_output import show_document
+from dealer.reports.documents import contest_document
 from tests.dealer.cli.conftest import window
 from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, program_env
 from tests.programs import start
@@ -40,7 +41,7 @@ def test_disk_space(tmp_path: Path, game: str) -> None:
 def test_what_the_first_command_prints() -> None:
     """In 80 columns: cards and built-in bots follow from the seed; times, speed and folder are the README's."""
     (block,) = re.findall(r"The first command prints:\n\n```text\n(.*?)```", README, re.DOTALL)
-    seed, speed, folder = re.findall(r"^Seed (\d+), (\d+) hands/s. Files are in\n(.*)", block, re.MULTILINE)[0]
+    seed, speed, folder = re.findall(r"^seed (\d+), speed (\d+) hands/s, files (.*)", block, re.MULTILINE)[0]
     result = play("limit", ["raising", "random"], deals=3000, seed=int(seed), in_process=True)
     players = []
     for player in result.players:
@@ -49,7 +50,7 @@ def test_what_the_first_command_prints() -> None:
         players.append(player.model_copy(update={"median_us": median_us, "p99_us": p99_us}))
     shown = {"players": players, "hands_per_second": float(speed), "folder": folder}
     terminal, out = window(80)
-    show_contest(terminal, result.model_copy(update=shown), quiet=False)
+    show_document(terminal, contest_document(result.model_copy(update=shown)))
     assert out.getvalue() == block
 
 

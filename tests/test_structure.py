@@ -30,7 +30,7 @@ DEALER_ROOMS = (
     {"match"},
     {"table"},
     {"run"},
-    {"results"},
+    {"reports"},
     {"library"},
     {"person"},
     {"reference", "doctor", "server", "watching"},

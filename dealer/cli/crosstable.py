@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.runs import run_argument
-from dealer.run.crosstable import TableFormat, standings_text
+from dealer.reports.documents import crosstable as crosstable_of
+from dealer.reports.documents import pairs_table, rankings
 from dealer.run.results import TournamentResult, read_result
+from logs.document.plain import csv_text, latex_table, markdown_table
 
 
 def crosstable(
@@ -20,8 +22,8 @@ def crosstable(
         run_argument(metavar="RUN", help="The folder of a tournament, or its result.json."),
     ],
     form: Annotated[
-        TableFormat, typer.Option("--format", "-f", help="How the tables are written.")
-    ] = TableFormat.MARKDOWN,
+        Literal["csv", "markdown", "latex"], typer.Option("--format", "-f", help="How the tables are written.")
+    ] = "markdown",
 ) -> None:
     """Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.
 
@@ -30,9 +32,9 @@ def crosstable(
     result = read_result(run)
     if not isinstance(result, TournamentResult):
         abort(f"{run} is not a tournament; a match has no crosstable")
-    standings = [one for one in result.standings if one.total_bankroll]
-    texts = [standings_text(one, form) for one in standings]
-    if form is TableFormat.CSV:
-        texts = texts[:1] + [text.split("\n", 1)[1] for text in texts[1:]]
-    terminal = context.ensure_object(Terminal)
-    terminal.print(("" if form is TableFormat.CSV else "\n").join(texts).rstrip("\n"))
+    write = {"csv": csv_text, "markdown": markdown_table, "latex": latex_table}[form]
+    tables = [pairs_table(result.standings)]
+    if form != "csv":
+        ranked = [standings for standings in result.standings if standings.total_bankroll]
+        tables = [table for standings in ranked for table in (crosstable_of(standings), rankings(standings))]
+    context.ensure_object(Terminal).print("\n".join(map(write, tables)).rstrip("\n"))

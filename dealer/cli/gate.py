@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Annotated
@@ -11,13 +10,14 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit
+from dealer.cli.report_output import show_document
 from dealer.cli.runs import run_argument
 from dealer.cli.streams import EXIT_FAILED, EXIT_UNDECIDED
-from dealer.run.gate import GateVerdict, judge, junit_report
+from dealer.reports.gate import judge, junit_report
 from dealer.run.results import read_contest
 from engine.errors import quoted
 
-_EXIT_CODES = {GateVerdict.PASSED: 0, GateVerdict.FAILED: EXIT_FAILED, GateVerdict.UNDECIDED: EXIT_UNDECIDED}
+_EXIT_CODES = {"passed": 0, "failed": EXIT_FAILED, "undecided": EXIT_UNDECIDED}
 
 
 def gate(
@@ -46,9 +46,5 @@ def gate(
         abort(f"there is no player {quoted(name)}; there are: {', '.join(one.name for one in result.players)}")
     if junit is not None:
         write_file(junit, junit_report(result, [judgement.case]))
-    terminal = context.ensure_object(Terminal)
-    if as_json:
-        terminal.print(json.dumps(judgement.facts, ensure_ascii=False))
-    else:
-        terminal.sentence(f"{judgement.verdict.value}: {judgement.sentence}")
+    show_document(context.ensure_object(Terminal), judgement.document, as_json=as_json, quiet=True)
     raise typer.Exit(_EXIT_CODES[judgement.verdict])

@@ -46,7 +46,7 @@ Out: TypeAlias = Annotated[
     ),
 ]
 Quiet: TypeAlias = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print the closing sentence only.", rich_help_panel=_OUTPUT)
+    bool, typer.Option("--quiet", "-q", help="Print the result as a sentence only.", rich_help_panel=_OUTPUT)
 ]
 JsonOutput: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON and nothing else.", rich_help_panel=_OUTPUT)

@@ -13,10 +13,10 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.running import RunLine
 from dealer.cli.streams import EXIT_FAILED
 from dealer.library import new_play
+from dealer.reports.sentences import rounded_up
 from dealer.run.ending import Outcome
 from dealer.run.plan import settle
 from dealer.run.results import ContestResult
-from dealer.run.sentences import rounded_up
 from dealer.run.settings import RunSettings, Score
 from dealer.run.tournament import Progress
 from dealer.table.loop import new_event_loop

@@ -13,9 +13,9 @@ from dealer.cli.options import takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Sources, StrictHandOptions, Transcript, counted
 from dealer.errors import ResultError
+from dealer.reports.report import report_of_results
 from dealer.run.folder import RESULT_NAME
 from dealer.run.leaks import tables_in_short
-from dealer.run.report import report_of_results
 from dealer.run.results import AnyResult, read_result
 from engine.text import count_of
 from logs.document import Table

@@ -58,10 +58,14 @@ def show_document(
     *,
     page: Document | None = None,
     as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
-    """Print a document without its charts, or as JSON; write `page`, or the document, to the path."""
+    """Print a document without its charts, only its sentences, or JSON; write `page`, or the document, to the path."""
     if as_json:
         terminal.json(json_data(document))
+    elif quiet:
+        for sentence in document.sentences:
+            terminal.sentence(sentence)
     else:
         _print_document(terminal, document)
     if path is not None:

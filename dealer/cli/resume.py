@@ -14,7 +14,7 @@ from dealer.cli.runs import run_argument
 from dealer.cli.table import play_seat
 from dealer.library import Run, reopen
 from dealer.person.terminal import Face
-from dealer.run.listing import unfinished_runs
+from dealer.reports.runs import unfinished_runs
 
 
 def resume(

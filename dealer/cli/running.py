@@ -1,6 +1,6 @@
 """A run from its settings to its exit code, for `arena play`, `deal`, `tournament` and `resume`.
 
-It shows the progress of the run meanwhile, and at the end its result: tables, a sentence, where the files are.
+It shows the progress of the run meanwhile, and at the end its result.
 """
 
 from __future__ import annotations
@@ -20,28 +20,24 @@ from bots.workers import Workers, cluster_workers
 from dealer.cli.console import Terminal, abort, check_writable, on_stop, write_file
 from dealer.cli.options import RunOptions, warning_text
 from dealer.cli.progress import LiveLine, showing_progress
+from dealer.cli.report_output import show_document
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError
 from dealer.library import Run, new_play, new_tournament
 from dealer.match.sentences import stray_sentence
+from dealer.reports.documents import result_document
+from dealer.reports.gate import junit_report
+from dealer.reports.sentences import expectation, rounded_up
 from dealer.run.bot_code import interrupting_bot_code
 from dealer.run.contest import Watch
-from dealer.run.crosstable import crosstable, rankings
 from dealer.run.ending import Outcome
-from dealer.run.gate import junit_report
 from dealer.run.plan import ContestPlan
-from dealer.run.results import AnyResult, ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
-from dealer.run.sentences import expectation, rounded_up, three_digits
+from dealer.run.results import AnyResult
 from dealer.run.settings import Command, RunSettings, read_config, user_defaults, validated
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration
-from logs.document import Column, Table, Toned
-from logs.document.values import figure, tone_of
-from logs.estimation import Estimate
-from logs.estimation.mean import signed
-from protocol.game_definition import short_name
 
 Observer: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
 """Observes the run in a folder while it is played: a context that gives the callback for its events."""
@@ -118,12 +114,8 @@ def play_and_show(
         result = runner.run(_play(run, line, cluster, watch))
     for sentence in (*run.warnings, *run.unwritten):
         terminal.note(sentence)
-    if options.as_json:
-        terminal.print(result.model_dump_json(indent=2))
-    elif isinstance(result, ContestResult):
-        show_contest(terminal, result, quiet=options.quiet, verbose=options.verbose)
-    else:
-        show_tournament(terminal, result, quiet=options.quiet)
+    document = result_document(result, is_verbose=options.verbose)
+    show_document(terminal, document, as_json=options.as_json, quiet=options.quiet)
     if options.junit is not None:
         write_file(options.junit, junit_report(result))
     raise typer.Exit(EXIT_USAGE if run.unwritten else exit_code(result.outcome))
@@ -246,164 +238,3 @@ def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
 
 def exit_code(outcome: Outcome) -> int:
     return {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, 0)
-
-
-def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool, verbose: bool = False) -> None:
-    """Print a contest: with `quiet` the sentence only, with `verbose` also the dealer's overhead."""
-    if not quiet and result.duplicates:
-        _show_players(terminal, result)
-        _show_files(terminal, result.players)
-    if not quiet:
-        for player in result.players:
-            if player.first_fault:
-                terminal.sentence(_fault_sentence(player))
-    terminal.sentence(result.sentence)
-    if not quiet:
-        if verbose:
-            terminal.sentence(_dealer_line(result))
-        terminal.sentence(f"Seed {result.seed}, {result.hands_per_second:,.0f} hands/s. Files are in {result.folder}")
-    if result.resume is not None:
-        terminal.print(f"Resume with: {result.resume}")
-
-
-def _show_players(terminal: Terminal, result: ContestResult) -> None:
-    interval = "± 95 %, any time" if result.interval is Interval.ANY_TIME else "± 95 %"
-    unknown = "training" if result.interval is Interval.NONE else "too few"
-    columns = (
-        "player",
-        "mbb/g",
-        interval,
-        Column("SE", ",", rank=6),
-        Column("chips", ",", rank=2),
-        Column("hands", ",", rank=3),
-        Column("faults", ",", rank=1),
-        Column("median", ",", rank=5),
-        Column("99 %", ",", rank=4),
-    )
-    rows = (
-        (
-            _toned(player.name, player.mbb_per_game, player.half_width_95),
-            _toned(_rate(player.mbb_per_game), player.mbb_per_game, player.half_width_95),
-            unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
-            _error(player.standard_error),
-            figure(player.chips, "chips"),
-            f"{result.hands_counted:,}",
-            f"{sum(player.faults.values()):,}",
-            _time(player.median_us),
-            _time(player.p99_us),
-        )
-        for player in result.players
-    )
-    terminal.table(Table.of("", columns, rows))
-    corrected = [
-        (
-            _toned(player.name, mbb, player.corrected_half_width_95),
-            _toned(_rate(mbb), mbb, player.corrected_half_width_95),
-            "too few" if player.corrected_half_width_95 is None else f"{player.corrected_half_width_95:,.1f}",
-            _error(player.corrected_standard_error),
-        )
-        for player in result.players
-        if (mbb := player.corrected_mbb_per_game) is not None
-    ]
-    if corrected:
-        names = "without luck"
-        rates = "mbb/g", interval, Column("SE", ",", rank=1)
-        terminal.table(Table.of("", (names, *rates), corrected))
-
-
-def _rate(mbb: float | None) -> str:
-    return "-" if mbb is None else signed(mbb, 1)
-
-
-def _toned(text: str, rate: float | None, half_width: float | None) -> Toned:
-    """A text in the tone of a win rate: good if it is above 0 beyond its interval, bad if it is below."""
-    return Toned(text, None if rate is None else tone_of(Estimate(rate, half_width), "+"))
-
-
-def _error(error: float | None) -> str:
-    return "-" if error is None else f"{error:,.1f}"
-
-
-def _fault_sentence(player: PlayerResult) -> str:
-    counts = [f"{count:,} {name}" for name, count in player.faults.items()]
-    if player.restarts:
-        what = "awaited again" if player.player == "tcp" else "restarted"
-        counts.append(f"{what} {'once' if player.restarts == 1 else f'{player.restarts:,} times'}")
-    first = f"{player.name}: {player.first_fault}"
-    return f"{first}." if sum(player.faults.values()) == 1 else f"{first}; in all {', '.join(counts)}."
-
-
-def _time(time_us: float | None) -> str:
-    if time_us is None:
-        return "-"
-    for limit, unit, size in ((1e3, "µs", 1.0), (1e6, "ms", 1e3)):
-        if time_us < limit:
-            return f"{time_us / size:.3g} {unit}"
-    return f"{three_digits(time_us / 1e6)} s"
-
-
-def _dealer_line(result: ContestResult) -> str:
-    dealer = result.dealer
-    parts = []
-    if dealer.us_per_action is not None:
-        parts.append(f"{dealer.us_per_action:,.0f} µs per action")
-    if dealer.timeouts_per_million_actions is not None:
-        parts.append(f"{three_digits(dealer.timeouts_per_million_actions)} timeouts per million actions")
-    return f"Dealer: {', '.join(parts) or 'no action was measured'}."
-
-
-def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool) -> None:
-    """Print a tournament: with `quiet` the sentence only."""
-    if not quiet:
-        for standings in result.standings:
-            if not standings.total_bankroll:
-                continue
-            terminal.heading(short_name(standings.game))
-            terminal.table(crosstable(standings))
-            terminal.table(rankings(standings))
-            _show_entrants(
-                terminal, standings, [contest for contest in result.contests if contest.game == standings.game]
-            )
-        _show_files(terminal, [player for contest in result.contests for player in contest.players])
-        for contest in result.contests:
-            for player in contest.players:
-                if player.first_fault:
-                    names = " - ".join(other.name for other in contest.players)
-                    terminal.sentence(f"{names}: {_fault_sentence(player)}")
-        for contest in result.contests:
-            if not contest.outcome.is_complete and result.outcome is not Outcome.INTERRUPTED:
-                names = " - ".join(player.name for player in contest.players)
-                terminal.sentence(f"{names} ({short_name(contest.game)}) ended early: {contest.reason}")
-    terminal.sentence(result.sentence)
-    if not quiet:
-        terminal.sentence(f"Files are in {result.folder}")
-    if result.resume is not None:
-        terminal.print(f"Resume with: {result.resume}")
-
-
-def _show_files(terminal: Terminal, players: Sequence[PlayerResult]) -> None:
-    """The descriptions of players whose names lack the file that they play by."""
-    for name, text in dict.fromkeys((player.name, player.player) for player in players):
-        bot, _, options = text.partition("?")
-        if options and name.partition("#")[0] == bot.rpartition(":")[2]:
-            terminal.sentence(f"{name} is {text}")
-
-
-def _show_entrants(terminal: Terminal, standings: GameStandings, contests: Sequence[ContestResult]) -> None:
-    """All contests of each bot together, and its speed: hands per second of its own time."""
-    rows = []
-    for name in standings.bots:
-        played = [(contest, player) for contest in contests for player in contest.players if player.name == name]
-        hands = sum(contest.hands_played for contest, _ in played)
-        thinking_s = sum(player.thinking_s for _, player in played)
-        faults = sum(sum(player.faults.values()) for _, player in played)
-        speed = three_digits(hands / thinking_s) if thinking_s else "-"
-        rows.append([name, f"{len(played):,}", f"{hands:,}", f"{faults:,}", speed])
-    columns = (
-        "bot",
-        Column("contests", ",", rank=6),
-        Column("hands", ",", rank=5),
-        Column("faults", ",", rank=3),
-        Column("hands/s of its own time", ",", rank=4),
-    )
-    terminal.table(Table.of("", columns, rows))

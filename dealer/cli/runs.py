@@ -15,7 +15,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
-from dealer.run.listing import FOLDER, ListedRun, ListedState, listed_run, newest_runs
+from dealer.reports.runs import FOLDER, ListedRun, ListedState, listed_run, newest_runs
 from engine.errors import quoted
 from engine.text import count_of, meant
 from logs.document import CODE, NAME, Column, Table

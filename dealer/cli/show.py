@@ -9,12 +9,14 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
-from dealer.cli.running import check_logs, show_contest, show_tournament
+from dealer.cli.report_output import show_document
+from dealer.cli.running import check_logs
 from dealer.cli.runs import run_argument
 from dealer.errors import ConfigError
 from dealer.library import reopen
+from dealer.reports.documents import result_document
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
-from dealer.run.results import ContestResult, read_result
+from dealer.run.results import read_result
 
 
 def show(
@@ -43,9 +45,4 @@ def show(
             terminal.note(f"The logs were not checked, because the run cannot be resumed: {error}")
         else:
             check_logs(terminal, reopened)
-    if as_json:
-        terminal.json(result)
-    elif isinstance(result, ContestResult):
-        show_contest(terminal, result, quiet=quiet)
-    else:
-        show_tournament(terminal, result, quiet=quiet)
+    show_document(terminal, result_document(result), as_json=as_json, quiet=quiet)

@@ -168,8 +168,7 @@ def _players_of(sources: Sequence[Path]) -> dict[str, PlayerResult]:
     for source in sources:
         with contextlib.suppress(ResultError):
             result = read_result(source)
-            contests = [result] if isinstance(result, ContestResult) else result.contests
-            for player in [player for contest in contests for player in contest.players]:
+            for player in [player for contest in result.contests for player in contest.players]:
                 if player.name not in found or player.faults:
                     found[player.name] = player
     return found

@@ -18,9 +18,9 @@ from dealer.library import Run, new_table, reopen
 from dealer.match.faults import FaultPolicy
 from dealer.person.settings import table_config
 from dealer.person.terminal import Face, Leaving, sit_down
+from dealer.reports.sentences import contest_sentence
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
-from dealer.run.sentences import contest_sentence
 from dealer.run.settings import BotSettings, RunSettings
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.doctor.situations import HANDSHAKE, ExaminationSetup, Situation
-from dealer.run.gate import Case, junit_suite, junit_text
+from dealer.reports.gate import junit_case, junit_suite, junit_text
 from engine import Action, ActionKind
 from engine.text import count_of
 from logs.document import (
@@ -223,11 +223,11 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
         skipped = row.reason if row.result in (SituationState.NOT_TRIED, SituationState.NOT_IN_GAME) else ""
         if row.result is SituationState.INTERRUPTED:
             skipped = row.result.value
-        cases.append(Case(row.name, "\n".join(found), skipped))
+        cases.append(junit_case(row.name, "\n".join(found), skipped))
     # So is what was found outside the situations asked for, such as in the handshake.
     names = {row.name for row in report.situations}
     stray = [f"{one.kind}: {one.wrong}" for one in failures if not names & set(one.situations)]
-    cases += [Case("connection", "\n".join(stray))] if stray else []
+    cases += [junit_case("connection", "\n".join(stray))] if stray else []
     return junit_text([junit_suite(f"doctor: {report.bot}, {short_name(report.game)}", cases, report.sentence)])
 
 

@@ -23,9 +23,9 @@ from dealer.errors import DealerError
 from dealer.library import Run
 from dealer.match.events import FaultSeen, HandFinished
 from dealer.person.settings import SEAT
+from dealer.reports.sentences import fault_phrase
 from dealer.run.contest import MatchEvent
 from dealer.run.results import ContestResult
-from dealer.run.sentences import fault_phrase
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import Changes

@@ -46,16 +46,16 @@ from dealer.person.sentences import game_sentence
 from dealer.person.settings import SEAT
 from dealer.person.styles import Styles, styles_of
 from dealer.person.table_session import KEPT_HANDS, EarlierHands, earlier_hands
+from dealer.reports.sentences import fault_phrase
 from dealer.run.contest import MatchEvent
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
-from dealer.run.sentences import fault_phrase, listed
 from dealer.run.tournament import AwaitedPlayer, Progress
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import new_event_loop
 from engine import Action
 from engine.errors import quoted
-from engine.text import shown
+from engine.text import listed, shown
 from logs import HandRecord
 
 _NAME_AFTER_S: Final = 2.0

@@ -9,8 +9,9 @@ from __future__ import annotations
 import enum
 import json
 import os
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -19,7 +20,7 @@ from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.settings import Format, Score, Seating, problem_in_words
 from engine.errors import quoted
-from logs.estimation import Rate, Verdict
+from logs.estimation import Estimate, Rate, Verdict
 from logs.variance.estimates import GameEstimates
 
 SCHEMA_VERSION = 2
@@ -38,6 +39,22 @@ class Interval(enum.StrEnum):
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+_WON: Final = ("mbb_per_game", "half_width_95", "standard_error")
+WON_FIELDS: Final = (*_WON, *(f"corrected_{name}" for name in _WON))
+"""The fields of winnings, as they are and without the luck of the cards."""
+
+
+def won_fields(won: Estimate | None, without_luck: Estimate | None) -> dict[str, Any]:
+    """The fields of winnings by name."""
+    figures = [(None,) * 3 if one is None else (one.mean, one.half_width, one.error) for one in (won, without_luck)]
+    return dict(zip(WON_FIELDS, chain(*figures), strict=True))
+
+
+def _rate(fields: BaseModel, kind: str, player: str, opponent: str) -> Rate:
+    mean, half_width, error = (getattr(fields, kind + name) for name in _WON)
+    return Rate(mean, half_width, error, player=player, opponent=opponent)
 
 
 class PlayerResult(_Frozen):
@@ -160,8 +177,7 @@ class ContestResult(_Frozen):
         Raises:
             KeyError: there is no such player.
         """
-        found = self._player(player)
-        return self._rate(found, found.mbb_per_game, found.half_width_95)
+        return self._rate(player, "")
 
     def corrected_rate(self, player: str | None = None) -> Rate | None:
         """The same as `rate`, without the luck of the cards; None where that was not counted.
@@ -172,16 +188,17 @@ class ContestResult(_Frozen):
         Raises:
             KeyError: there is no such player.
         """
-        found = self._player(player)
-        return self._rate(found, found.corrected_mbb_per_game, found.corrected_half_width_95)
+        return self._rate(player, "corrected_")
 
-    def _player(self, name: str | None) -> PlayerResult:
-        return self.players[0] if name is None else {one.name: one for one in self.players}[name]
+    def _rate(self, name: str | None, kind: str) -> Rate | None:
+        found = self.players[0] if name is None else {one.name: one for one in self.players}[name]
+        won = _rate(found, kind, found.name, self.opponent_of(found.name))
+        return None if won.mean is None else won
 
-    def _rate(self, player: PlayerResult, mbb: float | None, half_width: float | None) -> Rate | None:
-        return (
-            None if mbb is None else Rate(mbb, half_width, player=player.name, opponent=self.opponent_of(player.name))
-        )
+    @property
+    def contests(self) -> list[ContestResult]:
+        """Itself, as of a tournament."""
+        return [self]
 
     def opponent_of(self, player: str) -> str:
         """Whom a player's rate is against: its only opponent, or the table."""
@@ -205,16 +222,10 @@ class CrosstableCell(_Frozen):
     hands: int = Field(description="hands of these contests that count")
 
     @property
-    def figures(self) -> tuple[float, float | None, float | None]:
-        """Mean, half interval and standard error, without the luck of the cards where that was counted."""
-        if self.corrected_mbb_per_game is None:
-            return self.mbb_per_game, self.half_width_95, self.standard_error
-        return self.corrected_mbb_per_game, self.corrected_half_width_95, self.corrected_standard_error
-
-    @property
     def rate(self) -> Rate:
-        """The mean with its player and its opponent."""
-        return Rate(self.mbb_per_game, self.half_width_95, player=self.player, opponent=self.opponent)
+        """The winnings, without the luck of the cards where that was counted; those of a mean are from the field."""
+        kind = "" if self.corrected_mbb_per_game is None else "corrected_"
+        return _rate(self, kind, self.player, self.opponent or "the field")
 
 
 class Rank(_Frozen):
@@ -256,21 +267,15 @@ class GameStandings(_Frozen):
         ranked = [rank.player for rank in self.total_bankroll]
         return [*ranked, *(name for name in self.unfinished if name not in ranked)]
 
-    def mean_of(self, player: str) -> CrosstableCell | None:
-        """A player's mean over all contests, as a cell without an opponent; None without a whole deal."""
-        if player not in self.mbb_per_game:
-            return None
-        return CrosstableCell(
-            player=player,
-            opponent="",
-            mbb_per_game=self.mbb_per_game[player],
-            half_width_95=self.half_width_95[player],
-            standard_error=self.standard_error.get(player),
-            corrected_mbb_per_game=self.corrected_mbb_per_game.get(player),
-            corrected_half_width_95=self.corrected_half_width_95.get(player),
-            corrected_standard_error=self.corrected_standard_error.get(player),
-            hands=0,
-        )
+    @property
+    def means(self) -> list[CrosstableCell]:
+        """The mean of each bot with a whole deal over all its contests, as a cell without an opponent."""
+        return [
+            CrosstableCell(
+                player=name, opponent="", hands=0, **{field: getattr(self, field).get(name) for field in WON_FIELDS}
+            )
+            for name in self.mbb_per_game
+        ]
 
 
 class TournamentResult(_Frozen):

@@ -19,8 +19,8 @@ from typing import Final, Protocol
 from urllib.parse import urlencode
 
 from dealer.errors import WebError
+from dealer.reports.runs import ListedState, listed_run
 from dealer.run.folder import CONFIG_NAME
-from dealer.run.listing import ListedState, listed_run
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
 from dealer.server.db.records import Job, Run, RunState

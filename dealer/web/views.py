@@ -23,13 +23,12 @@ from dealer.person.sentences import (
 from dealer.person.settings import HANDS, SEAT
 from dealer.person.table_session import TableSession
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
-from dealer.run.sentences import listed
 from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.figures import Cell, cell_of, score_chart
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor
 from engine import Deal, Move
-from engine.text import count_of, shown
+from engine.text import count_of, listed, shown
 from logs import HandRecord
 from logs.contest_scores import NotableDeal, NotableHand
 from logs.estimation.mean import chips_text
@@ -293,16 +292,17 @@ def _crosstable(run: WatchedRun, standings: GameStandings) -> Crosstable:
     order = standings.bots
     places = {rank.player: rank.place for rank in standings.total_bankroll}
     rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
+    means = {cell.player: cell.rate for cell in standings.means}
     lines = []
     for name in order:
-        mean = standings.mean_of(name)
-        provisional = "provisional" if mean is not None and mean.half_width_95 is None else ""
+        mean = means.get(name)
+        provisional = "provisional" if mean is not None and mean.half_width is None else ""
         contests = [_contest_of(run, standings.game, name, other) for other in order]
         lines.append(
             Line(
                 places.get(name),
                 shown(name),
-                cell_of(None if mean is None else replace(mean.rate, opponent="the field")),
+                cell_of(mean),
                 tuple(cell_of(rates.get((name, other)), at) for other, at in zip(order, contests, strict=True)),
                 "unfinished" if name in standings.unfinished else provisional,
             )

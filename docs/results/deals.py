@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from dealer import play
-from dealer.run.sentences import rounded_up
+from dealer.reports.sentences import rounded_up
 from logs.document import Column, Table
 from logs.document.plain import markdown_table, with_blocks
 from logs.estimation import IntervalWidth, Monitor, score_bounds

@@ -17,9 +17,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from dealer.run.crosstable import TableFormat, standings_text
+from dealer.reports.documents import crosstable, pairs_table, rankings
 from dealer.run.results import GameStandings, TournamentResult, read_result
-from logs.document.plain import with_blocks
+from logs.document.plain import csv_text, markdown_table, with_blocks
 from logs.estimation import Rate
 
 HERE = Path(__file__).resolve().parent
@@ -79,8 +79,8 @@ def with_figures(path: str, text: str) -> str:
 
 def with_tables(text: str, game: str, standings: GameStandings) -> str:
     """The text of `strength-tables.md` with the tables of a game."""
-    tables = standings_text(standings, TableFormat.MARKDOWN).replace("|  |", "| mbb/g of row |", 1)
-    return with_blocks(text, {game: tables})
+    tables = "\n".join(map(markdown_table, (crosstable(standings), rankings(standings))))
+    return with_blocks(text, {game: tables.replace("|  |", "| mbb/g of row |", 1)})
 
 
 def _played(folder: Path, game: str) -> GameStandings:
@@ -101,7 +101,7 @@ def main(folder: Path) -> None:
     page = HERE.parent / "strength-tables.md"
     for game in GAMES:
         standings = _played(folder, game)
-        (HERE / f"{game}.csv").write_text(standings_text(standings, TableFormat.CSV), "utf-8")
+        (HERE / f"{game}.csv").write_text(csv_text(pairs_table([standings])), "utf-8")
         page.write_text(with_tables(page.read_text("utf-8"), game, standings), "utf-8")
     for path in QUOTED:
         (ROOT / path).write_text(with_figures(path, (ROOT / path).read_text("utf-8")), "utf-8")

@@ -1,7 +1,7 @@
 """A result as a value, and the renderers that show it in every medium.
 
 - `values`: the document: sentences, facts, tables, charts, grids of starting hands, hands
-- `terminal`, `page` (HTML, with `chart` for SVG), `plain` (JSON, Markdown, CSV): the renderers
+- `terminal`, `page` (HTML, with `chart` for SVG), `plain` (JSON, Markdown, LaTeX, CSV): the renderers
 """
 
 from logs.document.values import (

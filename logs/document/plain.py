@@ -1,11 +1,13 @@
-"""Documents as JSON, Markdown and CSV."""
+"""Documents as JSON, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from engine.cards import RANKS
 from logs.document.values import (
@@ -26,13 +28,15 @@ from logs.document.values import (
 )
 from logs.estimation import Estimate
 
+_LATEX: Final = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
+
 
 def json_data(document: Document) -> Any:
     """What JSON contains of a document: its data if it has any, otherwise its facts, tables and sentences."""
     from pydantic import TypeAdapter
 
     if document.data is not None:
-        return TypeAdapter(type(document.data)).dump_python(document.data, mode="json")
+        return json.loads(TypeAdapter(type(document.data)).dump_json(document.data))
     return {
         "title": document.title,
         "sentences": list(document.sentences),
@@ -107,6 +111,21 @@ def markdown_table(table: Table) -> str:
     marks = ["---" if column.is_words else "---:" for column in table.columns]
     lines: Iterable[Sequence[str]] = ([column.heading for column in table.columns], marks, *table.texts)
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def latex_table(table: Table) -> str:
+    alignment = "".join("l" if column.is_words else "r" for column in table.columns)
+    head, *lines = [
+        " & ".join(map(_latex, row)) + r" \\" for row in ([column.heading for column in table.columns], *table.texts)
+    ]
+    inner = "\n".join([head, r"\hline", *lines])
+    return f"\\begin{{tabular}}{{{alignment}}}\n{inner}\n\\end{{tabular}}\n"
+
+
+def _latex(cell: str) -> str:
+    if re.fullmatch(r"[+-]?[\d,.]+( ± [\d,.]+)?", cell):
+        return f"${cell.replace(',', '{,}').replace('±', chr(92) + 'pm')}$"
+    return "".join(_LATEX.get(char, f"\\{char}" if char in "&%$#_{}" else char) for char in cell)
 
 
 def with_blocks(page: str, blocks: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@
     document = Document("mfs against rh", ("mfs wins.",), (Fact("seed", 1),), (Section("Winnings", (table,)),))
 
 Figures are numbers or `Estimate`s, never text; the column, axis or fact they belong to has their format. The renderers
-are beside this module: `terminal`, `page` (HTML, with `chart` for SVG) and `plain` (JSON, Markdown, CSV).
+are beside this module: `terminal`, `page` (HTML, with `chart` for SVG) and `plain` (JSON, Markdown, LaTeX, CSV).
 """
 
 from __future__ import annotations

@@ -40,14 +40,11 @@ from logs.estimation.mean import (
     score_bounds,
 )
 from logs.estimation.ranking import (
-    MeanOfContests,
     RankedContest,
     Ranking,
-    Standing,
     bootstrap,
-    instant_runoff,
     mean_of_contests,
-    total_bankroll,
+    ranked,
 )
 from logs.estimation.stopping import (
     FEWEST_UNITS_OF_WIDTH,
@@ -74,7 +71,6 @@ __all__ = [
     "Estimate",
     "FixedDeals",
     "IntervalWidth",
-    "MeanOfContests",
     "Moments",
     "Monitor",
     "PlainMean",
@@ -82,18 +78,16 @@ __all__ = [
     "Ranking",
     "Rate",
     "RunningMean",
-    "Standing",
     "StopRule",
     "StopRuleError",
     "Verdict",
     "bootstrap",
     "expected_units",
-    "instant_runoff",
     "interval_half_width",
     "largest_loss",
     "largest_value",
     "mean_of_contests",
     "parse_stop_rule",
+    "ranked",
     "score_bounds",
-    "total_bankroll",
 ]

@@ -35,9 +35,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from logs.estimation.mean import FEWEST_UNITS, TAIL_95, AnyTimeMean, Bounds, interval_half_width
+from logs.estimation.mean import FEWEST_UNITS, TAIL_95, AnyTimeMean, Bounds, Estimate, interval_half_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,25 +61,6 @@ class Ranking(enum.Enum):
 
     TOTAL_BANKROLL = "bankroll"
     INSTANT_RUNOFF = "runoff"
-
-
-class Standing(NamedTuple):
-    """A player's place (from 1; equals share one) in the order of bankrolls; `player` is its index in the bots."""
-
-    place: int
-    player: int
-    mbb_per_game: float
-
-
-class MeanOfContests(NamedTuple):
-    """A mean over contests that share their deals, in mbb per hand.
-
-    The half-width is None if a contest is too short for one, the standard error if a contest has one unit.
-    """
-
-    mbb: float
-    half_width_95: float | None
-    standard_error: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,20 +102,23 @@ _Means: TypeAlias = "Sequence[tuple[tuple[int, ...], _Floats]]"
 """The contests of many tournaments at once: players, and means of shape (tournaments, players)."""
 
 
-def total_bankroll(contests: Sequence[RankedContest], n: int) -> list[Standing]:
-    """The players from the first place to the last by total bankroll; those without a contest are left out."""
-    return _standings(contests, n, Ranking.TOTAL_BANKROLL)
+def ranked(contests: Sequence[RankedContest], n: int, ranking: Ranking) -> list[tuple[int, int]]:
+    """The players from the first place to the last, each as its place (from 1; equals share one) and its index.
 
-
-def instant_runoff(contests: Sequence[RankedContest], n: int) -> list[Standing]:
-    """The players from the first place to the last by instant run-off; those without a contest are left out."""
-    return _standings(contests, n, Ranking.INSTANT_RUNOFF)
+    Those without a contest are left out.
+    """
+    if not contests:
+        return []
+    places = _places(_observed(contests), n, ranking)[0].tolist()
+    return sorted((places[player], player) for player in {one for contest in contests for one in contest.players})
 
 
 def mean_of_contests(
     contests: Sequence[RankedContest], player: int, bounds: Bounds, *, is_sequential: bool = False
-) -> MeanOfContests:
+) -> Estimate:
     """A player's mean over contests (at least one, all with the player), each counting alike, however long it was.
+
+    It has no interval if a contest is too short for one, and no standard error if a contest has one unit.
 
     With `is_sequential`, when a test that looked at the scores ended the contests, the interval is the mean of the
     contests' any-time intervals, which all hold at once.
@@ -146,7 +130,7 @@ def mean_of_contests(
     mean = math.fsum(means) / len(means)
     fewest = min(map(len, columns))
     if fewest < 2:
-        return MeanOfContests(mean, None, None)
+        return Estimate(mean)
     # By deal, by how much it moved the mean; deals are independent of each other.
     moved = np.zeros(max(map(len, columns)))
     for column, own in zip(columns, means, strict=True):
@@ -154,14 +138,14 @@ def mean_of_contests(
         moved[:units] += (column - own) / (units * len(columns)) * math.sqrt(units / (units - 1))
     error = math.sqrt(float(moved @ moved))
     if fewest < FEWEST_UNITS:
-        return MeanOfContests(mean, None, error)
+        return Estimate(mean, None, error)
     if is_sequential:
         tail = TAIL_95 / len(columns)
         widths = [AnyTimeMean(column.tolist(), bounds).half_width(tail) or math.inf for column in columns]
-        return MeanOfContests(mean, math.fsum(widths) / len(widths), error)
+        return Estimate(mean, math.fsum(widths) / len(widths), error)
     farther = max(mean - bounds[0], bounds[1] - mean)
     unseen = farther * math.fsum(1 / len(column) for column in columns) / len(columns)
-    return MeanOfContests(mean, min(farther, interval_half_width(error, unseen)), error)
+    return Estimate(mean, min(farther, interval_half_width(error, unseen)), error)
 
 
 def bootstrap(
@@ -219,21 +203,6 @@ def _reliability(observed: _Means, weighted: _Means, n: int) -> float:
         for values in (bankrolls[:, played], (samples - bankrolls)[:, played])
     )
     return max(0.0, 1.0 - noise / total) if total > 0 else 0.0
-
-
-def _standings(contests: Sequence[RankedContest], n: int, ranking: Ranking) -> list[Standing]:
-    import numpy as np
-
-    if not contests:
-        return []
-    means = _observed(contests)
-    places = _places(means, n, ranking)[0].tolist()
-    bankrolls, counts = _bankrolls(means, np.ones((1, n), dtype=bool))
-    seen = [player for player in range(n) if counts[0, player]]
-    return [
-        Standing(places[player], player, float(bankrolls[0, player]))
-        for player in sorted(seen, key=lambda player: places[player])
-    ]
 
 
 def _places(means: _Means, n: int, ranking: Ranking) -> _Places:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dealer.cli.runs import runs_table
-from dealer.run.listing import ListedRun, ListedState
+from dealer.reports.runs import ListedRun, ListedState
 from logs.document.terminal import table_lines
 from logs.estimation import Rate
 from tests.dealer.cli.conftest import Arena

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.cli.running import show_contest
+from dealer.cli.report_output import show_document
+from dealer.reports.documents import contest_document
 from dealer.run.results import ContestResult
 from logs.document import CODE, TEXT, Column, Table, Tone, Toned
 from logs.document.terminal import table_lines, wrapped
@@ -143,11 +144,12 @@ def test_the_shape_of_a_result_does_not_depend_on_times(width: int) -> None:
     heads = []
     for times_us in ((1.0, 2.0), (190.0, 1710.0), (123_000.0, 59_900_000.0)):
         terminal, out = window(width)
-        show_contest(terminal, _contest(*times_us), quiet=False)
+        show_document(terminal, contest_document(_contest(*times_us)))
         lines = out.getvalue().splitlines()
         assert all(len(line) <= width or " " not in line for line in lines)
-        assert [line.split()[0] for line in lines[2:4]] == ["rembrant-of-2011", "mfs"] or width == 40
-        heads.append(lines[0].split())
+        (at,) = [at for at, line in enumerate(lines) if line.startswith("  player")]
+        assert [line.split()[0] for line in lines[at + 2 : at + 4]] == ["rembrant-of-2011", "mfs"] or width == 40
+        heads.append(lines[at].split())
     assert heads[0][:3] == ["player", "mbb/g", "±"]
     if width == 40:
         assert heads[0] == heads[1] == heads[2] == ["player", "mbb/g", "±", "95", "%"]

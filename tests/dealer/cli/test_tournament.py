@@ -26,7 +26,7 @@ def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) 
         "instant run-off",
         "Rnd",
         "own time",
-        "Files are in t",
+        "files t",
     ):
         assert words in f"\n{ran.out}"
     result = TournamentResult.model_validate_json((tmp_path / "t" / "result.json").read_text())
@@ -145,8 +145,8 @@ def test_the_crosstable_for_programs(arena: Arena, tmp_path: Path) -> None:
     assert arena("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
     lines = arena("crosstable", "t", "--format", "csv").out.splitlines()
     assert lines[0] == (
-        "game,player,opponent,mbb_per_game,half_width_95,hands,standard_error,"
-        "corrected_mbb_per_game,corrected_half_width_95,corrected_standard_error"
+        "game,player,opponent,mbb_per_game,half_width_95,standard_error,"
+        "corrected_mbb_per_game,corrected_half_width_95,corrected_standard_error,hands"
     )
     assert len(lines) == 1 + 2 * 9
     arena("play", "kuhn", "-n", "2", "-q", "--in-process", "--out", "p")

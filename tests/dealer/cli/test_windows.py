@@ -75,7 +75,7 @@ SLOW: Final = (
 )
 WITHOUT_TABLES: Final = ("table", "deal", "replay", "watch", "bot", "join", "serve", "warmup")
 """They wait for others or print what others compute; `warmup` prints a table once in the life of a machine."""
-_WHOLE: Final = ("Resume with: ", "It plays as ")
+_WHOLE: Final = ("    arena resume ", "It plays as ")
 """Beginnings of lines whose rest is for copying."""
 _MORE: Final = count(121)
 """Numbers of deals, each higher than those before."""

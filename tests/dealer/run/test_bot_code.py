@@ -54,9 +54,9 @@ class Stuck(Bot):
 @pytest.mark.parametrize(
     ("how", "number", "text"),
     [
-        ("loop", signal.SIGINT, "Resume with: arena resume there\n"),
-        ("sleep", signal.SIGTERM, "Resume with: arena resume there\n"),
-        ("loop at the end", signal.SIGINT, "Resume with: arena resume there\n"),
+        ("loop", signal.SIGINT, "Resume with:\n    arena resume there\n"),
+        ("sleep", signal.SIGTERM, "Resume with:\n    arena resume there\n"),
+        ("loop at the end", signal.SIGINT, "Resume with:\n    arena resume there\n"),
         ("catch", signal.SIGTERM, "A bot does not stop when it is interrupted. Resume with: arena resume there\n"),
     ],
 )
@@ -73,7 +73,7 @@ def test_a_bot_that_does_not_return_is_interrupted(tmp_path: Path, how: str, num
     finally:
         program.kill()
     assert program.wait() == 130
-    assert (out + err).decode().endswith(text)
+    assert text in (out + err).decode()
     logs = []
     for words in (["resume", "there"], [*play, "here"]):
         program = start([*ARENA, *words], cwd=tmp_path, env=program_env())

@@ -13,13 +13,13 @@ from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultPolicy
+from dealer.reports.sentences import expectation
+from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, MatchEvent
 from dealer.run.plan import ContestPlan, NamedGame, Plan, number_of_seatings, settle
 from dealer.run.record import RecordPlan
 from dealer.run.results import ContestResult
-from dealer.run.sentences import expectation
 from dealer.run.settings import Score, Seating, validated
-from dealer.run.summary import contest_result, tournament_result
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player

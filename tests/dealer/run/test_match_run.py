@@ -22,10 +22,10 @@ from dealer.match import MatchSetup
 from dealer.match.clocks import TimeLimits
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
+from dealer.reports.sentences import fault_phrase
 from dealer.run.match_run import MatchPlan, TcpRun
 from dealer.run.record import RecordPlan, open_match_files
 from dealer.run.resume import recover_match
-from dealer.run.sentences import fault_phrase
 from dealer.run.settings import validated
 from dealer.table.launcher import BotProcess
 from dealer.table.loop import MatchLoop, new_event_loop

@@ -18,8 +18,8 @@ from dealer import play, resume, tournament
 from dealer.errors import ConfigError
 from dealer.library import new_play, reopen
 from dealer.match.events import HandFinished
+from dealer.reports.gate import judge
 from dealer.run.contest import MatchEvent
-from dealer.run.gate import GateVerdict, judge
 from dealer.run.results import ContestResult, Interval
 from dealer.run.settings import validated
 from dealer.table.loop import new_event_loop
@@ -65,7 +65,7 @@ def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
     assert "in training: a learning player changes from hand to hand, so this measures no player." in result.sentence
     assert f"What learner learnt from 16 hands is in {whole / 'learner.memory'}." in result.sentence
     judgement = judge(result, "learner", 0)
-    assert judgement.verdict is GateVerdict.UNDECIDED
+    assert judgement.verdict == "undecided"
     assert judgement.sentence == "learner over calling: a player learnt, so there is nothing to judge."
 
 

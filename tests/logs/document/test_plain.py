@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from logs.document import NAME, Axis, Chart, Column, Document, Fact, Section, Series, Table
-from logs.document.plain import csv_text, json_data, markdown, markdown_table, with_blocks
+from logs.document.plain import csv_text, json_data, latex_table, markdown, markdown_table, with_blocks
 from logs.estimation import Estimate
 
 TABLE = Table(
@@ -54,6 +54,14 @@ def test_markdown_has_sentences_facts_and_tables() -> None:
     text = markdown(DOCUMENT)
     assert text.startswith("# Title\n\nIt wins.\n\n- seed: 12\n- training: 20,000 hands\n\n## Part\n\nA sentence.\n\n")
     assert text.endswith("| rh | - | - |\n\na note\n")
+
+
+def test_latex_escapes_names_and_sets_figures_in_mathematics() -> None:
+    table = Table.of("", ("", Column("a_1", "+,.0f")), (("B|2 & C", Estimate(-1000.0, 18.0)), ("50 %", None)))
+    assert latex_table(table) == (
+        "\\begin{tabular}{lr}\n & a\\_1 \\\\\n\\hline\n"
+        "B|2 \\& C & $-1{,}000 \\pm 18$ \\\\\n50 \\% & - \\\\\n\\end{tabular}\n"
+    )
 
 
 def test_csv_has_a_column_for_each_part_of_an_estimate() -> None:

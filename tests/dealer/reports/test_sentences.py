@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.reports.sentences import contest_sentence, fault_phrase, rounded_up
 from dealer.run.ending import Outcome
 from dealer.run.results import SCHEMA_VERSION, ContestResult, PlayerResult
-from dealer.run.sentences import contest_sentence, fault_phrase, rounded_up, three_digits
 from engine import CALL, Seat
 from engine.text import count_of
 from logs.estimation import Rate, Verdict
@@ -327,8 +327,3 @@ def test_the_sentence_and_the_statistics_round_alike() -> None:
     assert "by 388 ± 51 mbb/g" in _sentence(_pair(777.0, high, 51.0), 1000)
     assert Winnings(value=low, half_width_95=51.0, standard_error=26.0).texts == ("-388", "51", "26")
     assert Winnings(value=high, half_width_95=None, standard_error=None).texts[0] == "+388"
-
-
-def test_figures_have_three_digits_and_no_exponent() -> None:
-    figures = (0.0, 0.0421234, 9.876, 87.65, 6250.0, 123456.7, 1e-9)
-    assert [three_digits(figure) for figure in figures] == ["0", "0.0421", "9.88", "87.7", "6,250", "123,457", "0.0001"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from dealer.run.gate import Case, junit_report
+from dealer.reports.gate import junit_case, junit_report
 from tests.dealer.results_of import contest, player
 
 
@@ -41,7 +41,7 @@ def test_faults_that_cost_a_player_his_part_fail_and_corrected_ones_do_not() -> 
 
 def test_a_gate_has_a_suite_of_its_own() -> None:
     root = ElementTree.fromstring(
-        junit_report(contest(), [Case("bound", skipped="undecided"), Case("other", "too low")])
+        junit_report(contest(), [junit_case("bound", skipped="undecided"), junit_case("other", "too low")])
     )
     assert counts(root) == ("5", "1", "1")
     assert [suite.get("name") for suite in root] == ["holdem.limit.2p: A - B", "gate"]

@@ -11,7 +11,7 @@ from typing import Final
 
 from dealer.errors import ConfigError, ResultError
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
-from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
+from dealer.run.results import AnyResult, ContestResult, read_result
 from dealer.run.settings import Score, read_config, validated
 from engine.text import count_of
 from logs.estimation import Rate
@@ -95,9 +95,8 @@ def listed_run(run: Path) -> ListedRun:
     listed = ListedRun(run, began_s, state, words, games, tuple(bot.bot for bot in settings.bots))
     if result is None:
         return listed
-    contests = result.contests if isinstance(result, TournamentResult) else [result]
     players, lead = _standing(result)
-    return replace(listed, players=players, deals=sum(contest.duplicates for contest in contests), lead=lead)
+    return replace(listed, players=players, deals=sum(contest.duplicates for contest in result.contests), lead=lead)
 
 
 def _state(run: Path, result: AnyResult | None) -> tuple[ListedState, str]:
@@ -120,6 +119,7 @@ def _standing(result: AnyResult) -> tuple[tuple[str, ...], Rate | None]:
         best = [player.name for player in sorted(result.players, key=lambda player: -player.chips)]
         return tuple(best), result.corrected_rate(best[0]) if result.score is Score.CORRECTED else result.rate(best[0])
     for standings in result.standings:
-        if standings.total_bankroll and (mean := standings.mean_of(standings.bots[0])) is not None:
-            return tuple(standings.bots), mean.rate
+        if standings.total_bankroll:
+            rates = {cell.player: cell.rate for cell in standings.means}
+            return tuple(standings.bots), rates.get(standings.bots[0])
     return tuple(result.players), None

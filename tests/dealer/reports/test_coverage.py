@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dealer.run.sentences import contest_sentence
-from dealer.run.summary import standings_of
+from dealer.reports.sentences import contest_sentence
+from dealer.reports.summary import standings_of
 from logs.estimation import (
     TAIL_95,
     AnyTimeMean,
     RankedContest,
     Ranking,
+    Rate,
     RunningMean,
     bootstrap,
     mean_of_contests,
-    total_bankroll,
+    ranked,
 )
 from tests.dealer import results_of
 from tests.logs.estimation.populations import chance_error
@@ -55,9 +56,9 @@ def held(bots: int, seats: int, runs: int, deals: int = 200) -> tuple[float, flo
         own = tournament(bots, seats, deals, np.random.default_rng(seed), of=0)
         shared = [contest for contest in own if 1 in contest.players]
         for among, hits in ((own, means), (shared, cells)):
-            mbb, half_width, _ = mean_of_contests(among, 0, BOUNDS)
-            assert half_width is not None
-            hits.append(abs(mbb) <= half_width)
+            mean = mean_of_contests(among, 0, BOUNDS)
+            assert mean.half_width is not None
+            hits.append(abs(mean.mean) <= mean.half_width)
     return sum(means) / runs, sum(cells) / runs
 
 
@@ -79,10 +80,12 @@ def test_means_and_cells_hold_to_a_hundredth(bots: int, seats: int) -> None:
 def test_standings_are_made_of_these_means() -> None:
     contests = tournament(4, 2, 150, np.random.default_rng(1))
     standings = standings_of("limit", contests, ["A", "B", "C", "D"], BOUNDS, seatings=2)
-    assert (standings.mbb_per_game["A"], standings.half_width_95["A"]) == mean_of_contests(contests[:3], 0, BOUNDS)[:2]
+    mean = mean_of_contests(contests[:3], 0, BOUNDS)
+    assert (standings.mbb_per_game["A"], standings.half_width_95["A"]) == (mean.mean, mean.half_width)
     (cell,) = [cell for cell in standings.crosstable if (cell.player, cell.opponent) == ("C", "B")]
     of_two = [contest for contest in contests if contest.players == (1, 2)]
-    assert (cell.mbb_per_game, cell.half_width_95, cell.standard_error) == mean_of_contests(of_two, 2, BOUNDS)
+    won = mean_of_contests(of_two, 2, BOUNDS)
+    assert cell.rate == Rate(won.mean, won.half_width, won.error, player="C", opponent="B")
     assert cell.hands == 300
 
 
@@ -96,7 +99,7 @@ def said_and_right(runs: int, samples: int, spread: float = 250.0) -> tuple[floa
         chance = np.random.default_rng(seed)
         strengths = chance.normal(0, spread, 8)
         contests = tournament(8, 2, 200, chance, strengths)
-        first = total_bankroll(contests, 8)[0].player
+        first = ranked(contests, 8, Ranking.TOTAL_BANKROLL)[0][1]
         said += float(bootstrap(contests, 8, Ranking.TOTAL_BANKROLL, samples=samples, seed=seed)[0, first])
         right += first == int(strengths.argmax())
     return said / runs, right / runs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 from dealer.match.faults import QUOTED_BYTES, Fault
@@ -13,7 +12,7 @@ from dealer.run.results import ContestResult, Interval, TrainingReport
 from dealer.run.settings import Score
 from dealer.run.writers import remedy_text
 from engine import Game
-from engine.text import count_of
+from engine.text import count_of, listed
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
 from protocol.game_definition import short_name
 
@@ -24,11 +23,6 @@ _MANY_DEALS = 10_000
 """A width needs at least as many; the sentence gives the reason."""
 _SPREAD_OF_ONE_SEATING = 0.7
 _SPREAD_OF_ALL_SEATINGS = 0.25
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: A, B and C."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def contest_sentence(result: ContestResult) -> str:
@@ -117,13 +111,6 @@ def _learnt(one: TrainingReport) -> str:
     files = [one.memory] if one.own_file is None or one.problem else [one.memory, one.own_file]
     sentence = f"What {one.player} learnt from {count_of(one.hands, 'hand')} is in {listed(files)}."
     return f"{sentence} {one.problem}" if one.problem else sentence
-
-
-def three_digits(number: float) -> str:
-    """A number of 0 or more with at least three digits and never an exponent: ``0.0421``, ``6,250``."""
-    if number >= 100:
-        return f"{number:,.0f}"
-    return f"{max(number, 1e-4) if number else 0:.3g}"
 
 
 def rounded_up(number: float) -> int:

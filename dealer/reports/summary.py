@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 from dealer.match.faults import FaultKind
+from dealer.reports.sentences import contest_sentence, fault_phrase
 from dealer.run.contest import Contest
 from dealer.run.ending import INTERRUPTED, Outcome
 from dealer.run.plan import ContestPlan
 from dealer.run.record import ResponseTimes
 from dealer.run.results import (
+    WON_FIELDS,
     ContestResult,
     CrosstableCell,
     DealerReport,
@@ -23,13 +25,13 @@ from dealer.run.results import (
     PlayerResult,
     Rank,
     TournamentResult,
+    won_fields,
 )
-from dealer.run.sentences import contest_sentence, fault_phrase, listed
 from dealer.run.settings import Score
 from dealer.run.tournament import Tournament
 from engine import logged_seed
-from engine.text import count_of
-from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, MeanOfContests, RankedContest, Ranking, RunningMean, ranking
+from engine.text import count_of, listed
+from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, RankedContest, Ranking, RunningMean, ranking
 from protocol.game_definition import short_name
 
 
@@ -132,14 +134,9 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
         name=plan.names[player],
         player=plan.players[player].text,
         chips=contest.scores.chips()[player],
-        mbb_per_game=mean.mean if mean.count else None,
-        half_width_95=mean.half_width_95,
-        standard_error=mean.standard_error,
+        **won_fields(*(one.estimate if one is not None and one.count else None for one in (mean, corrected))),
         half_width_of_best_95=mean.half_width(tail),
-        corrected_mbb_per_game=corrected.mean if corrected is not None and corrected.count else None,
-        corrected_half_width_95=None if corrected is None else corrected.half_width_95,
         corrected_half_width_of_best_95=None if corrected is None else corrected.half_width(tail),
-        corrected_standard_error=None if corrected is None else corrected.standard_error,
         standard_deviation=mean.standard_deviation,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
         first_fault=None if first_fault is None else fault_phrase(first_fault),
@@ -210,33 +207,22 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
         if contest.plan.record.game_name == game
     ]
     finished = {name for contest, result in of_game if result.outcome.is_complete for name in contest.plan.names}
-    unfinished = [name for name in plan.names if name not in finished]
     played = [contest for contest, result in of_game if result.duplicates]
     contests = [RankedContest(one.plan.entrants, np.array(list(one.scores.in_order()), np.float64)) for one in played]
     fitted = [(one.deals_without_luck(), one.plan.entrants) for one in played]
     corrected = [RankedContest(entrants, deals) for deals, entrants in fitted if deals is not None]
-    if not played:
-        return GameStandings(
-            game=game,
-            mbb_per_game={},
-            half_width_95={},
-            crosstable=[],
-            total_bankroll=[],
-            instant_runoff=[],
-            unfinished=unfinished,
-        )
-    first = played[0].plan
-    standings = standings_of(
+    plan_of_game = of_game[0][0].plan
+    return standings_of(
         game,
         contests,
         plan.names,
-        first.bounds,
+        plan_of_game.bounds,
         corrected=corrected if len(corrected) == len(played) else (),
-        is_sequential=first.is_sequential,
-        seatings=first.seatings,
+        is_sequential=plan_of_game.is_sequential,
+        seatings=plan_of_game.seatings,
         seed=seed if isinstance(seed := plan.seed, int) else seed.number(),
+        unfinished=[name for name in plan.names if name not in finished],
     )
-    return standings.model_copy(update={"unfinished": unfinished})
 
 
 def standings_of(
@@ -249,79 +235,57 @@ def standings_of(
     is_sequential: bool = False,
     seatings: int = 1,
     seed: int = 0,
+    unfinished: Sequence[str] = (),
 ) -> GameStandings:
     """The rankings and the crosstable of one game. The rankings go by what was won.
 
     Args:
-        contests: at least one; the same deals were played in all.
+        contests: the same deals were played in all.
         bounds: the lowest and the highest possible score of a deal, in mbb/g.
         corrected: the contests without the luck of the cards; empty where not all of them have that.
     """
-    n = len(names)
-    bankrolls, runoff = ranking.total_bankroll(contests, n), ranking.instant_runoff(contests, n)
 
-    def mean_of(some: Sequence[RankedContest], player: int, opponent: int) -> MeanOfContests | None:
-        """A player's mean over the contests in which the other one sat, too; None without any."""
-        among = [contest for contest in some if {player, opponent} <= set(contest.players)]
-        return ranking.mean_of_contests(among, player, bounds, is_sequential=is_sequential) if among else None
+    def won(player: int, opponent: int) -> dict[str, Any]:
+        """A player's winnings over the contests in which the other one sat, too."""
+        among = [[one for one in some if {player, opponent} <= set(one.players)] for some in (contests, corrected)]
+        means = [
+            ranking.mean_of_contests(some, player, bounds, is_sequential=is_sequential) if some else None
+            for some in among
+        ]
+        return won_fields(*means)
 
-    cells = []
-    for player, opponent in dict.fromkeys(
-        pair for contest in contests for pair in itertools.permutations(contest.players, 2)
-    ):
-        mean, without_luck = (mean_of(some, player, opponent) for some in (contests, corrected))
-        cells.append(
-            CrosstableCell(
-                player=names[player],
-                opponent=names[opponent],
-                **_figures(mean),
-                **_figures(without_luck, "corrected_"),
-                hands=seatings
-                * sum(len(contest.scores) for contest in contests if {player, opponent} <= set(contest.players)),
-            )
+    cells = [
+        CrosstableCell(
+            player=names[player],
+            opponent=names[opponent],
+            hands=seatings * sum(len(one.scores) for one in contests if {player, opponent} <= set(one.players)),
+            **won(player, opponent),
         )
-    means, corrected_means = (
-        {
-            names[standing.player]: mean
-            for standing in bankrolls
-            if (mean := mean_of(some, standing.player, standing.player)) is not None
-        }
-        for some in (contests, corrected)
-    )
+        for player, opponent in dict.fromkeys(pair for one in contests for pair in permutations(one.players, 2))
+    ]
+    bankroll, runoff = (_ranks(contests, order, names, seed) for order in Ranking)
+    means = {rank.player: won(*[names.index(rank.player)] * 2) for rank in bankroll}
+    by_name = {
+        field: {name: figures[field] for name, figures in means.items()}
+        for field in (WON_FIELDS if corrected else WON_FIELDS[:3])
+    }
     return GameStandings(
         game=game,
-        mbb_per_game={name: mean.mbb for name, mean in means.items()},
-        half_width_95={name: mean.half_width_95 for name, mean in means.items()},
-        standard_error={name: mean.standard_error for name, mean in means.items()},
-        corrected_mbb_per_game={name: mean.mbb for name, mean in corrected_means.items()},
-        corrected_half_width_95={name: mean.half_width_95 for name, mean in corrected_means.items()},
-        corrected_standard_error={name: mean.standard_error for name, mean in corrected_means.items()},
+        **by_name,
         crosstable=cells,
-        total_bankroll=_ranks(bankrolls, Ranking.TOTAL_BANKROLL, contests, names, seed),
-        instant_runoff=_ranks(runoff, Ranking.INSTANT_RUNOFF, contests, names, seed),
+        total_bankroll=bankroll,
+        instant_runoff=runoff,
+        unfinished=list(unfinished),
     )
 
 
-def _figures(mean: MeanOfContests | None, kind: str = "") -> dict[str, Any]:
-    if mean is None:
-        return {}
-    names = ("mbb_per_game", "half_width_95", "standard_error")
-    return {kind + name: figure for name, figure in zip(names, mean, strict=True)}
-
-
-def _ranks(
-    standings: Sequence[ranking.Standing],
-    order: Ranking,
-    contests: Sequence[RankedContest],
-    names: Sequence[str],
-    seed: int,
-) -> list[Rank]:
+def _ranks(contests: Sequence[RankedContest], order: Ranking, names: Sequence[str], seed: int) -> list[Rank]:
     """The places with how sure they are, where there are deals enough to say."""
-    are_few = min(len(contest.scores) for contest in contests) < FEWEST_UNITS
+    are_few = min((len(contest.scores) for contest in contests), default=0) < FEWEST_UNITS
     shares = None if are_few else ranking.bootstrap(contests, len(names), order, seed=seed)
     return [
         Rank(place=place, player=names[player], confidence=None if shares is None else float(shares[place - 1, player]))
-        for place, player, _ in standings
+        for place, player in ranking.ranked(contests, len(names), order)
     ]
 
 

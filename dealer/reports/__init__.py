@@ -1,0 +1,9 @@
+"""Results of play in words and as documents, which every medium shows; `dealer.run` knows nothing of them.
+
+- `summary`: the results of contests and tournaments, made from what their matches counted
+- `sentences`: who is ahead, how sure that is, why play ended; what a stop rule is likely to need
+- `documents`: contests and tournaments as documents, and the tables that pages and reports take from them
+- `runs`: the runs in a folder as a list
+- `gate`: a verdict and a JUnit report for build servers
+- `report`: the contents of the page about runs
+"""
