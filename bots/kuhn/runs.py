@@ -35,13 +35,13 @@ from bots.evolution.evolution import (
     saving,
 )
 from bots.kuhn.evolution import AgainstRivals, KuhnSettings, OppositionKind, kuhn_evolution
-from bots.kuhn.games import CARDS, Genes, KuhnGame, sequence_form_of
+from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, sequence_form_of
 from bots.solving import sequence_form as of_plans
-from bots.solving.equilibria import LinearProgram
+from bots.solving.equilibria import SEATS, LinearProgram, Solution
 from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
 from bots.workers import Workers
 from engine.errors import quoted
-from logs.document import Axis, Chart, Document, Fact, Section, Series
+from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Part, Section, Series, Table, Value
 
 
 class BestAnswer(NamedTuple):
@@ -312,6 +312,27 @@ def format_genes(genes: Genes, game: KuhnGame) -> str:
     for at, row in enumerate(game.rows):
         lines.append(" ".join(f"{gene:.6g}" for gene in genes[cards * at : cards * at + cards]) + f"  # {row}")
     return "\n".join(lines) + "\n"
+
+
+def strategy_parts(game: KuhnGame, found: Solution) -> list[Part]:
+    """The probability of yes by question and card, for each player."""
+    parts: list[Part] = []
+    for seat, strategy in zip(SEATS, found.strategies, strict=False):
+        rows: list[tuple[Value, ...]] = [
+            (f"{row}  {question}", *((strategy[row].get(card) or {}).get("yes") for card in CARDS))
+            for row, question in zip(game.rows, game.questions, strict=True)
+            if row in strategy
+        ]
+        columns = (Column("probability of yes", TEXT), *(Column(card, ".4f") for card in CARDS))
+        parts.append(Table.of(f"The {seat} player", columns, rows))
+    if game.variant is Variant.CLASSIC:
+        bluffs = (found.strategies[0]["B"]["J"] or {})["yes"]
+        parts.append(
+            "The equilibria are a family (Kuhn 1950): the first player bets J with any probability a from 0 to 1/3, K "
+            "with 3a, never Q, and calls with Q with probability a + 1/3; the second player has one strategy. "
+            f"The numbers above are near those of a = {bluffs:.4f}."
+        )
+    return parts
 
 
 _SHOW_EVERY_S: Final = 0.2

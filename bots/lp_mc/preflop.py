@@ -25,7 +25,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from bots.lp_mc.strategy import BETTINGS, STRATEGY_PATH, PreflopStrategy, write
 from bots.solving.engine_games import Board, betting_tree
 from bots.solving.equilibria import Equilibrium, LinearProgram, Step
 from bots.solving.sequence_form import (
+    ROUNDING,
     Chances,
     Choice,
     Plan,
@@ -46,11 +47,10 @@ from bots.solving.sequence_form import (
     exploitability,
     plan_of,
     sequence_form,
-    strategy_of,
 )
 from engine import STARTING_HANDS, BettingType, Game, matchups
-from engine.cards import RANKS
 from engine.game import DEFAULT_STACK, Position
+from logs.document import TEXT, Column, Document, Fact, HandGrid, Section, Shares, Table
 
 MOST_BETS: Final = 12
 """The largest cap; beyond it no hand raises more often."""
@@ -216,19 +216,7 @@ BALANCES: Final = {"raising": 0.04051, "random": 0.13224, "calling": -0.04931}
 """Table 4: what the strategy before the flop won in 5,000,000 hands each, in small bets per hand."""
 
 
-def _by_name(table: str) -> dict[str, str]:
-    ranks = RANKS[::-1]
-    rows = [line.split() for line in table.split("\n") if line]
-    return {
-        ranks[min(row, column)]
-        + ranks[max(row, column)]
-        + ("" if row == column else "s" if row < column else "o"): cell
-        for row, cells in enumerate(rows)
-        for column, cell in enumerate(cells)
-    }
-
-
-AFTER_LIMP: Final[Mapping[str, str]] = _by_name(_AFTER_LIMP)
+AFTER_LIMP: Final[Mapping[str, str]] = dict(zip(STARTING_HANDS[::-1], _AFTER_LIMP.split(), strict=True))
 """Table 2 by starting hand: f fold, k check, rf raise and fold to a raise, rr raise again, or one of `MIXED`."""
 
 
@@ -242,52 +230,65 @@ def strategy_table(form: SequenceForm, plans: Plans) -> PreflopStrategy:
 _CERTAIN: Final = 1 - 1e-9
 _SEATS: Final = ("small blind", "big blind")
 _AFTER: Final = {"": "", "c": " after a call", "r": " after a raise"}
+_MOST_MIXED: Final = 36
+"""Mixed hands that are listed one by one."""
+_LEGEND: Final = "f fold · k check · c call · r raise; rc raises and calls the next raise; * mixed"
 
 
-Lines: TypeAlias = Mapping[str, float]
-"""The lines of play of a hand, likeliest first, with their probabilities: ``rc`` raises and calls a raise."""
+@dataclass(frozen=True, slots=True)
+class PreflopSolution:
+    """A solution; winnings are chips per hand of the small blind.
+
+    Attributes:
+        objective: the optimum of the linear program.
+        value: what the plans win.
+        lines: what each hand does from its player's first decision on, with the probabilities: ``rc`` raises and calls
+            a raise. By the player and what came before.
+        small_bets_per_hand: what this solution and others win on average over both seats from `OPPONENTS`.
+    """
+
+    rules: PreflopRules
+    solution: str
+    algorithm: str
+    objective: float
+    value: float
+    exploitability: float
+    lines: Mapping[str, Mapping[str, Shares]]
+    small_bets_per_hand: Mapping[str, Mapping[str, float]]
 
 
-class Chart(NamedTuple):
-    """What a player does from its first decision on; the title names the player and what came before."""
-
-    title: str
-    lines: tuple[Lines, ...]
-
-    def counts(self) -> dict[str, int]:
-        """How many hands always play each line, most first; those of several lines are ``mixed``."""
-        names = [next(iter(lines)) if is_pure(lines) else "mixed" for lines in self.lines]
-        return {name: names.count(name) for name in sorted(set(names), key=lambda name: (-names.count(name), name))}
-
-
-class DecisionCounts(NamedTuple):
-    """How many of the 169 hands always fold, call (or check) or raise at a decision, mix these, or never get there."""
-
-    seat: str
-    betting: str
-    fold: int
-    call: int
-    raise_: int
-    mixed: int
-    absent: int
-
-
-def is_pure(lines: Lines) -> bool:
-    return max(lines.values()) > _CERTAIN
-
-
-def charts(form: SequenceForm, plans: Plans) -> tuple[Chart, ...]:
-    """The charts of both players: the small blind, the big blind after a call and after a raise."""
-    found = []
-    for player, plan in enumerate(plans):
-        for choice in form.choices[player]:
-            if choice.parent == 0:
-                lines = tuple(_lines(form, player, plan, choice, hand) for hand in range(len(STARTING_HANDS)))
-                found.append(Chart(_SEATS[player] + _AFTER[choice.name], lines))
-    return tuple(found)
+def preflop_solution(
+    rules: PreflopRules, form: SequenceForm, solutions: Mapping[str, Equilibrium], *, algorithm: str
+) -> PreflopSolution:
+    """The first of some solutions by name, with the winnings of all."""
+    (name, (objective, plans)), *_ = solutions.items()
+    balances: dict[str, Mapping[str, float]] = {
+        solution: {opponent: balance(form, found.plans, opponent) / rules.bet for opponent in OPPONENTS}
+        for solution, found in solutions.items()
+    }
+    if name == "as published" and rules == PreflopRules():
+        balances = {"printed": BALANCES} | balances
+    loss = exploitability(form, plans)
+    return PreflopSolution(
+        rules=rules,
+        solution=name,
+        algorithm=algorithm,
+        objective=objective,
+        value=expected_value(form, plans),
+        exploitability=0.0 if loss < ROUNDING else loss,
+        lines={
+            _SEATS[player] + _AFTER[choice.name]: {
+                hand: _lines(form, player, plan, choice, number) for number, hand in enumerate(STARTING_HANDS)
+            }
+            for player, plan in enumerate(plans)
+            for choice in form.choices[player]
+            if choice.parent == 0
+        },
+        small_bets_per_hand=balances,
+    )
 
 
-def _lines(form: SequenceForm, player: int, plan: Plan, start: Choice, hand: int) -> Lines:
+def _lines(form: SequenceForm, player: int, plan: Plan, start: Choice, hand: int) -> Shares:
     found: dict[str, float] = {}
 
     def walk(choice: Choice, before: str) -> None:
@@ -303,59 +304,36 @@ def _lines(form: SequenceForm, player: int, plan: Plan, start: Choice, hand: int
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def decision_counts(form: SequenceForm, plans: Plans) -> list[DecisionCounts]:
-    found = []
-    for player, plan in enumerate(plans):
-        for name, chances in strategy_of(form, player, plan).items():
-            fold, call, *raises = (int((of_action > _CERTAIN).sum()) for of_action in chances)
-            absent = int((~(chances[0] >= 0)).sum())
-            raise_ = sum(raises)
-            mixed = len(STARTING_HANDS) - fold - call - raise_ - absent
-            found.append(
-                DecisionCounts(
-                    seat=_SEATS[player], betting=name, fold=fold, call=call, raise_=raise_, mixed=mixed, absent=absent
-                )
-            )
-    return found
-
-
-def solution_data(
-    rules: PreflopRules, form: SequenceForm, solutions: Mapping[str, Equilibrium], *, algorithm: str
-) -> dict[str, Any]:
-    """Solutions by name as JSON has them; the value and the strategies are those of the first."""
-    (name, (objective, plans)), *_ = solutions.items()
-    payoffs = form.payoffs().summed()
-    balances: dict[str, Mapping[str, float]] = {
-        solution: {opponent: balance(form, found.plans, opponent) / rules.bet for opponent in OPPONENTS}
-        for solution, found in solutions.items()
-    }
-    if name == "as published" and rules == PreflopRules():
-        balances = {"printed": BALANCES} | balances
-    strategies = {
-        betting: {
-            hand: [round(float(chance), 12) if chance >= 0 else None for chance in chances[:, number]]
-            for number, hand in enumerate(STARTING_HANDS)
-        }
-        for player in (0, 1)
-        for betting, chances in strategy_of(form, player, plans[player]).items()
-    }
-    return {
-        "blinds": list(rules.blinds),
-        "bet": rules.bet,
-        "cap": rules.cap,
-        "solution": name,
-        "algorithm": algorithm,
-        "payoffs": {"rows": payoffs.shape[0], "columns": payoffs.shape[1], "entries": len(payoffs.values)},
-        "constraints": [form.constraints(player).shape[0] for player in (0, 1)],
-        "leaves": len(form.terminal_nodes),
-        "objective": objective,
-        "value": expected_value(form, plans),
-        "exploitability": exploitability(form, plans),
-        "charts": {view.title: view.counts() for view in charts(form, plans)},
-        "decisions": [counts._asdict() for counts in decision_counts(form, plans)],
-        "small_bets_per_hand": balances,
-        "strategies": strategies,
-    }
+def preflop_document(found: PreflopSolution) -> Document:
+    """The value, a grid of all hands for each first decision, and the winnings from simple opponents."""
+    small, big = found.rules.blinds
+    sentence = f"The small blind wins {found.value:+.12f} chips per hand."
+    if found.solution == "as published":
+        sentence = (
+            f"With the mistake the program gives {found.objective:+.12f} chips for the small blind; the plans win "
+            f"{found.value:+.12f}."
+        )
+    facts = (
+        Fact("blinds", f"{small}/{big}"),
+        Fact("bet", found.rules.bet),
+        Fact("cap", found.rules.cap),
+        Fact("algorithm", found.algorithm),
+        Fact("exploitability", found.exploitability, ".6g", "chips per hand"),
+    )
+    of_all = {line for hands in found.lines.values() for hand in hands.values() for line in hand}
+    actions = tuple(sorted(of_all, key=lambda line: [*map("fkcr".find, line)]))
+    grids = [HandGrid(title, tuple(hands.values()), actions) for title, hands in found.lines.items()]
+    mixed = [(grid.title, hand, shares) for grid in grids for hand, shares in grid.mixed.items()]
+    mixtures = Table.of("Mixed hands", ("player", Column("hand"), Column("plays", TEXT)), mixed)
+    ending = f"{len(mixed)} hands mix: --json has them all." if len(mixed) > _MOST_MIXED else mixtures
+    balances = found.small_bets_per_hand
+    table = Table.of(
+        "Small bets per hand against simple players, mean of both seats",
+        ("opponent", *(Column(name, "+.4f") for name in balances)),
+        ((name, *(of[name] for of in balances.values())) for name in OPPONENTS),
+    )
+    sections = (Section("What each hand does", (*grids, _LEGEND, ending)), Section("Simple players", (table,)))
+    return Document("Limit hold'em before the flop", (sentence,), facts, sections, data=found)
 
 
 def main() -> None:

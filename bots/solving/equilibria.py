@@ -25,10 +25,11 @@ import math
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from threading import Thread
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +43,27 @@ from bots.solving.sequence_form import (
     Plans,
     SequenceForm,
     expected_values,
+    exploitability_in_words,
     nash_conv,
     others_of,
     plan_of,
     sequence_values,
     strategy_of,
+)
+from logs.document import (
+    NAME,
+    TEXT,
+    Axis,
+    Chart,
+    Column,
+    Document,
+    Fact,
+    Part,
+    Section,
+    Series,
+    Shares,
+    Table,
+    Value,
 )
 
 _STEP_S: Final = 0.1
@@ -241,20 +258,19 @@ def _chances(regrets: Plan) -> Chances:
     return chances
 
 
-class Reached(NamedTuple):
-    """The average plans after some iterations: `nash_conv` and what each player wins on average, in chips."""
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How good the plans after some iterations are, in chips per hand: `values` is what each player wins on average."""
 
-    iterations: int
+    iterations: int | None
     nash_conv: float
+    exploitability: float
     values: tuple[float, ...]
 
 
-class Convergence(NamedTuple):
-    """The average plans after some iterations, or fewer after Ctrl-C, and the steps at `_milestones` and at the end."""
-
-    plans: Plans
-    steps: tuple[Reached, ...]
-    is_interrupted: bool = False
+def reached(form: SequenceForm, plans: Plans, iterations: int | None = None) -> Reached:
+    gain = nash_conv(form, plans)
+    return Reached(iterations, gain, gain / form.game.players, expected_values(form, plans))
 
 
 def _milestones(iterations: int) -> tuple[int, ...]:
@@ -267,32 +283,29 @@ def _milestones(iterations: int) -> tuple[int, ...]:
 
 def converge(
     form: SequenceForm, averages: Iterator[Plans], iterations: int, on_step: Callable[[int, Reached], None]
-) -> Convergence:
+) -> tuple[Plans, tuple[Reached, ...]]:
     """Iterate, at least once; Ctrl-C after the first iteration ends it with what has been reached by then.
 
     Args:
         averages: the plans after each iteration, such as `cfr_plus` gives.
         on_step: called after each with its number and the last milestone.
+
+    Returns:
+        the last plans, and the steps at `_milestones` and at the end.
     """
-
-    def reached(number: int, plans: Plans) -> Reached:
-        return Reached(number, nash_conv(form, plans), expected_values(form, plans))
-
     milestones = set(_milestones(iterations))
     steps: list[Reached] = []
-    is_interrupted = False
     try:
         for number, plans in enumerate(islice(averages, iterations), 1):
             if number in milestones:
-                steps.append(reached(number, plans))
+                steps.append(reached(form, plans, number))
             on_step(number, steps[-1])
     except KeyboardInterrupt:
         if not steps:
             raise
-        is_interrupted = True
-        if steps[-1].iterations < number:
-            steps.append(reached(number, plans))
-    return Convergence(plans, tuple(steps), is_interrupted)
+        if steps[-1].iterations != number:
+            steps.append(reached(form, plans, number))
+    return plans, tuple(steps)
 
 
 def reachable(form: SequenceForm, player: int) -> NDArray[np.bool_]:
@@ -306,49 +319,109 @@ def reachable(form: SequenceForm, player: int) -> NDArray[np.bool_]:
     return found
 
 
-def solution_data(
-    form: SequenceForm, plans: Plans, steps: Sequence[Reached], *, game: str, algorithm: str
-) -> dict[str, Any]:
-    """Plans of all players, with the values and the exploitability of each step, as JSON has them."""
-    players = range(form.game.players)
-    allowed = [reachable(form, player) for player in players]
-    strategies = []
-    for player in players:
-        chances = strategy_of(form, player, plans[player])
-        strategies.append(
-            {
-                choice.name: {
-                    name: dict(zip(choice.actions, map(_probability, chances[choice.name][:, at]), strict=True))
-                    for at, name in enumerate(form.game.classes[player])
-                    if allowed[player][choice.first, at]
-                }
-                for choice in form.choices[player]
-            }
-        )
-    gain = max(0.0, nash_conv(form, plans))
+Strategy: TypeAlias = dict[str, dict[str, Shares | None]]
+"""The probabilities of the actions by betting and holding; None where the player's own play never leads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The plans of all players, what they are worth in chips per hand, and how regret matching came to them."""
+
+    game: str
+    players: int
+    information_sets: int
+    ends: int
+    algorithm: str
+    iterations: int | None
+    values: tuple[float, ...]
+    nash_conv: float
+    exploitability: float
+    convergence: tuple[Reached, ...]
+    strategies: tuple[Strategy, ...]
+
+
+def solution(form: SequenceForm, plans: Plans, steps: tuple[Reached, ...], *, game: str, algorithm: str) -> Solution:
+    """A solution of the game of this name; `steps` are those of `converge`."""
+    strategies = tuple(_strategy(form, player, plan) for player, plan in enumerate(plans))
+    last = reached(form, plans, steps[-1].iterations if steps else None)
+    return Solution(
+        game=game,
+        players=form.game.players,
+        information_sets=sum(len(states) for strategy in strategies for states in strategy.values()),
+        ends=len(form.terminal_nodes),
+        algorithm=algorithm,
+        iterations=last.iterations,
+        values=last.values,
+        nash_conv=max(0.0, last.nash_conv),
+        exploitability=max(0.0, last.exploitability),
+        convergence=steps,
+        strategies=strategies,
+    )
+
+
+def _strategy(form: SequenceForm, player: int, plan: Plan) -> Strategy:
+    allowed, chances = reachable(form, player), strategy_of(form, player, plan)
     return {
-        "game": game,
-        "players": len(players),
-        "information_sets": sum(len(states) for strategy in strategies for states in strategy.values()),
-        "ends": len(form.terminal_nodes),
-        "algorithm": algorithm,
-        "iterations": steps[-1].iterations if steps else None,
-        "values": list(expected_values(form, plans)),
-        "nash_conv": gain,
-        "exploitability": gain / len(players),
-        "convergence": [
-            {
-                "iterations": step.iterations,
-                "nash_conv": step.nash_conv,
-                "exploitability": step.nash_conv / len(players),
-                "values": list(step.values),
-            }
-            for step in steps
-        ],
-        "strategies": strategies,
+        choice.name: {
+            name: None if math.isnan(of_action[0]) else dict(zip(choice.actions, of_action, strict=True))
+            for at, name in enumerate(form.game.classes[player])
+            if allowed[choice.first, at]
+            for of_action in [chances[choice.name][:, at].round(12).tolist()]
+        }
+        for choice in form.choices[player]
     }
 
 
-def _probability(chance: float) -> float | None:
-    """None where the player's own play never leads."""
-    return None if math.isnan(chance) else round(float(chance), 12)
+SEATS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def solution_document(title: str, found: Solution, strategies: Sequence[Part]) -> Document:
+    """A solution under a title; `strategies` show the plans."""
+    values = ", ".join(f"{seat} {value:+.12f}" for seat, value in zip(SEATS, found.values, strict=False))
+    sentences = [f"Values by seat: {values} chips per hand.", exploitability_in_words(found.exploitability)]
+    if found.players > 2:
+        sentences.append(
+            f"With {found.players} players regret matching promises no equilibrium. What holds is the exploitability: "
+            f"with better answers all players together would win {found.nash_conv:.6g} chips per hand more (NashConv)."
+        )
+    facts = (
+        Fact("players", found.players),
+        Fact("information sets", found.information_sets),
+        Fact("ends", found.ends),
+        Fact("algorithm", found.algorithm),
+    )
+    sections = [Section("Strategies", tuple(strategies))]
+    if found.convergence:
+        sections.insert(0, Section("Convergence", _convergence(found.convergence)))
+    return Document(title, tuple(sentences), facts, tuple(sections), data=found)
+
+
+def _convergence(steps: Sequence[Reached]) -> tuple[Part, ...]:
+    table = Table(
+        "Convergence",
+        (
+            Column("iterations", ","),
+            Column("exploitability", ".6g", meaning="chips per hand"),
+            Column("value, first player", "+.6f", rank=1),
+        ),
+        tuple((step.iterations, step.exploitability, step.values[0]) for step in steps),
+    )
+    xs, ys = zip(*((float(step.iterations or 0), step.exploitability) for step in steps), strict=True)
+    axes = Axis("iterations", is_log=True), Axis("exploitability", "chips per hand", is_log=True)
+    return table, Chart("Exploitability by iterations", *axes, (Series("exploitability", xs, ys, has_dots=True),))
+
+
+def strategy_parts(found: Solution, *, is_whole: bool = False) -> list[Part]:
+    """The plans by betting and holding; without `is_whole` those of the first round."""
+    rows: list[tuple[Value, ...]] = [
+        (seat, betting or "nothing", held, chances or "never here")
+        for seat, strategy in zip(SEATS, found.strategies, strict=False)
+        for betting, states in strategy.items()
+        if is_whole or "/" not in betting
+        for held, chances in states.items()
+    ]
+    columns = ("player", Column("after", NAME), Column("holding", NAME), Column("plays", TEXT))
+    left_out = found.information_sets - len(rows)
+    title = "The first betting round" if left_out else "All decisions"
+    more = [f"{left_out} more information sets come later: --out shows them, --json prints them."] if left_out else []
+    return [Table.of(title, columns, rows), *more]

@@ -9,11 +9,14 @@ import typer
 
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import LiveLine, showing_progress
+from dealer.cli.options import Json
+from dealer.cli.progress import showing_progress
+from dealer.cli.report_output import show_document
 from dealer.cli.solve_preflop import preflop
 from dealer.cli.solve_small import game, kuhn, kuhn3, leduc
 from dealer.cli.streams import EXIT_FAILED
 from engine import STARTING_HANDS
+from logs.document import Document
 
 app = typer.Typer(
     cls=ArenaGroup,
@@ -34,6 +37,7 @@ def equities(
         int | None,
         typer.Option("--threads", min=1, max=1024, help="Count in so many threads.", show_default="one per processor"),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Count all matchups of starting hands: every class against every other over all boards, and compare the table.
 
@@ -45,19 +49,21 @@ def equities(
 
     shipped = counts()
     began_s = time.perf_counter()
-    with LiveLine(terminal, is_silent=not terminal.err.is_terminal) as line:
-        line("compiling")
+    with showing_progress(terminal, "compiling"):
         compile_matchups()
     compiled_s, used_s = time.perf_counter(), time.process_time()
     boards = boards_from()
     with showing_progress(terminal, "counting") as progress:
         counted = counts_of_wins(count_wins(boards, threads=threads, progress=progress))
     wall_s, used_s = time.perf_counter() - compiled_s, time.process_time() - used_s
-    terminal.sentence(
+    sentence = (
         f"{counted.sum():,} showdowns on {boards.times.sum():,} boards ({len(boards.times):,} but for the names of "
-        f"suits) counted in {wall_s:.1f} s, {used_s:.1f} s of processor time; compiled in {compiled_s - began_s:.1f} s"
+        f"suits) counted in {wall_s:.1f} s, {used_s:.1f} s of processor time; compiled in {compiled_s - began_s:.1f} s."
     )
     differing = (counted != shipped).any(axis=2)
+    numbers = "other numbers" if differing.any() else "the same numbers"
+    document = Document("Matchups of starting hands", (sentence, f"The table that comes with the arena has {numbers}."))
+    show_document(terminal, document, as_json=as_json)
     if differing.any():
         one, other = (STARTING_HANDS[at] for at in divmod(int(differing.argmax()), len(STARTING_HANDS)))
         abort(
@@ -65,7 +71,6 @@ def equities(
             f"first of them {one} against {other}",
             EXIT_FAILED,
         )
-    terminal.sentence("the table that comes with the arena is the same")
 
 
 for command in (preflop, kuhn, kuhn3, leduc, game):

@@ -247,10 +247,14 @@ def doctor_document(report: DoctorReport, *, is_quiet: bool = False) -> Document
         rows.append((row.name, *counts, Toned(_result(row, report.findings), _TONES.get(row.result, Tone.FAINT))))
     counted = (Column(name, ",", rank=1) for name in ("hands", "folds", "calls", "raises"))
     table = Table.of("", ("situation", *counted, Column("result", TEXT)), rows)
-    sections = (Section("Situations", (table,)), Section("Findings", tuple(map(_particulars, report.findings))))
+    sections = [Section("Situations", (table,))]
+    if report.findings:
+        sections.append(Section("Findings", tuple(map(_particulars, report.findings))))
     if is_quiet:
         return Document("", (report.sentence,), data=report)
-    return Document(f"{report.bot} in {short_name(report.game)}", (report.sentence,), sections=sections, data=report)
+    return Document(
+        f"{report.bot} in {short_name(report.game)}", (report.sentence,), sections=tuple(sections), data=report
+    )
 
 
 def _result(row: SituationReport, findings: Sequence[Finding]) -> str:

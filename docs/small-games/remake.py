@@ -75,8 +75,8 @@ def best_answers() -> str:
 
 BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
     "kuhn": partial(printed, "kuhn", "--algorithm", "cfr+", "--iterations", "1000"),
-    "leduc": partial(printed, "leduc", until="The first betting round"),
-    "kuhn3": partial(printed, "kuhn3", "--iterations", "200", until="All decisions"),
+    "leduc": partial(printed, "leduc", until="Strategies"),
+    "kuhn3": partial(printed, "kuhn3", "--iterations", "200", until="Strategies"),
     "matrix": matrix,
     "best answers": best_answers,
 }

@@ -381,7 +381,9 @@ def text_of(value: Value, spec: str = ",") -> str:
             text = figure(mean, spec)
             return text if half_width is None else f"{text} ± {figure(half_width, spec.replace('+', ''))}"
         case Mapping() as shares:
-            return ", ".join(name if share > _PURE else f"{name} {share:.4f}" for name, share in shares.items())
+            return ", ".join(
+                name if share > _PURE else f"{name} {share:.4f}" for name, share in shares.items() if share
+            )
         case number:
             return figure(number, spec)
 

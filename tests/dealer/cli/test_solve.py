@@ -23,9 +23,9 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
 def test_the_same_table(counting: np.ndarray, arena_here: Arena) -> None:
     ran = arena_here("solve", "equities")
     assert (ran.code, ran.err) == (0, "")
-    first, second = ran.out.splitlines()
+    _, first, second = ran.out.splitlines()
     assert first.startswith("2,781,381,002,400 showdowns on ")
-    assert second == "the table that comes with the arena is the same"
+    assert second == "The table that comes with the arena has the same numbers."
 
 
 def test_another_table_is_exit_code_1(counting: np.ndarray, arena_here: Arena) -> None:
@@ -41,7 +41,7 @@ def test_another_table_is_exit_code_1(counting: np.ndarray, arena_here: Arena) -
 def test_the_whole_computation(arena: Arena) -> None:
     ran = arena("solve", "equities")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.endswith("the table that comes with the arena is the same\n")
+    assert ran.out.endswith("The table that comes with the arena has the same numbers.\n")
     assert "2,598,960 boards (134,459 but for the names of suits)" in ran.out
 
 

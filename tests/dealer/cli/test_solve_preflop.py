@@ -7,105 +7,25 @@ import re
 import signal
 import sys
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
 import highspy
 import pytest
-from rich.console import Console
 
-from bots.lp_mc.preflop import Chart, is_pure
-from dealer.cli.solve_preflop import chart_view, write_charts
-from engine import STARTING_HANDS
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.programs import start
 
-HANDS = len(STARTING_HANDS)
 SMALL = ("--cap", "2", "--blinds", "5/10", "--bet", "10")
 """A game that is solved in a moment."""
-
-
-def example() -> Chart:
-    lines = [{"rc": 1.0}] * HANDS
-    lines[STARTING_HANDS.index("AA")] = {"crc": 0.75, "rr": 0.25}
-    lines[STARTING_HANDS.index("72o")] = {"f": 1.0}
-    lines[STARTING_HANDS.index("72s")] = {"k": 1.0}
-    return Chart("small blind", tuple(lines))
-
-
-def drawn(width: int, color_system: str | None = None) -> str:
-    coloured = color_system is not None
-    console = Console(
-        file=StringIO(), width=width, color_system=color_system, force_terminal=coloured, legacy_windows=False
-    )
-    console.print(chart_view(example(), console))
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
-
-
-# ---- charts
-
-
-def test_a_chart_is_a_square_of_words() -> None:
-    head, ranks, *rows = drawn(80).splitlines()
-    assert head == "small blind: 166 rc, 1 f, 1 k, 1 mixed"
-    assert ranks.split() == list("AKQJT98765432")
-    assert rows[0].split() == ["A", "crc*", *["rc"] * 12]
-    assert rows[7].split() == ["7", *["rc"] * 12, "k"]
-    assert rows[12].split() == ["2", *["rc"] * 7, "f", *["rc"] * 5]
-    assert "\x1b" not in drawn(80)
-
-
-def test_a_narrow_window_has_the_first_letters() -> None:
-    rows = drawn(40).splitlines()
-    assert max(map(len, rows)) <= 40
-    assert rows[-13].startswith("A c*r ")
-
-
-@pytest.mark.parametrize("color_system", ["truecolor", "256", "standard"])
-def test_actions_differ_in_colour(color_system: str) -> None:
-    row = drawn(80, color_system).splitlines()[-1]
-    grounds = re.findall(r"\x1b\[([\d;]+)m(?:rc|f) *", row)
-    assert len(set(grounds)) == 2
-
-
-@pytest.mark.parametrize(
-    ("ending", "magic"),
-    [
-        ("png", b"\x89PNG"),
-        pytest.param("svg", b"<?xml", marks=pytest.mark.slow),
-        pytest.param("pdf", b"%PDF", marks=pytest.mark.slow),
-    ],
-)
-def test_a_picture_in_every_format(tmp_path: Path, ending: str, magic: bytes) -> None:
-    def picture() -> bytes:
-        path = tmp_path / f"charts.{ending}"
-        write_charts(path, [example()], "a title")
-        return path.read_bytes()
-
-    data = picture()
-    assert data.startswith(magic)
-    if ending == "svg":
-        assert data == picture()
-        assert b"a title" in data
-
-
-def test_a_mixture_is_not_pure() -> None:
-    assert not is_pure(example().lines[STARTING_HANDS.index("AA")])
-    assert is_pure({"rc": 1 - 1e-12})
-
-
-# ---- the command
 
 
 def test_what_it_prints_and_writes(arena_here: Arena, tmp_path: Path) -> None:
     mps = tmp_path / "game.mps"
     ran = arena_here("solve", "preflop", *SMALL, "--mps", str(mps))
     assert ran.code == 0
-    assert ran.out.startswith("Before the flop, blinds 5/10, bets of 10, at most 2: ")
-    (value,) = re.findall(r"^Value for the small blind: (\S+) chips per hand\.$", ran.out, re.MULTILINE)
-    assert "Exploitability by exact best responses: below 1e-12 chips per hand." in ran.out
+    (value,) = re.findall(r"^The small blind wins (\S+) chips per hand\.$", ran.out, re.MULTILINE)
+    assert "blinds 5/10, bet 10, cap 2, algorithm lp, exploitability 0 chips per hand" in ran.out
     assert len(re.findall(r"^[AKQJT2-9] (\S+ *){13}$", ran.out, re.MULTILINE)) == 39
     solver = highspy.Highs()
     solver.silent()
@@ -124,20 +44,19 @@ def test_regret_matching_says_the_same(arena_here: Arena) -> None:
         assert algorithm == "lp" or found[algorithm]["exploitability"] <= until
     assert found["cfr"]["value"] == pytest.approx(found["lp"]["value"], abs=2e-2)
     assert found["cfr+"]["value"] == pytest.approx(found["lp"]["value"], abs=2e-3)
-    assert found["lp"]["strategies"]["r"]["AA"][0] == 0
+    assert found["lp"]["lines"]["big blind after a raise"]["AA"] == {"c": 1.0}
 
 
 @pytest.mark.slow
 def test_as_published(arena_here: Arena, tmp_path: Path) -> None:
     """The counts that the work printed, and what it won beside what we say it should have."""
-    chart = tmp_path / "charts.svg"
-    ran = arena_here("solve", "preflop", "--as-published", "--chart", str(chart))
+    ran = arena_here("solve", "preflop", "--as-published", "--out", "page.html")
     assert ran.code == 0
     assert "small blind: 89 f, 66 rc, 13 rr, 1 mixed\n" in ran.out
-    assert "K3o: f 0.6411, rc 0.3589\n" in ran.out
+    assert re.search(r"^  small blind +K3o   f 0.6411, rc 0.3589$", ran.out, re.MULTILINE)
     assert "big blind after a raise: 139 c, 29 rc, 1 mixed\n" in ran.out
-    assert "KJo: c 0.7426, rc 0.2574\n" in ran.out
-    assert chart.read_bytes().startswith(b"<?xml")
+    assert re.search(r"^  big blind after a raise +KJo   c 0.7426, rc 0.2574$", ran.out, re.MULTILINE)
+    assert (tmp_path / "page.html").read_text("utf-8").count('class="chart hands"') == 3
     assert re.search(r"calling +-0\.0493 +-0\.0505 +\+0\.0580", ran.out)
 
 
@@ -150,8 +69,6 @@ def test_as_published(arena_here: Arena, tmp_path: Path) -> None:
         (["--blinds", "0/0"], "the blinds must be two numbers of chips, the small one first, not 0/0"),
         (["--blinds", "one"], "--blinds: give two numbers of chips, the small blind first, such as 1/2"),
         (["--blinds", "\u00b2/3"], "--blinds: give two numbers of chips, the small blind first, such as 1/2"),
-        (["--chart", "a.gif"], "--chart a.gif: the name must end in .png, .svg or .pdf"),
-        (["--chart", "missing/a.png"], "cannot write missing/a.png: No such file or directory"),
         (["--mps", "."], "cannot write .: it is a folder"),
         (["--until", "0"], "--until: must be at least 1e-09, not 0"),
         (
