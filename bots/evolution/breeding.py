@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from math import isfinite
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Seeds: TypeAlias = NDArray[np.uint64]
 
 
-class GeneRange(NamedTuple):
-    low: float
-    high: float
-    is_whole: bool = False
+GeneRange: TypeAlias = tuple[float, float, bool]
+"""The lowest and the highest value of a gene; whether its values are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +40,15 @@ class Genome:
     def __post_init__(self) -> None:
         if not self.ranges or self.values < 1:
             raise EvolutionError("a chromosome needs at least one gene, and a gene at least one value")
-        for number, gene in enumerate(self.ranges):
-            if not (isfinite(gene.low) and isfinite(gene.high) and gene.low < gene.high):
-                raise EvolutionError(f"the range of gene {number} is empty: {gene.low} to {gene.high}")
-            if gene.is_whole and not (gene.low == int(gene.low) and gene.high == int(gene.high)):
-                raise EvolutionError(
-                    f"the range of gene {number} does not end at whole numbers: {gene.low} to {gene.high}"
-                )
+        for number, (low, high, is_whole) in enumerate(self.ranges):
+            if not (isfinite(low) and isfinite(high) and low < high):
+                raise EvolutionError(f"the range of gene {number} is empty: {low} to {high}")
+            if is_whole and not (low == int(low) and high == int(high)):
+                raise EvolutionError(f"the range of gene {number} does not end at whole numbers: {low} to {high}")
 
     @classmethod
     def alike(cls, genes: int, low: float, high: float, *, is_whole: bool = False, values: int = 1) -> Genome:
-        return cls((GeneRange(low, high, is_whole),) * genes, values)
+        return cls(((low, high, is_whole),) * genes, values)
 
     @property
     def genes(self) -> int:
@@ -61,20 +57,20 @@ class Genome:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the arrays: int16 where every value is a whole number that fits, else float64."""
-        fits = all(gene.is_whole and gene.low >= -32768 and gene.high <= 32767 for gene in self.ranges)
+        fits = all(is_whole and low >= -32768 and high <= 32767 for low, high, is_whole in self.ranges)
         return np.dtype(np.int16 if fits else np.float64)
 
     @property
     def low(self) -> Floats:
-        return np.array([[gene.low] for gene in self.ranges])
+        return np.array([[low] for low, _, _ in self.ranges])
 
     @property
     def width(self) -> Floats:
-        return np.array([[gene.high - gene.low] for gene in self.ranges])
+        return np.array([[high - low] for low, high, _ in self.ranges])
 
     def random(self, count: int, random: np.random.Generator) -> Chromosomes:
         """Chromosomes whose values are all drawn, each value of a gene's range equally likely."""
-        whole = np.array([[gene.is_whole] for gene in self.ranges])
+        whole = np.array([[is_whole] for _, _, is_whole in self.ranges])
         # A whole number owns the interval up to the next one, so that the last is as likely as the others.
         drawn = self.low + random.random((count, self.genes, self.values)) * (self.width + whole)
         return self.fitted(np.where(whole, np.floor(drawn), drawn))
@@ -96,7 +92,7 @@ class Genome:
     def fitted(self, chromosomes: NDArray[Any]) -> Chromosomes:
         """The chromosomes with every value in its range, and whole where it has to be."""
         fitted = np.clip(chromosomes, self.low, self.low + self.width)
-        whole = [number for number, gene in enumerate(self.ranges) if gene.is_whole]
+        whole = [number for number, (_, _, is_whole) in enumerate(self.ranges) if is_whole]
         if whole and fitted.dtype.kind == "f":
             fitted[:, whole] = np.rint(fitted[:, whole])
         of_type: Chromosomes = fitted.astype(self.dtype, copy=False)
@@ -174,85 +170,67 @@ def evaluate_in_parts(
     return joined(*done)
 
 
-class Selection(Protocol):
-    """Draws parents by fitness."""
-
-    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-        """The indices of `count` parents, drawn with replacement; `fitness` has one number for each individual."""
+Selection: TypeAlias = Callable[[Floats, int, np.random.Generator], NDArray[np.intp]]
+"""Draws the indices of parents, with replacement, from the fitness of all individuals and the number of parents."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tournament:
-    """The fittest of `size` individuals drawn with replacement; among equals, the one drawn first.
+def tournament_selection(size: int = 3, floor: float | None = None) -> Selection:
+    """Select the fittest of `size` individuals drawn with replacement; among equals, the one drawn first.
 
     An individual that is not fitter than `floor` cannot win; where none of the drawn is, the first of the population
     does.
     """
+    if size < 1:
+        raise EvolutionError(f"a tournament needs at least 1 participant, not {size}")
 
-    size: int = 3
-    floor: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise EvolutionError(f"a tournament needs at least 1 participant, not {self.size}")
-
-    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-        drawn = random.integers(len(fitness), size=(count, self.size))
+    def draw(fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+        drawn = random.integers(len(fitness), size=(count, size))
         winners: NDArray[np.intp] = drawn[np.arange(count), np.argmax(fitness[drawn], axis=1)]
-        if self.floor is not None:
-            winners[fitness[winners] <= self.floor] = 0
+        if floor is not None:
+            winners[fitness[winners] <= floor] = 0
         return winners
 
+    return draw
 
-@dataclass(frozen=True, slots=True)
-class Roulette:
-    """In proportion to fitness plus an offset.
+
+def roulette_selection(offset: float = 0.0) -> Selection:
+    """Select in proportion to fitness plus an offset.
 
     An individual whose sum is not above 0 is not drawn; if there is no other, all are equally likely.
     """
-
-    offset: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not isfinite(self.offset):
-            raise EvolutionError(f"the offset of a roulette wheel must be a number, not {self.offset}")
-
-    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-        return _spin(np.maximum(fitness + self.offset, 0.0), count, random)
+    if not isfinite(offset):
+        raise EvolutionError(f"the offset of a roulette wheel must be a number, not {offset}")
+    return lambda fitness, count, random: _spin(np.maximum(fitness + offset, 0.0), count, random)
 
 
-@dataclass(frozen=True, slots=True)
-class SignedRoulette:
-    """Walks along the fitness of all, also where it is negative, until the sum, above 0, reaches a drawn part of it."""
-
-    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
-        ends = np.cumsum(fitness)
-        if not ends[-1] > 0:
-            raise EvolutionError(
-                f"a roulette wheel without an offset cannot turn: the fitness of all sums to {ends[-1]:g}, "
-                "and it has to be above 0"
-            )
-        # Where the sum goes down, no new individual is found.
-        drawn: NDArray[np.intp] = np.searchsorted(np.maximum.accumulate(ends), random.random(count) * ends[-1])
-        return drawn
+def signed_roulette_selection(fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+    """Walk along the fitness of all, also where it is negative, until the sum, above 0, reaches a drawn part of it."""
+    ends = np.cumsum(fitness)
+    if not ends[-1] > 0:
+        raise EvolutionError(
+            f"a roulette wheel without an offset cannot turn: the fitness of all sums to {ends[-1]:g}, "
+            "and it has to be above 0"
+        )
+    # Where the sum goes down, no new individual is found.
+    drawn: NDArray[np.intp] = np.searchsorted(np.maximum.accumulate(ends), random.random(count) * ends[-1])
+    return drawn
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
-    """In proportion to rank: 1 for the least fit, n for the fittest of n; equals in their order in the population.
+def rank_selection(*, skips_best: bool = False) -> Selection:
+    """Select in proportion to rank: 1 for the least fit, n for the fittest of n; equals in order of the population.
 
     With `skips_best` the fittest is never drawn; the others keep their ranks.
     """
 
-    skips_best: bool = False
-
-    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+    def draw(fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
         ranks = np.empty(len(fitness))
         order = np.argsort(fitness, kind="stable")
         ranks[order] = np.arange(1, len(fitness) + 1)
-        if self.skips_best:
+        if skips_best:
             ranks[order[-1]] = 0
         return _spin(ranks, count, random)
+
+    return draw
 
 
 def _spin(weights: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
@@ -263,87 +241,47 @@ def _spin(weights: Floats, count: int, random: np.random.Generator) -> NDArray[n
     return drawn
 
 
-class Crossover(Protocol):
-    """Chooses the genes that pairs of children exchange."""
+Crossover: TypeAlias = Callable[[Bools, np.random.Generator], Bools]
+"""Draws the mask of the genes that pairs of children exchange.
 
-    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        """The mask of the genes exchanged; `used` marks which genes of each pair's first parent were used."""
-
-
-@dataclass(frozen=True, slots=True)
-class OnePoint:
-    """All genes from a drawn point on; at least one gene stays, and at least one goes."""
-
-    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        pairs, genes = used.shape
-        cuts = random.integers(min(1, genes - 1), max(genes, 1), size=(pairs, 1))
-        mask: Bools = np.arange(genes) >= cuts
-        return mask
+It is given the genes that each pair's first parent used. Both have the shape (pairs, genes).
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
-    """Each gene by itself, with the chance `share`."""
-
-    share: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise EvolutionError(f"the share of genes exchanged must be 0 to 1, not {self.share}")
-
-    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        mask: Bools = random.random(used.shape) < self.share
-        return mask
+def one_point_crossover(used: Bools, random: np.random.Generator) -> Bools:
+    """Exchange all genes from a drawn point on; at least one gene stays, and at least one goes."""
+    pairs, genes = used.shape
+    cuts = random.integers(min(1, genes - 1), max(genes, 1), size=(pairs, 1))
+    mask: Bools = np.arange(genes) >= cuts
+    return mask
 
 
-@dataclass(frozen=True, slots=True)
-class HalfOfUsedGenes:
-    """All genes behind the first half of those that the first parent used; none, if it used none."""
-
-    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        counts = np.cumsum(used, axis=1)
-        mask: Bools = 2 * counts > counts[:, -1:]
-        return mask
+def uniform_crossover(share: float = 0.5) -> Crossover:
+    """Exchange each gene by itself, with the chance `share`."""
+    if not 0 <= share <= 1:
+        raise EvolutionError(f"the share of genes exchanged must be 0 to 1, not {share}")
+    return lambda used, random: random.random(used.shape) < share
 
 
-@dataclass(frozen=True, slots=True)
-class RandomGenes:
-    """`count` genes, drawn; all, if there are fewer."""
-
-    count: int
-
-    def __post_init__(self) -> None:
-        _require_count(self.count)
-
-    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        return pick(np.ones_like(used), self.count, random)
+def half_of_used_genes(used: Bools, random: np.random.Generator) -> Bools:
+    """Exchange all genes behind the first half of those that the first parent used; none, if it used none."""
+    counts = np.cumsum(used, axis=1)
+    mask: Bools = 2 * counts > counts[:, -1:]
+    return mask
 
 
-@dataclass(frozen=True, slots=True)
-class UsedGenes:
-    """`count` of the genes that the first parent used, drawn; all that it used, if those are fewer."""
-
-    count: int
-
-    def __post_init__(self) -> None:
-        _require_count(self.count)
-
-    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        return pick(used, self.count, random)
+def some_genes(count: int, *, of_used: bool = False) -> Crossover:
+    """Exchange `count` genes, drawn, of all or of those that the first parent used; all of them, if they are fewer."""
+    if count < 1:
+        raise EvolutionError(f"at least 1 gene must be exchanged, not {count}")
+    return lambda used, random: pick(used if of_used else np.ones_like(used), count, random)
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """One of several, drawn again for each generation."""
-
-    operators: tuple[Crossover, ...]
-
-    def __post_init__(self) -> None:
-        if not self.operators:
-            raise EvolutionError("there is no crossover to choose from")
-
-    def exchanged(self, used: Bools, random: np.random.Generator) -> Bools:
-        return self.operators[int(random.integers(len(self.operators)))].exchanged(used, random)
+def one_of(*crossovers: Crossover) -> Crossover:
+    """Draw one of the crossovers for each generation."""
+    if not crossovers:
+        raise EvolutionError("there is no crossover to choose from")
+    return lambda used, random: crossovers[int(random.integers(len(crossovers)))](used, random)
 
 
 def pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
@@ -354,54 +292,35 @@ def pick(allowed: Bools, count: int, random: np.random.Generator) -> Bools:
     return picked & allowed
 
 
-def _require_count(count: int) -> None:
-    if count < 1:
-        raise EvolutionError(f"at least 1 gene must be exchanged, not {count}")
+Mutation: TypeAlias = Callable[[Chromosomes, Bools, Genome, np.random.Generator], Chromosomes]
+"""Changes chromosomes; the mask, shape (individuals, genes), marks the genes that a parent used."""
 
 
-class Mutation(Protocol):
-    def mutated(
-        self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
-    ) -> Chromosomes:
-        """The chromosomes, changed; `used`, shape (individuals, genes), marks which genes were used by a parent."""
+def shift_mutation(genes: int, variance: float = 0.1) -> Mutation:
+    """Move so many used genes, or all of them, up or down, each value by itself, by a part of its range."""
+    _require_genes(genes)
+    if not 0 < variance <= 1:
+        raise EvolutionError(
+            f"the variance of a mutation is a part of the range, above 0 and at most 1, not {variance:g}"
+        )
 
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """Some genes that were used, or all of them, go up or down, each value by itself, by a part of its range."""
-
-    genes: int
-    variance: float = 0.1
-
-    def __post_init__(self) -> None:
-        _require_genes(self.genes)
-        if not 0 < self.variance <= 1:
-            raise EvolutionError(
-                f"the variance of a mutation is a part of the range, above 0 and at most 1, not {self.variance:g}"
-            )
-
-    def mutated(
-        self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
-    ) -> Chromosomes:
-        picked = pick(used, self.genes, random)
-        steps = random.choice([-1.0, 1.0], size=chromosomes.shape) * self.variance * genome.width
+    def mutate(chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator) -> Chromosomes:
+        picked = pick(used, genes, random)
+        steps = random.choice([-1.0, 1.0], size=chromosomes.shape) * variance * genome.width
         return genome.fitted(chromosomes + picked[:, :, None] * steps)
 
+    return mutate
 
-@dataclass(frozen=True, slots=True)
-class NewValues:
-    """Some genes get new values, each value of their range equally likely."""
 
-    genes: int = 1
+def reset_mutation(genes: int = 1) -> Mutation:
+    """Draw new values for so many genes, each value of their range equally likely."""
+    _require_genes(genes)
 
-    def __post_init__(self) -> None:
-        _require_genes(self.genes)
-
-    def mutated(
-        self, chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator
-    ) -> Chromosomes:
-        picked = pick(np.ones_like(used), self.genes, random)
+    def mutate(chromosomes: Chromosomes, used: Bools, genome: Genome, random: np.random.Generator) -> Chromosomes:
+        picked = pick(np.ones_like(used), genes, random)
         return np.where(picked[:, :, None], genome.random(len(chromosomes), random), chromosomes)
+
+    return mutate
 
 
 def _require_genes(genes: int) -> None:
@@ -409,17 +328,9 @@ def _require_genes(genes: int) -> None:
         raise EvolutionError(f"a mutation must change at least 1 gene, not {genes}")
 
 
+Children: TypeAlias = tuple[Chromosomes, Bools]
+"""Children that have not been evaluated, and the genes that the parent of each used, shape (children, genes)."""
 _HALF = np.uint64(32)
-
-
-class Offspring(NamedTuple):
-    """Children that have not been evaluated.
-
-    `used` marks the genes that the parent they come from used, shape (children, genes).
-    """
-
-    chromosomes: Chromosomes
-    used: Bools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -435,10 +346,10 @@ class Breeding:
             brings nothing new any more, equal ones are let in.
     """
 
-    selection: Selection = field(default_factory=Tournament)
-    crossover: Crossover = field(default_factory=Uniform)
+    selection: Selection = field(default_factory=tournament_selection)
+    crossover: Crossover = field(default_factory=uniform_crossover)
     crossover_rate: float = 1.0
-    mutation: Mutation = field(default_factory=NewValues)
+    mutation: Mutation = field(default_factory=reset_mutation)
     mutation_rate: float = 1.0
     keeps_best: bool = False
     elite: int = 0
@@ -468,27 +379,28 @@ class Breeding:
 
     def offspring(
         self, genome: Genome, chromosomes: Chromosomes, used: Bools, fitness: Floats, random: np.random.Generator
-    ) -> Offspring:
+    ) -> Children:
         """The children of a population; with those of the elite that live on, as many as the population has."""
         wanted = len(chromosomes) - self.elite
         if not self.is_unique:
             return self._children(wanted, genome, chromosomes, used, fitness, random)
         known = chromosomes[best_first(fitness)[: self.elite]] if self.elite else chromosomes[:0]
-        parts: list[Offspring] = []
+        parts: list[Children] = []
         missing, everything = wanted, wanted + wanted // 4
         count = everything
         while missing:
-            offspring = self._children(count, genome, chromosomes, used, fitness, random)
-            kept = np.flatnonzero(_is_new(offspring.chromosomes, known))
+            children, of_parent = self._children(count, genome, chromosomes, used, fitness, random)
+            kept = np.flatnonzero(_is_new(children, known))
             if not len(kept) and count == everything:
                 kept = np.arange(count)
             kept = kept[:missing]
             missing -= len(kept)
-            parts.append(Offspring(offspring.chromosomes[kept], offspring.used[kept]))
-            known = np.concatenate([known, offspring.chromosomes[kept]])
+            parts.append((children[kept], of_parent[kept]))
+            known = np.concatenate([known, children[kept]])
             # Some of those to come will be equal, too.
             count = min(everything, 2 * missing + 2) if len(kept) else everything
-        return Offspring(*map(np.concatenate, zip(*parts, strict=True)))
+        children, of_parent = map(np.concatenate, zip(*parts, strict=True))
+        return children, of_parent
 
     def _children(
         self,
@@ -498,18 +410,18 @@ class Breeding:
         used: Bools,
         fitness: Floats,
         random: np.random.Generator,
-    ) -> Offspring:
+    ) -> Children:
         pairs = (wanted + 1) // 2
-        first, second = self.selection.draw(fitness, 2 * pairs, random).reshape(2, pairs)
-        exchanged = self.crossover.exchanged(used[first], random)
+        first, second = self.selection(fitness, 2 * pairs, random).reshape(2, pairs)
+        exchanged = self.crossover(used[first], random)
         exchanged = exchanged & (random.random((pairs, 1)) < self.crossover_rate)
         children = _crossed(chromosomes[first], chromosomes[second], exchanged[:, :, None])[:wanted]
         of_parent = np.ones((wanted, used.shape[1]), bool)
         if not used.all():
             of_parent = _crossed(used[first], used[second], exchanged)[:wanted]
         changed = random.random(wanted) < self.mutation_rate
-        children[changed] = self.mutation.mutated(children[changed], of_parent[changed], genome, random)
-        return Offspring(children, of_parent)
+        children[changed] = self.mutation(children[changed], of_parent[changed], genome, random)
+        return children, of_parent
 
 
 def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArray[Any]:

@@ -1,8 +1,7 @@
 """The run of an evolution: generation after generation, until a rule stops it.
 
-An `Opposition` is whom the individuals are measured against, and how those change. A checkpoint is one file
-(`bots.artifact`), whole after any accident. It is saved while the evolution runs, and resumed only with the settings it
-had at first.
+A checkpoint is one file (`bots.artifact`), whole after any accident. It is saved while the evolution runs, and resumed
+only with the settings it had at first.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
@@ -36,73 +35,25 @@ from bots.evolution.breeding import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        return opponents
+class Opposition(enum.Enum):
+    """The change of the opponents from one generation to the next."""
 
-
-@dataclass(frozen=True, slots=True)
-class Challengers:
+    FIXED = enum.auto()
+    CHALLENGERS = enum.auto()
     """The best individual replaces the worst opponent when it wins, and wins more than the best opponent at its table.
 
     Opponents are judged by what they got against that individual, which must have more than 0.
     """
-
-    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        best = int(np.argmax(evaluation.fitness))
-        against = _required(evaluation)[best]
-        if not evaluation.fitness[best] > max(0.0, against.max()):
-            return opponents
-        renewed = opponents.copy()
-        renewed[int(np.argmin(against))] = population[best]
-        return renewed
+    RIVALS = enum.auto()
+    """The opponents are a population of their own, bred as the first one, each as fit as it did on average."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rivals:
-    """The opponents are a population of their own, bred as the first one, each as fit as it did on average.
-
-    On either side so many of the latest generations as `hall` leave their fittest in a hall of fame, which the other
-    side plays against as well.
-    """
-
-    hall: int = 0
-
-    def __post_init__(self) -> None:
-        if self.hall < 0:
-            raise EvolutionError(f"a hall of fame cannot have room for {self.hall}")
-
-    def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
-        """No change: the breeding itself is the evolution's."""
-        return opponents
-
-    @staticmethod
-    def fitness(evaluation: Evaluation) -> Floats:
-        if evaluation.totals is not None:
-            return evaluation.totals / len(evaluation.fitness)
-        fitness: Floats = _required(evaluation).mean(axis=0)
-        return fitness
-
-
-def _required(evaluation: Evaluation) -> Floats:
-    if evaluation.against is None:
-        raise EvolutionError("the evaluation has no winnings of the opponents, so they cannot be renewed")
-    return evaluation.against
-
-
-Opposition: TypeAlias = Fixed | Challengers | Rivals
-"""`renewed` gives the next generation's opponents, shape (opponents, genes, values); the same object: none changed."""
-
-
-class _Purpose(enum.IntEnum):
-    """What numbers are drawn for: each has a stream of its own in every generation."""
-
-    BREED = 0
-    BREED_RIVALS = 1
-    MEASURE = 2
-    MEASURE_PARENTS = 3
-    MEASURE_CHAMPIONS = 4
+_BREED: Final = 0
+_BREED_RIVALS: Final = 1
+_MEASURE: Final = 2
+_MEASURE_PARENTS: Final = 3
+_MEASURE_CHAMPIONS: Final = 4
+"""The purposes that numbers are drawn for: each has a stream of its own in every generation."""
 
 
 class StopReason(enum.Enum):
@@ -210,9 +161,6 @@ class State:
     history: tuple[Generation, ...]
 
 
-_FIXED: Final = Fixed()
-
-
 class Evolution:
     """A population that is evaluated and bred.
 
@@ -222,6 +170,8 @@ class Evolution:
     Args:
         population: how many individuals, 2 or more; or the first population itself.
         opponents: chromosomes to play against; None for an evaluator that needs none.
+        hall: the number of latest generations whose fittest rivals, on either side, stay in a hall of fame, which the
+            other side plays against as well.
         is_noisy: the evaluation has luck in it, so that parents who live on are evaluated again in every generation.
         state: of an evolution that is resumed, instead of `population`, `seed` and `opponents`.
         over: spreads the evaluation; by default it happens here.
@@ -243,14 +193,15 @@ class Evolution:
         population: int | Chromosomes = 100,
         seed: int = 0,
         opponents: Chromosomes | None = None,
-        opposition: Opposition = _FIXED,
+        opposition: Opposition = Opposition.FIXED,
+        hall: int = 0,
         is_noisy: bool = False,
         state: State | None = None,
         over: Map = lambda *arguments: list(map(*arguments)),
         parts: int = 1,
     ) -> None:
         self._genome, self._evaluator, self._breeding = genome, evaluator, breeding
-        self._opposition, self._is_noisy = opposition, is_noisy
+        self._opposition, self._hall, self._is_noisy = opposition, hall, is_noisy
         self._over, self._parts = over, parts
         self._opponents = opponents if state is None else state.opponents
         self._seed = seed if state is None else state.seed
@@ -261,18 +212,18 @@ class Evolution:
             raise EvolutionError(f"a seed is 0 or more, and there is at least 1 task: {self._seed}, {parts}")
         size = population if isinstance(population, int) else len(population)
         breeding.require_population(size)
-        self._first = (
-            genome.random(size, self._random(0, _Purpose.BREED)) if isinstance(population, int) else population
-        )
+        self._first = genome.random(size, self._random(0, _BREED)) if isinstance(population, int) else population
         for name, given in (("population", self._first), ("opponents", self._opponents)):
             if given is not None and given.shape[1:] != (genome.genes, genome.values):
                 raise EvolutionError(
                     f"the {name} have chromosomes of {' x '.join(map(str, given.shape[1:]))} values, "
                     f"the genome has {genome.genes} x {genome.values}"
                 )
-        if self._opponents is None and not isinstance(opposition, Fixed):
+        if self._opponents is None and opposition is not Opposition.FIXED:
             raise EvolutionError("there are no opponents that could change")
-        if isinstance(opposition, Rivals) and breeding.keeps_best:
+        if hall < 0:
+            raise EvolutionError(f"a hall of fame cannot have room for {hall}")
+        if opposition is Opposition.RIVALS and breeding.keeps_best:
             raise EvolutionError("rivals are judged by the children they meet, so their own children replace them all")
 
     @property
@@ -302,10 +253,10 @@ class Evolution:
         self.state = self._remembered(state, number, population, evaluation, opponents, rivals)
         return self.state.history[-1]
 
-    def _random(self, generation: int, purpose: _Purpose) -> np.random.Generator:
+    def _random(self, generation: int, purpose: int) -> np.random.Generator:
         return np.random.default_rng([self._seed, generation, purpose])
 
-    def _evaluate(self, chromosomes: Chromosomes, number: int, purpose: _Purpose = _Purpose.MEASURE) -> Evaluation:
+    def _evaluate(self, chromosomes: Chromosomes, number: int, purpose: int = _MEASURE) -> Evaluation:
         seeds = self._random(number, purpose).integers(0, 1 << 64, len(chromosomes), np.uint64)
         opponents = self._opponents if self.state is None else self.state.opponents
         found = evaluate_in_parts(self._evaluator, chromosomes, seeds, opponents, self._parts, self._over)
@@ -318,17 +269,17 @@ class Evolution:
         renewals = [generation.renewals for generation in state.history[-2:]]
         is_renewed = renewals[-1] > (renewals[0] if len(renewals) > 1 else 0)
         if breeding.survivors(len(state.population)) and (self._is_noisy or is_renewed):
-            parents = self._evaluate(state.population, number, _Purpose.MEASURE_PARENTS)
-        random = self._random(number, _Purpose.BREED)
+            parents = self._evaluate(state.population, number, _MEASURE_PARENTS)
+        random = self._random(number, _BREED)
         used = parents.used_genes(self._genome.genes)
-        children = breeding.offspring(self._genome, state.population, used, parents.fitness, random)
+        children, _ = breeding.offspring(self._genome, state.population, used, parents.fitness, random)
         alive = best_first(parents.fitness)[: breeding.survivors(len(state.population))]
-        population = np.concatenate([state.population[alive], children.chromosomes])
+        population = np.concatenate([state.population[alive], children])
         survivors = parents.of(alive)
         if alive and parents.totals is not None:
             # The totals were those of all parents.
-            survivors = self._evaluate(state.population[alive], number, _Purpose.MEASURE_PARENTS)
-        evaluation = joined(survivors, self._evaluate(children.chromosomes, number))
+            survivors = self._evaluate(state.population[alive], number, _MEASURE_PARENTS)
+        evaluation = joined(survivors, self._evaluate(children, number))
         if breeding.keeps_best:
             best = best_first(evaluation.fitness)[: len(state.population)]
             population, evaluation = population[best], evaluation.of(best)
@@ -336,15 +287,15 @@ class Evolution:
 
     def _rivals_fitness(self, evaluation: Evaluation, number: int) -> Floats | None:
         """Of each rival, without those in their hall of fame; None where the opponents are not rivals."""
-        if not isinstance(self._opposition, Rivals):
+        if self._opposition is not Opposition.RIVALS:
             return None
-        fitness = self._opposition.fitness(evaluation)
-        if not (in_hall := min(self._opposition.hall, number)):
+        fitness = _opponents_fitness(evaluation)
+        if not (in_hall := min(self._hall, number)):
             return fitness
         assert self.state is not None
-        champions = self._evaluate(self.state.champions[-in_hall:], number, _Purpose.MEASURE_CHAMPIONS)
+        champions = self._evaluate(self.state.champions[-in_hall:], number, _MEASURE_CHAMPIONS)
         met = len(evaluation.fitness)
-        mean = (met * fitness + in_hall * self._opposition.fitness(champions)) / (met + in_hall)
+        mean = (met * fitness + in_hall * _opponents_fitness(champions)) / (met + in_hall)
         rivals: Floats = mean[:-in_hall]
         return rivals
 
@@ -352,19 +303,18 @@ class Evolution:
         self, population: Chromosomes, evaluation: Evaluation, fitness: Floats | None, number: int
     ) -> Chromosomes | None:
         opponents = self._opponents if self.state is None else self.state.opponents
-        if opponents is None:
-            return None
-        if isinstance(self._opposition, Rivals):
-            assert fitness is not None
-            rivals, hall = np.split(opponents, [len(fitness)])
-            used = np.ones(rivals.shape[:2], bool)
-            order = best_first(fitness)
-            random = self._random(number, _Purpose.BREED_RIVALS)
-            children = self._breeding.offspring(self._genome, rivals, used, fitness, random)
-            if self._opposition.hall:
-                hall = np.concatenate([hall, rivals[order[:1]]])[-self._opposition.hall :]
-            return np.concatenate([rivals[order[: self._breeding.elite]], children.chromosomes, hall])
-        return self._opposition.renewed(opponents, population, evaluation)
+        if opponents is None or self._opposition is Opposition.FIXED:
+            return opponents
+        if fitness is None:
+            return _challenged(opponents, population, evaluation)
+        rivals, hall = np.split(opponents, [len(fitness)])
+        used = np.ones(rivals.shape[:2], bool)
+        order = best_first(fitness)
+        random = self._random(number, _BREED_RIVALS)
+        children, _ = self._breeding.offspring(self._genome, rivals, used, fitness, random)
+        if self._hall:
+            hall = np.concatenate([hall, rivals[order[:1]]])[-self._hall :]
+        return np.concatenate([rivals[order[: self._breeding.elite]], children, hall])
 
     def _remembered(
         self,
@@ -379,8 +329,8 @@ class Evolution:
         history = () if state is None else state.history
         best = int(np.argmax(evaluation.fitness))
         is_renewed = opponents is not before
-        is_champion = is_renewed and (not isinstance(self._opposition, Rivals) or self._opposition.hall > 0)
-        if isinstance(self._opposition, Fixed):
+        is_champion = is_renewed and (self._opposition is not Opposition.RIVALS or self._hall > 0)
+        if self._opposition is Opposition.FIXED:
             is_champion = evaluation.fitness[best] > max([generation.best for generation in history], default=-np.inf)
         champions = np.empty((0, *population.shape[1:]), population.dtype) if state is None else state.champions
         numbers = () if state is None else state.champion_generations
@@ -408,6 +358,30 @@ class Evolution:
             champion_generations=numbers,
             history=(*history, generation),
         )
+
+
+def _challenged(opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
+    """The opponents, the same object where no individual replaces one of them."""
+    best = int(np.argmax(evaluation.fitness))
+    against = _required(evaluation)[best]
+    if not evaluation.fitness[best] > max(0.0, against.max()):
+        return opponents
+    renewed = opponents.copy()
+    renewed[int(np.argmin(against))] = population[best]
+    return renewed
+
+
+def _opponents_fitness(evaluation: Evaluation) -> Floats:
+    if evaluation.totals is not None:
+        return evaluation.totals / len(evaluation.fitness)
+    fitness: Floats = _required(evaluation).mean(axis=0)
+    return fitness
+
+
+def _required(evaluation: Evaluation) -> Floats:
+    if evaluation.against is None:
+        raise EvolutionError("the evaluation has no winnings of the opponents, so they cannot be renewed")
+    return evaluation.against
 
 
 _KIND: Final = FileKind(

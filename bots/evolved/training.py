@@ -20,16 +20,15 @@ from bots.evolution.breeding import (
     Chromosomes,
     Evaluation,
     Genome,
-    HalfOfUsedGenes,
-    OneOf,
-    OnePoint,
-    RandomGenes,
     Seeds,
-    Shift,
-    Tournament,
-    UsedGenes,
+    half_of_used_genes,
+    one_of,
+    one_point_crossover,
+    shift_mutation,
+    some_genes,
+    tournament_selection,
 )
-from bots.evolution.evolution import Challengers, Evolution, StopRule
+from bots.evolution.evolution import Evolution, Opposition, StopRule
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 from bots.sdk.bot import option
 from engine import rank_hand
@@ -163,10 +162,15 @@ class EvolvedSettings:
     def breeding(self) -> Breeding:
         """Selection, the four crossovers of the thesis, its mutation; the best of parents and children live on."""
         return Breeding(
-            selection=Tournament(self.tournament),
-            # "Half of the individual" cuts at a drawn point.
-            crossover=OneOf((OnePoint(), HalfOfUsedGenes(), RandomGenes(self.points), UsedGenes(self.points))),
-            mutation=Shift(self.mutated, self.variance),
+            selection=tournament_selection(self.tournament),
+            crossover=one_of(
+                # "Half of the individual" cuts at a drawn point.
+                one_point_crossover,
+                half_of_used_genes,
+                some_genes(self.points),
+                some_genes(self.points, of_used=True),
+            ),
+            mutation=shift_mutation(self.mutated, self.variance),
             keeps_best=True,
         )
 
@@ -226,7 +230,7 @@ def trainer_evolution(settings: EvolvedSettings, **options: Any) -> Evolution:
     `options` go to `Evolution`: `state`, `over` and `parts`.
     """
     opponents = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, OPPONENTS]))
-    return _evolution(settings, opponents=opponents, opposition=Challengers(), **options)
+    return _evolution(settings, opponents=opponents, opposition=Opposition.CHALLENGERS, **options)
 
 
 def player_evolution(settings: EvolvedSettings, trainers: Chromosomes, **options: Any) -> Evolution:

@@ -8,11 +8,11 @@ drawn number decides a hand.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import permutations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +26,17 @@ from bots.evolution.breeding import (
     Evaluator,
     Floats,
     Genome,
-    NewValues,
-    OnePoint,
-    Rank,
-    Roulette,
     Seeds,
     Selection,
-    SignedRoulette,
-    Tournament,
-    Uniform,
+    one_point_crossover,
+    rank_selection,
+    reset_mutation,
+    roulette_selection,
+    signed_roulette_selection,
+    tournament_selection,
+    uniform_crossover,
 )
-from bots.evolution.evolution import Evolution, Fixed, Opposition, Rivals, State
+from bots.evolution.evolution import Evolution, Opposition, State
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
 from bots.sdk.bot import option
 
@@ -138,7 +138,7 @@ class KuhnSettings:
             selection=self._selection(),
             crossover=self._crossover(),
             crossover_rate=self.crossover_rate,
-            mutation=NewValues(self.mutated),
+            mutation=reset_mutation(self.mutated),
             mutation_rate=self.mutation_rate,
             elite=self.elite,
             is_unique=self.unique,
@@ -149,20 +149,11 @@ class KuhnSettings:
         games = self.games if self.fitness is Fitness.SAMPLED else None
         match self.opposition:
             case OppositionKind.MODEL:
-                is_wrong = self.as_published and self.seat == 2
-                return AgainstModel(self.rules, self.seat - 1, self.model, games, pays_model=is_wrong)
+                pays_model = self.as_published and self.seat == 2
+                return partial(against_model, self.rules, self.seat - 1, self.model, games, pays_model)
             case OppositionKind.MIXED:
-                return AgainstBoth(self.rules, self.model, games, is_halving=self.as_published)
-        return AgainstRivals(self.rules, games is None)
-
-    @property
-    def opponents(self) -> Opposition:
-        match self.opposition:
-            case OppositionKind.MODEL:
-                return Fixed()
-            case OppositionKind.HALL_OF_FAME:
-                return Rivals(self.hall)
-        return Rivals()
+                return partial(against_both, self.rules, self.model, games, self.as_published)
+        return partial(against_rivals, self.rules, games is None)
 
     def first(self, side: int) -> Chromosomes:
         """The first population of one side: 0 those who evolve, 1 their rivals."""
@@ -181,13 +172,13 @@ class KuhnSettings:
     def _selection(self) -> Selection:
         match self.selection:
             case SelectionKind.TOURNAMENT:
-                return Tournament(self.tournament, _LISTED_FLOOR if self.as_published else None)
+                return tournament_selection(self.tournament, _LISTED_FLOOR if self.as_published else None)
             case SelectionKind.RANK:
-                return Rank(skips_best=self.as_published)
-        return SignedRoulette() if self.as_published else Roulette(self.offset)
+                return rank_selection(skips_best=self.as_published)
+        return signed_roulette_selection if self.as_published else roulette_selection(self.offset)
 
     def _crossover(self) -> Crossover:
-        return OnePoint() if self.crossover is CrossoverKind.ONE_POINT else Uniform(self.share)
+        return one_point_crossover if self.crossover is CrossoverKind.ONE_POINT else uniform_crossover(self.share)
 
 
 def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evolution:
@@ -199,99 +190,93 @@ def kuhn_evolution(settings: KuhnSettings, *, state: State | None = None) -> Evo
         population=settings.first(0),
         seed=settings.seed,
         opponents=settings.first(1) if has_rivals else None,
-        opposition=settings.opponents,
+        opposition=Opposition.RIVALS if has_rivals else Opposition.FIXED,
+        hall=settings.hall if settings.opposition is OppositionKind.HALL_OF_FAME else 0,
         is_noisy=settings.fitness is Fitness.SAMPLED,
         state=state,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AgainstModel:
-    """Each strategy plays against one that does not change, in the other seat; `seat` is 0 or 1.
+def against_model(
+    game: KuhnGame,
+    seat: int,
+    model: Genes,
+    games: int | None,
+    pays_model: bool,
+    chromosomes: Chromosomes,
+    seeds: Seeds,
+    opponents: Chromosomes | None = None,
+) -> Evaluation:
+    """Play each strategy, in the seat 0 or 1, against a model in the other seat.
 
     A hand's payoff is one of a few, so the numbers of hands with each payoff are multinomial: they are drawn in place
-    of the hands. Without a number of games the value is exact. With `pays_model` the individuals are paid what the
-    model wins, as in the listing of the thesis for the second seat.
+    of the hands.
+
+    Args:
+        games: hands of each strategy; None takes exact values.
+        pays_model: the individuals are paid what the model wins, as in the listing of the thesis for the second seat.
     """
+    payoffs, by_end = payoff_chances(game, seat, model)
+    own = contributions(game, seat, chromosomes).reshape(len(by_end), -1)
+    chances = own.T @ by_end
+    if pays_model:
+        payoffs = -payoffs
+    if games is None:
+        return Evaluation(chances @ payoffs)
+    from bots.kuhn.kernel import sample_means
 
-    game: KuhnGame
-    seat: int
-    model: Genes
-    games: int | None
-    pays_model: bool = False
-
-    def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        payoffs, by_end = payoff_chances(self.game, self.seat, self.model)
-        own = contributions(self.game, self.seat, chromosomes).reshape(len(by_end), -1)
-        chances = own.T @ by_end
-        if self.pays_model:
-            payoffs = -payoffs
-        if self.games is None:
-            return Evaluation(chances @ payoffs)
-        from bots.kuhn.kernel import sample_means
-
-        means = np.empty(len(chromosomes))
-        sample_means(chances, payoffs, self.games, seeds, _log_factorials(self.games), means)
-        return Evaluation(means)
+    means = np.empty(len(chromosomes))
+    sample_means(chances, payoffs, games, seeds, _log_factorials(games), means)
+    return Evaluation(means)
 
 
-@dataclass(frozen=True, slots=True)
-class AgainstRivals:
-    """Each first player plays one hand against every second player; both get what it gives, or gives on average."""
+def against_rivals(
+    game: KuhnGame, is_exact: bool, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None
+) -> Evaluation:
+    """Play one hand of each first player against every second player, or take the exact value."""
+    own, other = _both(game, chromosomes, opponents)
+    if is_exact:
+        values = own.reshape(-1, len(chromosomes)).T @ _value_matrix(game, other)
+        return Evaluation(values.mean(axis=1), totals=-values.sum(axis=0))
+    from bots.kuhn.kernel import play_population
 
-    game: KuhnGame
-    is_exact: bool = False
-
-    def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        own, other = _both(self.game, chromosomes, opponents)
-        if self.is_exact:
-            values = own.reshape(-1, len(chromosomes)).T @ _value_matrix(self.game, other)
-            return Evaluation(values.mean(axis=1), totals=-values.sum(axis=0))
-        from bots.kuhn.kernel import play_population
-
-        won, lost = np.zeros(len(chromosomes), np.int64), np.zeros(other.shape[2], np.int64)
-        play_population(own[:-1], other[:-1], *payments(self.game), seeds, won, lost)
-        return Evaluation(won / len(lost), totals=-lost.astype(float))
+    won, lost = np.zeros(len(chromosomes), np.int64), np.zeros(other.shape[2], np.int64)
+    play_population(own[:-1], other[:-1], *payments(game), seeds, won, lost)
+    return Evaluation(won / len(lost), totals=-lost.astype(float))
 
 
-@dataclass(frozen=True, slots=True)
-class AgainstBoth:
-    """First players play against every second player and against a model; second players against first ones only.
+def against_both(
+    game: KuhnGame,
+    model: Genes,
+    games: int | None,
+    is_halving: bool,
+    chromosomes: Chromosomes,
+    seeds: Seeds,
+    opponents: Chromosomes | None,
+) -> Evaluation:
+    """Play first players against every second player and against a model; second players against first ones only.
 
-    Attributes:
+    Args:
         model: a second player; half of a first player's fitness is what it wins from it.
-        games: how many hands each first player plays against the model; None takes exact values of everything.
+        games: hands of each first player against the model; None takes exact values of everything.
         is_halving: as in the listing of the thesis: after every hand against a second player and one against the model
             the sums of both players are halved, and the second is charged with the model's hand, too.
     """
-
-    game: KuhnGame
-    model: Genes
-    games: int | None
-    is_halving: bool = False
-
-    def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
-        # Hands against the model are no part of those against rivals: their seeds are others.
-        model_seeds = ~seeds
-        if self.is_halving:
-            return self._halved(chromosomes, seeds, model_seeds, opponents)
-        of_rivals = AgainstRivals(self.game, self.games is None)(chromosomes, seeds, opponents)
-        of_model = AgainstModel(self.game, 0, self.model, self.games)(chromosomes, model_seeds, None)
+    # Hands against the model are no part of those against rivals: their seeds are others.
+    model_seeds = ~seeds
+    if not is_halving:
+        of_rivals = against_rivals(game, games is None, chromosomes, seeds, opponents)
+        of_model = against_model(game, 0, model, games, False, chromosomes=chromosomes, seeds=model_seeds)
         return Evaluation((of_rivals.fitness + of_model.fitness) / 2, totals=of_rivals.totals)
+    from bots.kuhn.kernel import play_halving
 
-    def _halved(
-        self, chromosomes: Chromosomes, seeds: Seeds, model_seeds: Seeds, opponents: Chromosomes | None
-    ) -> Evaluation:
-        from bots.kuhn.kernel import play_halving
-
-        own, other = _both(self.game, chromosomes, opponents)
-        model = contributions(self.game, 1, np.array(self.model)[None])
-        model = np.ascontiguousarray(np.broadcast_to(model[:-1], other[:-1].shape))
-        won, lost = np.zeros(len(chromosomes)), np.zeros(other.shape[2])
-        high, low = payments(self.game)
-        drawn = {"seeds": seeds, "model_seeds": model_seeds}
-        play_halving(own[:-1], other[:-1], model, high, low, **drawn, won=won, lost=lost)
-        return Evaluation(won / len(lost), totals=-lost * len(won) / len(lost))
+    own, other = _both(game, chromosomes, opponents)
+    second = contributions(game, 1, np.array(model)[None])
+    second = np.ascontiguousarray(np.broadcast_to(second[:-1], other[:-1].shape))
+    won, lost = np.zeros(len(chromosomes)), np.zeros(other.shape[2])
+    high, low = payments(game)
+    play_halving(own[:-1], other[:-1], second, high, low, seeds=seeds, model_seeds=model_seeds, won=won, lost=lost)
+    return Evaluation(won / len(lost), totals=-lost * len(won) / len(lost))
 
 
 def _both(game: KuhnGame, chromosomes: Chromosomes, opponents: Chromosomes | None) -> tuple[Floats, Floats]:
@@ -309,29 +294,12 @@ DEALS: Final = tuple(permutations(range(len(CARDS)), 2))
 """The cards of both seats, all equally likely."""
 
 
-class _Payments(NamedTuple):
-    """What each end pays the first player, in chips, when it has the higher or the lower card."""
-
-    high: NDArray[np.int64]
-    low: NDArray[np.int64]
-
-
-class _PayoffChances(NamedTuple):
-    """What a seat may win against one strategy: payoffs in chips, in rising order, and the chance of each.
-
-    The chances are by what the seat contributes to the ends, shape (ends * cards, payoffs).
-    """
-
-    payoffs: Floats
-    chances: Floats
-
-
 @lru_cache
-def payments(game: KuhnGame) -> _Payments:
-    """What the ends pay, in the order of `KuhnGame.lines`."""
+def payments(game: KuhnGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Chips that each end of `KuhnGame.lines` pays the first player, with the higher card and with the lower one."""
     lines = game.lines()
     low = [-line.chips if line.is_showdown else line.chips for line in lines]
-    return _Payments(np.array([line.chips for line in lines], np.int64), np.array(low, np.int64))
+    return np.array([line.chips for line in lines], np.int64), np.array(low, np.int64)
 
 
 @lru_cache
@@ -356,17 +324,20 @@ def contributions(game: KuhnGame, seat: int, chromosomes: Chromosomes) -> Floats
 
 
 @lru_cache(maxsize=16)
-def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> _PayoffChances:
-    """What the seat 0 or 1 may win against a strategy in the other seat."""
+def payoff_chances(game: KuhnGame, seat: int, opponent: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Payoffs of the seat 0 or 1 against a strategy in the other seat, in chips, rising, and the chance of each.
+
+    The chances are by what the seat contributes to the ends, shape (ends * cards, payoffs).
+    """
     other = contributions(game, 1 - seat, np.array(opponent)[None])[:, :, 0]
-    pays = payments(game)
+    high, low = payments(game)
     sign = -1 if seat else 1
-    payoffs = np.unique(np.concatenate([sign * pays.high, sign * pays.low]))
+    payoffs = np.unique(np.concatenate([sign * high, sign * low]))
     chances = np.zeros((len(other), len(CARDS), len(payoffs)))
     for deal in DEALS:
-        won = sign * (pays.high if deal[0] > deal[1] else pays.low)
+        won = sign * (high if deal[0] > deal[1] else low)
         chances[range(len(won)), deal[seat], np.searchsorted(payoffs, won)] += other[:, deal[1 - seat]] / len(DEALS)
-    return _PayoffChances(payoffs.astype(float), chances.reshape(-1, len(payoffs)))
+    return payoffs.astype(float), chances.reshape(-1, len(payoffs))
 
 
 def _value_matrix(game: KuhnGame, others: Floats) -> Floats:
@@ -374,9 +345,8 @@ def _value_matrix(game: KuhnGame, others: Floats) -> Floats:
 
     `others` is what second players contribute, shape (ends, cards, players).
     """
-    pays = payments(game)
+    high, low = payments(game)
     found = np.zeros_like(others)
     for own, other in DEALS:
-        won: Sequence[int] | NDArray[np.int64] = pays.high if own > other else pays.low
-        found[:, own] += np.asarray(won)[:, None] * others[:, other] / len(DEALS)
+        found[:, own] += (high if own > other else low)[:, None] * others[:, other] / len(DEALS)
     return found.reshape(-1, others.shape[2])

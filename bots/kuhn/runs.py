@@ -34,7 +34,7 @@ from bots.evolution.evolution import (
     load_checkpoint,
     saving,
 )
-from bots.kuhn.evolution import AgainstRivals, KuhnSettings, OppositionKind, kuhn_evolution
+from bots.kuhn.evolution import KuhnSettings, OppositionKind, against_rivals, kuhn_evolution
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, sequence_form_of
 from bots.solving import sequence_form as of_plans
 from bots.solving.equilibria import SEATS, LinearProgram, Solution
@@ -483,7 +483,7 @@ def _standing(settings: KuhnSettings, evolution: Evolution) -> dict[str, Any]:
     if settings.opposition is OppositionKind.MODEL:
         possible = best_answer(game, seat, settings.model).value
         return {"exact": _value_against(settings, genes), "possible": possible, "exploitability": lost}
-    met = AgainstRivals(game, is_exact=True)(evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
+    met = against_rivals(game, True, evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
     return {"exact": float(met.fitness[0]), "possible": None, "exploitability": lost}
 
 

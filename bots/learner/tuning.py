@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bots.artifact import Journal
 from bots.errors import EvolutionError
-from bots.evolution.breeding import Breeding, Evaluation, GeneRange, Genome, NewValues, Tournament, Uniform
+from bots.evolution.breeding import Breeding, Evaluation, Genome, reset_mutation, tournament_selection
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.training import DealBatch, PlaySettings, Trainee, frozen_play, line_ups, unseen_deals
@@ -33,7 +33,7 @@ from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Se
 from logs.estimation import RunningMean
 from protocol import find_game
 
-GENOME: Final = Genome(tuple([GeneRange(low, high, name.endswith("_qty")) for name, (low, high) in RANGES.items()]))
+GENOME: Final = Genome(tuple([(low, high, name.endswith("_qty")) for name, (low, high) in RANGES.items()]))
 """The ten constants with the ranges of the thesis."""
 _SURE: Final = 3.0
 """Standard errors that make a gain significant; chance exceeds them in 4 % of all cases with 5 seeds, in 1 % with 20
@@ -71,10 +71,9 @@ class TuningSettings:
     @property
     def breeding(self) -> Breeding:
         return Breeding(
-            selection=Tournament(self.tournament),
-            crossover=Uniform(),
+            selection=tournament_selection(self.tournament),
             crossover_rate=self.crossover,
-            mutation=NewValues(1),
+            mutation=reset_mutation(),
             mutation_rate=self.mutation,
             elite=1,
         )

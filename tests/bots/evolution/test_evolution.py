@@ -18,12 +18,18 @@ import pytest
 import bots.evolution
 from bots.errors import CheckpointError, EvolutionError
 from bots.evolution import evolution as evolution_run
-from bots.evolution.breeding import Breeding, Evaluation, Genome, NewValues, Shift, Tournament, UsedGenes
+from bots.evolution.breeding import (
+    Breeding,
+    Evaluation,
+    Genome,
+    reset_mutation,
+    shift_mutation,
+    some_genes,
+    tournament_selection,
+)
 from bots.evolution.evolution import (
-    Challengers,
     Evolution,
     Opposition,
-    Rivals,
     State,
     StopReason,
     StopRule,
@@ -95,20 +101,26 @@ def opponents(count: int = 3) -> Any:
 VARIANTS: dict[str, dict[str, Any]] = {
     "children": {},
     "elite": {"breeding": Breeding(elite=3)},
-    "best": {"breeding": Breeding(keeps_best=True, crossover=UsedGenes(2), mutation=Shift(2))},
+    "best": {"breeding": Breeding(keeps_best=True, crossover=some_genes(2, of_used=True), mutation=shift_mutation(2))},
     "noisy": {"evaluator": noisy, "is_noisy": True, "breeding": Breeding(keeps_best=True)},
-    "challengers": {"evaluator": taller, "opponents": opponents(), "opposition": Challengers()},
+    "challengers": {"evaluator": taller, "opponents": opponents(), "opposition": Opposition.CHALLENGERS},
     "challenged best": {
         "evaluator": taller,
         "opponents": opponents(),
-        "opposition": Challengers(),
+        "opposition": Opposition.CHALLENGERS,
         "breeding": Breeding(keeps_best=True),
     },
-    "rivals": {"evaluator": taller, "opponents": opponents(30), "opposition": Rivals(), "breeding": Breeding(elite=2)},
+    "rivals": {
+        "evaluator": taller,
+        "opponents": opponents(30),
+        "opposition": Opposition.RIVALS,
+        "breeding": Breeding(elite=2),
+    },
     "rivals with a hall of fame": {
         "evaluator": taller_in_sum,
         "opponents": opponents(20),
-        "opposition": Rivals(hall=4),
+        "opposition": Opposition.RIVALS,
+        "hall": 4,
         "breeding": Breeding(elite=2, is_unique=True),
     },
 }
@@ -177,7 +189,7 @@ def test_luck_does_not_live_on_in_a_noisy_evaluation() -> None:
 
 
 def test_a_challenger_replaces_the_worst_opponent() -> None:
-    evolution = make(taller, opponents=opponents(), opposition=Challengers())
+    evolution = make(taller, opponents=opponents(), opposition=Opposition.CHALLENGERS)
     before = opponents()
     for generation in islice(evolution.generations(StopRule()), 20):
         state = evolution.state
@@ -197,9 +209,11 @@ def test_a_challenger_replaces_the_worst_opponent() -> None:
 
 def test_rivals_come_to_an_equilibrium_on_average() -> None:
     genome = Genome.alike(1, 0, 1)
-    breeding = Breeding(selection=Tournament(2), mutation=NewValues(), mutation_rate=0.1)
+    breeding = Breeding(selection=tournament_selection(2), mutation=reset_mutation(), mutation_rate=0.1)
     first, second = (genome.random(100, np.random.default_rng(seed)) for seed in (1, 2))
-    evolution = Evolution(genome, pennies, breeding, population=first, opponents=second, opposition=Rivals(), seed=3)
+    evolution = Evolution(
+        genome, pennies, breeding, population=first, opponents=second, opposition=Opposition.RIVALS, seed=3
+    )
     heads = []
     for _ in islice(evolution.generations(StopRule()), 400):
         assert evolution.state is not None
@@ -220,7 +234,7 @@ def test_totals_say_the_same_of_rivals_as_every_single_result() -> None:
         assert found.against is not None
         return Evaluation(found.fitness, totals=found.against.sum(axis=0))
 
-    options: dict[str, Any] = {"opponents": opponents(20), "opposition": Rivals()}
+    options: dict[str, Any] = {"opponents": opponents(20), "opposition": Opposition.RIVALS}
     one, other = run(make(single, **options), 5), run(make(together, **options), 5)
     assert one.state is not None
     assert other.state is not None
@@ -236,7 +250,7 @@ def test_each_side_plays_against_the_others_hall_of_fame() -> None:
         met.append((chromosomes.copy(), opponents.copy()))
         return taller_in_sum(chromosomes, seeds, opponents)
 
-    evolution = run(make(evaluate, opponents=opponents(20), opposition=Rivals(hall=2)), 4)
+    evolution = run(make(evaluate, opponents=opponents(20), opposition=Opposition.RIVALS, hall=2), 4)
     assert evolution.state is not None
     sizes = [(len(chromosomes), len(others)) for chromosomes, others in met]
     assert sizes == [(30, 20), (30, 21), (1, 21), (30, 22), (2, 22), (30, 22), (2, 22)]
@@ -294,9 +308,10 @@ class TestRefusals:
                 {"population": np.zeros((9, 5, 1))},
                 "the population have chromosomes of 5 x 1 values, the genome has 6 x 1",
             ),
-            ({"opposition": Challengers()}, "there are no opponents that could change"),
+            ({"hall": -1}, "a hall of fame cannot have room for -1"),
+            ({"opposition": Opposition.CHALLENGERS}, "there are no opponents that could change"),
             (
-                {"opponents": opponents(), "opposition": Rivals(), "breeding": Breeding(keeps_best=True)},
+                {"opponents": opponents(), "opposition": Opposition.RIVALS, "breeding": Breeding(keeps_best=True)},
                 "rivals are judged by the children they meet",
             ),
         ],
@@ -310,7 +325,7 @@ class TestRefusals:
         with pytest.raises(EvolutionError, match="the evaluation of 30 individuals did not find a number for each"):
             make(lambda *_: Evaluation(fitness)).step()
 
-    @pytest.mark.parametrize("opposition", [Challengers(), Rivals()])
+    @pytest.mark.parametrize("opposition", [Opposition.CHALLENGERS, Opposition.RIVALS])
     def test_opponents_without_results(self, opposition: Opposition) -> None:
         with pytest.raises(EvolutionError, match="has no winnings of the opponents"):
             make(near, opponents=opponents(), opposition=opposition).step()

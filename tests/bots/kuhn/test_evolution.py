@@ -12,14 +12,14 @@ import pytest
 from bots.errors import EvolutionError
 from bots.kuhn import kernel
 from bots.kuhn.evolution import (
-    AgainstBoth,
-    AgainstModel,
-    AgainstRivals,
     Fitness,
     KuhnSettings,
     OppositionKind,
     SelectionKind,
     Start,
+    against_both,
+    against_model,
+    against_rivals,
     kuhn_evolution,
     payments,
     payoff_chances,
@@ -81,12 +81,14 @@ def test_the_chances_of_all_payoffs(game: KuhnGame) -> None:
 def test_exact_fitness_is_the_expected_value(game: KuhnGame) -> None:
     first, second = strategies(game, 5), strategies(game, 7, seed=2)
     values = np.array([[expected_value(game, genes(one), genes(other)) for other in second] for one in first])
-    assert AgainstModel(game, 0, genes(second[0]), None)(first, SEEDS[:5], None).fitness == pytest.approx(values[:, 0])
-    assert AgainstModel(game, 1, genes(first[0]), None)(second, SEEDS[:7], None).fitness == pytest.approx(-values[0])
-    found = AgainstRivals(game, is_exact=True)(first, SEEDS[:5], second)
+    found = against_model(game, 0, genes(second[0]), None, False, first, SEEDS[:5])
+    assert found.fitness == pytest.approx(values[:, 0])
+    found = against_model(game, 1, genes(first[0]), None, False, second, SEEDS[:7])
+    assert found.fitness == pytest.approx(-values[0])
+    found = against_rivals(game, True, first, SEEDS[:5], second)
     assert found.fitness == pytest.approx(values.mean(axis=1))
     assert found.totals == pytest.approx(-values.sum(axis=0))
-    found = AgainstBoth(game, genes(second[0]), None)(first, SEEDS[:5], second)
+    found = against_both(game, genes(second[0]), None, False, first, SEEDS[:5], second)
     assert found.fitness == pytest.approx((values.mean(axis=1) + values[:, 0]) / 2)
     assert found.totals == pytest.approx(-values.sum(axis=0))
 
@@ -176,7 +178,7 @@ class TestAsPublished:
             )
             evolution = kuhn_evolution(settings)
             fitness = np.arange(10.0)
-            drawn = settings.breeding.selection.draw(fitness, 5000, np.random.default_rng(1))
+            drawn = settings.breeding.selection(fitness, 5000, np.random.default_rng(1))
             assert (9 in drawn) is not wrong
             for _ in range(50):
                 evolution.step()
@@ -188,7 +190,7 @@ class TestAsPublished:
         for wrong, winners in ((False, {1, 2, 3}), (True, {0})):
             settings = KuhnSettings(model=model("shy", Variant.CLASSIC), as_published=wrong)
             fitness = np.array([-5.0, -1.0, -1.5, -2.0])
-            drawn = settings.breeding.selection.draw(fitness, 1000, np.random.default_rng(1))
+            drawn = settings.breeding.selection(fitness, 1000, np.random.default_rng(1))
             assert set(drawn.tolist()) - {0} == winners - {0}
 
 
@@ -197,7 +199,7 @@ class TestHands:
     @pytest.mark.parametrize("game", GAMES, ids=str)
     def test_hands_as_told_one_by_one(self, game: KuhnGame) -> None:
         first, second = strategies(game, 6), strategies(game, 50, seed=2)
-        found = AgainstRivals(game)(first, SEEDS[:6], second)
+        found = against_rivals(game, False, first, SEEDS[:6], second)
         won = [
             [hand(game, one, other, mixed((int(seed) + (at + 1) * STEP) & MASK_64)) for at, other in enumerate(second)]
             for one, seed in zip(first, SEEDS, strict=False)
@@ -210,7 +212,7 @@ class TestHands:
         game = KuhnGame(Variant.DEPTH)
         first, second = strategies(game, 4), strategies(game, 9, seed=2)
         rational = np.array(model("rational", Variant.DEPTH))[:, None]
-        found = AgainstBoth(game, genes(rational), 9, is_halving=True)(first, SEEDS[:4], second)
+        found = against_both(game, genes(rational), 9, True, first, SEEDS[:4], second)
         won, paid = [0.0] * 4, [0.0] * 9
         for i, (one, seed) in enumerate(zip(first, SEEDS.tolist(), strict=False)):
             for j, other in enumerate(second):
@@ -236,9 +238,9 @@ class TestHands:
             exact = after
         seeds = np.random.default_rng(3).integers(0, 1 << 64, players, np.uint64)
         many = np.repeat(one, players, axis=0)
-        sums = np.rint(AgainstModel(game, 0, other, games)(many, seeds, None).fitness * games)
+        sums = np.rint(against_model(game, 0, other, games, False, many, seeds).fitness * games)
         again = np.repeat(np.array(other)[None, :, None], games, axis=0)
-        hands = np.rint(AgainstRivals(game)(many, seeds, again).fitness * games)
+        hands = np.rint(against_rivals(game, False, many, seeds, again).fitness * games)
         likely = {total: share for total, share in exact.items() if share * players >= 10}
         rest = players * (1 - sum(likely.values()))
         for found in (sums, hands):
@@ -253,11 +255,10 @@ class TestHands:
         game = KuhnGame(Variant.CLASSIC)
         folder = model("folder", Variant.CLASSIC)
         bets = np.ones((3, 6, 1))
-        assert AgainstModel(game, 0, folder, 1010)(bets, SEEDS[:3], None).fitness.tolist() == [1.0] * 3
-        assert (
-            AgainstModel(game, 0, folder, 1010, pays_model=True)(bets, SEEDS[:3], None).fitness.tolist() == [-1.0] * 3
-        )
+        for pays_model, mean in ((False, 1.0), (True, -1.0)):
+            found = against_model(game, 0, folder, 1010, pays_model, bets, SEEDS[:3])
+            assert found.fitness.tolist() == [mean] * 3
 
     @pytest.mark.parametrize("game", GAMES, ids=str)
     def test_ends_come_four_at_a_time(self, game: KuhnGame) -> None:
-        assert (len(payments(game).high) - 1) % kernel.ENDS_AT_ONCE == 0
+        assert (len(payments(game)[0]) - 1) % kernel.ENDS_AT_ONCE == 0
