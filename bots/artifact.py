@@ -7,9 +7,9 @@ are bytes of any kind, or arrays one after another, whose types and shapes the f
 Files are read without numpy, for the bots that play without it, unless they hold arrays. A file is written whole or not
 at all; one that is cut, damaged, foreign or of another version is refused in one sentence.
 
-A `Journal` keeps the results of a long computation as they are found: a stopped computation does not repeat them. The
-first line of the file holds the settings, every other line one result. A last line without an end, which a stop in the
-middle of writing leaves, is dropped.
+A `ResultJournal` keeps the results of a long computation as they are found: a stopped computation does not repeat them.
+The first line of the file holds the settings, every other line one result. A last line without an end, which a stop in
+the middle of writing leaves, is dropped.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def _in_words(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-class Journal:
+class ResultJournal:
     """The results in a file, which no other process writes meanwhile; `rows` has them in the order added."""
 
     def __init__(self, path: Path, settings: Mapping[str, object]) -> None:

@@ -42,7 +42,7 @@ holdings, and the chances come with their standard errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, comb, prod, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -417,27 +417,16 @@ _TRIALS_AT_ONCE: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
-    """How a showdown ends for a player, on average.
+class Chances:
+    """The average end of a showdown.
 
     Attributes:
-        win: the chance to win alone, 0 to 1.
-        tie: the chance to share the pot, 0 to 1.
-        equity: the expected share of the pot, 0 to 1.
-        standard_error: of the equity; 0 where all showdowns were counted.
+        players: in the order given.
+        standard_errors: of their equities; 0 where all showdowns were counted.
     """
 
-    win: float
-    tie: float
-    equity: float
-    standard_error: float
-
-
-@dataclass(frozen=True, slots=True)
-class Chances:
-    """How a showdown ends. `players`: in the order given."""
-
-    players: tuple[Chance, ...]
+    players: tuple[Equity, ...]
+    standard_errors: tuple[float, ...]
     showdowns: int
     is_exact: bool
 
@@ -530,8 +519,9 @@ def _choices(ranges: Sequence[Sequence[Holding]]) -> Iterator[tuple[Holding, ...
 
 
 def _in_order(found: Chances, order: Sequence[int]) -> Chances:
-    players = dict(zip(order, found.players, strict=True))
-    return Chances(tuple([players[at] for at in range(len(order))]), found.showdowns, found.is_exact)
+    places = sorted(range(len(order)), key=order.__getitem__)
+    players, errors = [found.players[at] for at in places], [found.standard_errors[at] for at in places]
+    return replace(found, players=tuple(players), standard_errors=tuple(errors))
 
 
 # ---- counted
@@ -599,11 +589,8 @@ def _count_duel(
 
 
 def _chances_of_counts(shared: Sequence[Sequence[int]], showdowns: int) -> Chances:
-    found = []
-    for of_player in shared:
-        share = sum([count / winners for winners, count in enumerate(of_player, 1)])
-        found.append(Chance(of_player[0] / showdowns, sum(of_player[1:]) / showdowns, share / showdowns, 0.0))
-    return Chances(tuple(found), showdowns, is_exact=True)
+    found = tuple([equity_of_counts([showdowns - sum(of), *of]) for of in shared])
+    return Chances(found, (0.0,) * len(found), showdowns, is_exact=True)
 
 
 def _unseen(holdings: Sequence[Holding], board: Sequence[Card], dead: Sequence[Card]) -> list[Card]:
@@ -643,9 +630,7 @@ def _sampled(
         whole += counts
         variances += (counts @ parts**2 / each - (counts @ parts / each) ** 2) / each
     total = each * len(choices)
-    rows = zip(whole.tolist(), (whole @ parts / total).tolist(), variances.tolist(), strict=True)
-    found = [
-        Chance(row[0] / total, sum(row[1:]) / total, equity, sqrt(max(0.0, variance)) / len(choices))
-        for row, equity, variance in rows
-    ]
-    return Chances(tuple(found), total, is_exact=False)
+    rows = zip(whole.tolist(), (whole @ parts / total).tolist(), strict=True)
+    found = tuple([Equity(row[0] / total, sum(row[1:]) / total, equity) for row, equity in rows])
+    errors = tuple([sqrt(max(0.0, variance)) / len(choices) for variance in variances.tolist()])
+    return Chances(found, errors, total, is_exact=False)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from os.path import dirname, join
 from types import MappingProxyType
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from bots.kuhn.bots import policy_of_genes
 from bots.kuhn.games import MOST_BLUFFS, Variant, kuhn_equilibrium
@@ -30,14 +30,8 @@ CHECKSUMS: Final[Mapping[str, int]] = {"kuhn-depth": 0x9B3B8111, "leduc": 0x5B39
 _LETTERS: Final = "fcr"
 
 
-class Chances(NamedTuple):
-    fold: float
-    call: float
-    raise_: float
-
-
-Table: TypeAlias = Mapping[tuple[str, str], Chances]
-"""By betting with board, and by the rank held."""
+Table: TypeAlias = Mapping[tuple[str, str], tuple[float, ...]]
+"""The probabilities of fold, call and raise, by betting with board, and by the rank held."""
 
 
 def state_of(view: View) -> tuple[str, str]:
@@ -70,7 +64,7 @@ def read(data: bytes, checksum: int) -> Table:
     table = {}
     for line in data.decode().splitlines():
         betting, card, *chances = line.split()
-        table["" if betting == "-" else betting, card] = Chances(*map(float, chances))
+        table["" if betting == "-" else betting, card] = tuple(map(float, chances))
     return MappingProxyType(table)
 
 

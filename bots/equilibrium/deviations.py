@@ -2,7 +2,7 @@
 
     found = deviations_of(deals_in(find(["runs/x"])), "New")
     for one in found.situations:
-        print(one.name, one.per_100_hands, one.half_width)
+        print(one.name, one.cost.mean, one.cost.half_width)
 
 The cost of an action is what the best one would win more, against an opponent who plays the equilibrium and with the
 best play that follows: chips that follow from the rules, with no luck of cards or opponents in them. The costs of a
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from bots.equilibrium.bot import GAMES, EquilibriumBot, state_of
 from bots.sdk.view import View
-from bots.solving.engine_games import small_game, turns_of
+from bots.solving.engine_games import decision_points, small_game
 from bots.solving.exact import plan_of_policy, view_of
 from bots.solving.sequence_form import Choice, Plan, sequence_form, sequence_values
 from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
@@ -59,33 +59,30 @@ class ChosenAction:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """A decision that a player met, named by position, betting and cards.
+class SituationCost:
+    """Costs of a player's decisions in one situation, named by position, betting and cards.
 
     Attributes:
         deals: in how many deals it came up.
-        per_100_hands: chips that the player gave away there, per hundred of all its hands.
-        half_width: of the interval of that, which holds together with those of all others, 95 %; None for fewer than
-            `FEWEST_DEALS` deals.
+        cost: chips that the player gave away there, per hundred of all its hands; the interval holds together with
+            those of all others, 95 %. There is none for fewer than `FEWEST_DEALS` deals.
         choices: what the player did, the most expensive first.
     """
 
     name: str
     deals: int
-    per_100_hands: float
-    half_width: float | None
+    cost: Estimate
     choices: tuple[ChosenAction, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Deviations:
-    """What a player gave away.
+    """Costs of all decisions of a player.
 
     Attributes:
         deals: of the same cards; the units of the intervals.
         unmet: decisions that an equilibrium never lets come up, which have no cost.
-        per_100_hands: chips given away, per hundred hands.
-        half_width: of the interval of that, which is one of the intervals that hold together.
+        cost: chips given away, per hundred hands; the interval is one of those that hold together.
         situations: the most expensive first.
     """
 
@@ -94,9 +91,8 @@ class Deviations:
     deals: int
     decisions: int
     unmet: int
-    per_100_hands: float
-    half_width: float
-    situations: tuple[Situation, ...]
+    cost: Estimate
+    situations: tuple[SituationCost, ...]
 
 
 def is_solved(game: Game) -> bool:
@@ -109,7 +105,7 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
 
     States to which an equilibrium's opponent never comes are left out.
     """
-    form, turns = sequence_form(small_game(game)), turns_of(game)
+    form, points = sequence_form(small_game(game)), decision_points(game)
     plans = [plan_of_policy(form, game, player, EquilibriumBot(seed=1), "equilibrium") for player in range(2)]
     found: dict[tuple[int, tuple[str, str]], dict[ActionKind, float]] = {}
     for player, other in ((0, 1), (1, 0)):
@@ -118,14 +114,14 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
         own = [frozenset(parse_cards(text)) for text in form.game.classes[player]]
         others = [frozenset(parse_cards(text)) for text in form.game.classes[other]]
         for choice in reversed(form.choices[player]):
-            turn = turns[choice.name]
+            point = points[choice.name]
             of_actions = values[choice.sequences]
             values[choice.parent] += of_actions.max(axis=0)
             reach = _reach_of(choice.name, reached)
-            known = 2 + len(turn.board)
+            known = 2 + len(point.board)
             deals = prod(len(game.deck) - at for at in range(known))
             for at, holding in enumerate(own):
-                taken = holding | {*turn.board}
+                taken = holding | {*point.board}
                 if len(taken) < known - 1:
                     continue
                 chance = sum(part for cards, part in zip(others, reach, strict=True) if not cards & taken) / deals
@@ -133,8 +129,8 @@ def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[Act
                     continue
                 lost = (of_actions[:, at].max() - of_actions[:, at]) / chance
                 costs = [0.0 if cost < _ROUNDING else float(cost) for cost in lost]
-                key = player, state_of(view_of(turn, tuple(holding)))
-                found[key] = {action.kind: cost for action, cost in zip(turn.actions, costs, strict=True)}
+                key = player, state_of(view_of(point, tuple(holding)))
+                found[key] = {action.kind: cost for action, cost in zip(point.actions, costs, strict=True)}
     return found
 
 
@@ -242,34 +238,33 @@ class _Count:
             raise LeaksRefused(f"{self.player} played {self._deals} deals; leaks take {FEWEST_DEALS} at least")
         asked = sum(len(of_deals) >= FEWEST_DEALS for of_deals in self._by_deal.values()) + 1
         width = NormalDist().inv_cdf(1 - 0.025 / asked)
-        scale = 100 / self._hands
         everything: dict[int, float] = {}
         for of_deals in self._by_deal.values():
-            for deal, cost in of_deals.items():
-                everything[deal] = everything.get(deal, 0.0) + cost
+            for deal, lost in of_deals.items():
+                everything[deal] = everything.get(deal, 0.0) + lost
         situations = []
         for name, of_deals in self._by_deal.items():
             choices = [ChosenAction(did, *of_choice) for did, of_choice in self._times[name].items()]
             choices.sort(key=lambda one: (-one.times * one.cost, one.did))
-            half = scale * width * self._spread(of_deals) if len(of_deals) >= FEWEST_DEALS else None
-            total = scale * sum(of_deals.values())
-            situations.append(Situation(name, len(of_deals), total, half, tuple(choices)))
-        situations.sort(key=lambda one: (-one.per_100_hands, one.name))
+            cost = self._cost(of_deals, width if len(of_deals) >= FEWEST_DEALS else None)
+            situations.append(SituationCost(name, len(of_deals), cost, tuple(choices)))
+        situations.sort(key=lambda one: (-one.cost.mean, one.name))
         return Deviations(
             player=self.player,
             hands=self._hands,
             deals=self._deals,
             decisions=self._decisions,
             unmet=self._unmet,
-            per_100_hands=scale * sum(everything.values()),
-            half_width=scale * width * self._spread(everything),
+            cost=self._cost(everything, width),
             situations=tuple(situations),
         )
 
-    def _spread(self, of_deals: Mapping[int, float]) -> float:
-        mean = sum(of_deals.values()) / self._deals
-        squares = sum(cost**2 for cost in of_deals.values()) - self._deals * mean**2
-        return sqrt(max(0.0, squares) * self._deals / (self._deals - 1))
+    def _cost(self, of_deals: Mapping[int, float], width: float | None) -> Estimate:
+        """The cost of some decisions per hundred hands; the interval is `width` standard errors on each side."""
+        total, scale = sum(of_deals.values()), 100 / self._hands
+        squares = sum(cost**2 for cost in of_deals.values()) - self._deals * (total / self._deals) ** 2
+        error = scale * sqrt(max(0.0, squares) * self._deals / (self._deals - 1))
+        return Estimate(scale * total, None if width is None else width * error, error)
 
 
 def _move(step: Step) -> str:
@@ -289,7 +284,7 @@ def _words(view: View, before: list[str]) -> str:
 
 def deviations_document(found: Deviations) -> Document:
     """What was given away, the most expensive decisions first."""
-    costly = [one for one in found.situations if one.per_100_hands > 0]
+    costly = [one for one in found.situations if one.cost.mean > 0]
     more = len(costly) - _MOST_NAMED
     title = "What costs most"
     table = Table(
@@ -312,7 +307,7 @@ def deviations_document(found: Deviations) -> Document:
             (
                 one.name,
                 one.deals,
-                Estimate(one.per_100_hands, one.half_width),
+                one.cost,
                 "; ".join(map(_choice_in_words, one.choices)),
             )
             for one in costly[:_MOST_NAMED]
@@ -333,12 +328,12 @@ def deviations_document(found: Deviations) -> Document:
     )
 
 
-def _sentences(found: Deviations, costly: list[Situation]) -> tuple[str, ...]:
+def _sentences(found: Deviations, costly: list[SituationCost]) -> tuple[str, ...]:
     if not costly:
         sentences = [f"None of the decisions of {found.player} in these hands costs anything against an equilibrium."]
     else:
         worst = costly[0]
-        rate, whole = (text_of(Estimate(one.per_100_hands, one.half_width), ",.1f") for one in (worst, found))
+        rate, whole = (text_of(one.cost, ",.1f") for one in (worst, found))
         sentences = [
             f"{found.player} gives away most here: {worst.name}, {rate} chips per hundred hands: "
             f"{_choice_in_words(worst.choices[0])}.",

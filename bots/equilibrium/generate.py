@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from bots.equilibrium.bot import CHECKSUMS, Chances, Table, table_path, write
+from bots.equilibrium.bot import CHECKSUMS, Table, table_path, write
 from bots.solving.engine_games import rank_game
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import Plan, SequenceForm, completed, plan_of, sequence_form
@@ -36,7 +36,7 @@ def equilibrium_table(game: Game) -> Table:
         for choice in form.choices[player]:
             for number, card in enumerate(form.game.classes[player]):
                 by_letter = dict(zip(choice.actions, chances[choice.name][:, number].tolist(), strict=True))
-                table[choice.name, card] = Chances(*(by_letter.get(letter, 0.0) for letter in "fcr"))
+                table[choice.name, card] = tuple(by_letter.get(letter, 0.0) for letter in "fcr")
     return table
 
 

@@ -21,7 +21,7 @@ from bots.evolved.chromosome import (
     recorded_odds,
 )
 from bots.sdk.bot import Bot, FilePath
-from bots.sdk.chance import Chance, holdem_refusal
+from bots.sdk.chance import EquityCounter, holdem_refusal
 from bots.sdk.view import View
 from engine import Action, ActionKind, Category, Game
 from engine.cards import starting_hand
@@ -87,7 +87,7 @@ class EvolvedBot(Bot):
         except ValueError:
             wanted = odds or recorded_odds(found)
             raise ValueError(f"odds are {' or '.join(one.value for one in Odds)}, not {wanted!r}") from None
-        self._chance = Chance(trials=trials, seed=seed)
+        self._chance = EquityCounter(trials=trials, seed=seed)
         self._explains = explain
 
     def prepare_for_many_hands(self) -> None:

@@ -18,7 +18,7 @@ from bots.formula.formulas import (
     rh_relation,
 )
 from bots.sdk.bot import Bot
-from bots.sdk.chance import Chance, holdem_refusal
+from bots.sdk.chance import EquityCounter, holdem_refusal
 from bots.sdk.view import View
 from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
@@ -106,7 +106,7 @@ class MfsBot(_FormulaBot):
         seed: int | None = None,
     ) -> None:
         super().__init__(k, explain)
-        self._chance = Chance(trials=trials, seed=seed)
+        self._chance = EquityCounter(trials=trials, seed=seed)
 
     def prepare_for_many_hands(self) -> None:
         compile_kernels()

@@ -59,7 +59,7 @@ class Variant(enum.Enum):
         return self in (Variant.DEPTH, Variant.BOTH)
 
 
-class Line(NamedTuple):
+class BettingLine(NamedTuple):
     """One way through the betting.
 
     Attributes:
@@ -136,7 +136,7 @@ class KuhnGame:
                 raise EvolutionError(f"the gene {name} is {gene:g}: a gene is a probability, 0 to 1")
         return tuple(map(float, genes))
 
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[BettingLine, ...]:
         return _lines(self)
 
     def tree(self) -> Node:
@@ -161,10 +161,10 @@ def sequence_form_of(game: KuhnGame) -> SequenceForm:
 
 
 def _tree(game: KuhnGame) -> Node:
-    from bots.solving.sequence_form import Decision, Leaf
+    from bots.solving.sequence_form import DecisionNode, Leaf
 
-    def question(row: str, player: int, no: Node, yes: Node) -> Decision:
-        return Decision(row, player, _ANSWERS, (no, yes))
+    def question(row: str, player: int, no: Node, yes: Node) -> DecisionNode:
+        return DecisionNode(row, player, _ANSWERS, (no, yes))
 
     def folded(name: str, player: int, chips: int) -> Leaf:
         return Leaf(name, _DEALT, chips if player else -chips)
@@ -194,21 +194,21 @@ def _tree(game: KuhnGame) -> Node:
     return bet(0, "", bet(1, "c", showdown("cc", 1)))
 
 
-def _lines(game: KuhnGame) -> tuple[Line, ...]:
-    from bots.solving.sequence_form import Chance, Decision, Leaf
+def _lines(game: KuhnGame) -> tuple[BettingLine, ...]:
+    from bots.solving.sequence_form import ChanceNode, DecisionNode, Leaf
 
-    found: list[Line] = []
+    found: list[BettingLine] = []
     rows = game.rows
 
     def walk(node: Node, answers: tuple[_Answers, _Answers]) -> None:
         match node:
             case Leaf(name, matrix, chips):
-                found.append(Line(name, answers, int(chips), matrix == _WON))
-            case Decision(name, player, _, children):
+                found.append(BettingLine(name, answers, int(chips), matrix == _WON))
+            case DecisionNode(name, player, _, children):
                 for answer, child in enumerate(children):
                     answer_path = (*answers[player], (rows.index(name), bool(answer)))
                     walk(child, (answer_path, answers[1]) if player == 0 else (answers[0], answer_path))
-            case Chance():
+            case ChanceNode():
                 raise AssertionError("no cards are dealt after the first")
 
     walk(game.tree(), ((), ()))

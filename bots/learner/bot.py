@@ -25,8 +25,8 @@ from bots.learner.memory import (
     shipped_memory,
 )
 from bots.sdk.bot import FilePath
-from bots.sdk.chance import Chance, holdem_refusal
-from bots.sdk.learning import Journal, LearningBot, read_journal
+from bots.sdk.chance import EquityCounter, holdem_refusal
+from bots.sdk.learning import LearningBot, LearningJournal, read_journal
 from bots.sdk.view import View
 from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
@@ -100,11 +100,11 @@ class LearnerBot(LearningBot):
         self._explore = explore if learn else 0.0
         self._constants = constants
         self._explains = explain
-        self._chance = Chance(trials=trials, seed=seed)
+        self._chance = EquityCounter(trials=trials, seed=seed)
         self._random = HandRandom(seed)
         self._taken: list[tuple[Cell, Decision]] = []
         self._file: MemoryFile | None = None
-        self._journal: Journal | None = None
+        self._journal: LearningJournal | None = None
         self._unwritten_hands = 0
         self._matrix: Matrix | None = Matrix(Memory(constants)) if memory is not None or empty else None
         """What it remembers; None before the game is known."""
@@ -228,7 +228,7 @@ class LearnerBot(LearningBot):
     def train(self, start: str, journal: str) -> None:
         matrix = self._matrix = Matrix(read_memory(start, self._constants))
         _learn_journal(matrix, journal)
-        self._journal = Journal(journal)
+        self._journal = LearningJournal(journal)
 
     def end_training(self) -> None:
         if self._journal is not None:

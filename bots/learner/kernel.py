@@ -2,7 +2,7 @@
 
 A deal is played in every rotation of the players over the seats, as there. Chances are kept by deal: the players of
 one seed and number of trials see the same ones, and a deal that is played again asks for none twice.
-They are those of `bots.sdk.chance.Chance`: the same seeds, the same draws, the same numbers.
+They are those of `bots.sdk.chance.EquityCounter`: the same seeds, the same draws, the same numbers.
 
 Players are made from the texts that name bots. The functions on arrays and integers validate nothing; tests compare
 their decisions and chips with those of the bots themselves in `bots.self_play`.

@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.artifact import Journal
+from bots.artifact import ResultJournal
 from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, Evaluation, Genome, reset_mutation, tournament_selection
 from bots.evolution.evolution import Evolution, StopRule
@@ -145,7 +145,7 @@ def check(
     A seed is the same deals for all sets; `show` is called with the number of seeds that are done.
     """
     over: Any = map if workers is None else workers.each
-    with Journal(folder / "anew.jsonl", asdict(settings)) as kept:
+    with ResultJournal(folder / "anew.jsonl", asdict(settings)) as kept:
         known: dict[tuple[Constants, int], float] = {}
         for row in kept.rows:
             match row:
@@ -175,7 +175,7 @@ def _constants(genes: NDArray[np.float64]) -> Constants:
     return Constants(**{name: round(value) if name.endswith("_qty") else value for name, value in values.items()})  # type: ignore[arg-type]
 
 
-class _Measurements(Journal):
+class _Measurements(ResultJournal):
     """Measurements of a search: genes and fitness in the order asked for."""
 
     def __init__(

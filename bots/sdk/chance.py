@@ -17,7 +17,7 @@ from engine.holdem import is_holdem
 from engine.splitmix import MASK_64, STEP, mixed
 
 
-class Chance:
+class EquityCounter:
     """Counts chances in states of hold'em and remembers the last one, since players often act twice in a round.
 
     Samples depend on the seed, the hand number, the visible cards and the number of players in, and on nothing asked

@@ -69,7 +69,7 @@ class LearningBot(Bot):
         """
 
 
-class Journal:
+class LearningJournal:
     """A journal that is being written, by one process at a time."""
 
     def __init__(self, path: str) -> None:

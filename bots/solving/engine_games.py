@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import SolvingError
-from bots.solving.sequence_form import Chance, Decision, Leaf, Node, PublicGame
+from bots.solving.sequence_form import ChanceNode, DecisionNode, Leaf, Node, PublicGame
 from engine import (
     CALL,
     FOLD,
@@ -53,7 +53,7 @@ class Cards(Protocol):
         """
 
 
-class Turn(NamedTuple):
+class DecisionPoint(NamedTuple):
     """A decision of a tree, its actions in their order, as the rule book sees it."""
 
     betting: BettingState
@@ -62,14 +62,19 @@ class Turn(NamedTuple):
 
 
 def betting_tree(
-    game: Game, cards: Cards, *, first: int = 0, free_folds: bool = False, turns: dict[str, Turn] | None = None
+    game: Game,
+    cards: Cards,
+    *,
+    first: int = 0,
+    free_folds: bool = False,
+    points: dict[str, DecisionPoint] | None = None,
 ) -> Node:
     """The tree of a game.
 
     Args:
         first: the position that is player 0 of the tree; the others follow in order.
         free_folds: whether the players, two of them, may fold where they owe nothing, which the rule book refuses.
-        turns: filled with every decision by its name.
+        points: filled with every decision by its name.
 
     Raises:
         SolvingError: the game has too many ways to bet.
@@ -100,7 +105,7 @@ def betting_tree(
         if round_ < state.round:
             boards = cards.boards(round_ + 1, board)
             if len(boards) > 1:
-                return Chance(
+                return ChanceNode(
                     tuple(dealt(state, round_ + 1, b, f"{name}/{format_cards(b[len(board) :])}") for b in boards)
                 )
             return dealt(state, round_ + 1, boards[0], name + "/")
@@ -112,33 +117,33 @@ def betting_tree(
         if legal.can_raise:
             sizes = range(legal.raise_min, legal.raise_max + 1)
             actions += [RAISE] if game.is_limit else map(raise_to, sizes)
-        if turns is not None:
-            turns[name] = Turn(state, board, tuple(actions))
+        if points is not None:
+            points[name] = DecisionPoint(state, board, tuple(actions))
         names = tuple(_letter(action) for action in actions)
         children = tuple(after(state, a, board, name + n) for a, n in zip(actions, names, strict=True))
-        return Decision(name, (state.acting_position - first) % players, names, children)
+        return DecisionNode(name, (state.acting_position - first) % players, names, children)
 
     start = betting_start(game)
     boards = cards.boards(0, ())
     nodes = tuple(dealt(start, 0, board, format_cards(board)) for board in boards)
-    return nodes[0] if len(nodes) == 1 else Chance(nodes)
+    return nodes[0] if len(nodes) == 1 else ChanceNode(nodes)
 
 
-def small_game(game: Game, *, first: int = 0, turns: dict[str, Turn] | None = None) -> PublicGame:
+def small_game(game: Game, *, first: int = 0, points: dict[str, DecisionPoint] | None = None) -> PublicGame:
     """A game with all its cards; `first` is the position that is player 0, the others follow in order.
 
-    `turns` are filled with its decisions, by their names, as the rule book sees them.
+    `points` are filled with its decisions, by their names, as the rule book sees them.
     """
     cards = _AllCards(game)
-    tree = betting_tree(game, cards, first=first, turns=turns)
+    tree = betting_tree(game, cards, first=first, points=points)
     return PublicGame(tree, (cards.names,) * game.num_players, np.array(cards.matrices))
 
 
-def turns_of(game: Game) -> Mapping[str, Turn]:
+def decision_points(game: Game) -> Mapping[str, DecisionPoint]:
     """The decisions of `small_game`, by their names."""
-    turns: dict[str, Turn] = {}
-    small_game(game, turns=turns)
-    return turns
+    points: dict[str, DecisionPoint] = {}
+    small_game(game, points=points)
+    return points
 
 
 class _AllCards:
@@ -278,9 +283,9 @@ def _coarse(game: PublicGame, class_name: Callable[[str], str], decision_name: C
         match node:
             case Leaf():
                 return node
-            case Chance(children):
-                return Chance(tuple(map(renamed, children)))
-            case Decision(name, player, actions, children):
-                return Decision(decision_name(name), player, actions, tuple(map(renamed, children)))
+            case ChanceNode(children):
+                return ChanceNode(tuple(map(renamed, children)))
+            case DecisionNode(name, player, actions, children):
+                return DecisionNode(decision_name(name), player, actions, tuple(map(renamed, children)))
 
     return PublicGame(renamed(game.root), tuple(names), np.ascontiguousarray(matrices))

@@ -38,10 +38,10 @@ from bots.errors import SolvingError
 from bots.solving.sequence_form import (
     Chances,
     Choice,
-    Entries,
     Plan,
     Plans,
     SequenceForm,
+    SparseMatrix,
     expected_values,
     exploitability_in_words,
     nash_conv,
@@ -82,7 +82,7 @@ class Equilibrium(NamedTuple):
 
 
 class LinearProgram:
-    def __init__(self, form: SequenceForm, payoffs: Entries | None = None, *, player: int = 0) -> None:
+    def __init__(self, form: SequenceForm, payoffs: SparseMatrix | None = None, *, player: int = 0) -> None:
         """Set it up.
 
         Args:
@@ -97,10 +97,10 @@ class LinearProgram:
         self._form, self._player = form, player
         payoffs = form.payoffs().summed() if payoffs is None else payoffs
         if player == 1:
-            payoffs = Entries(payoffs.columns, payoffs.rows, -payoffs.values, payoffs.shape[::-1])
+            payoffs = SparseMatrix(payoffs.columns, payoffs.rows, -payoffs.values, payoffs.shape[::-1])
         own, other = form.constraints(player), form.constraints(1 - player)
         self._first_free, self._first_row = payoffs.shape[0], own.shape[0]
-        matrix = Entries(
+        matrix = SparseMatrix(
             np.concatenate([own.rows, self._first_row + other.columns, self._first_row + payoffs.columns]),
             np.concatenate([own.columns, self._first_free + other.rows, payoffs.rows]),
             np.concatenate([own.values, other.values, -payoffs.values]),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bots.errors import PolicyError, SolvingError
 from bots.evaluation.policies import policy_at
 from bots.sdk.view import View
-from bots.solving.engine_games import Turn, small_game, turns_of
+from bots.solving.engine_games import DecisionPoint, decision_points, small_game
 from bots.solving.sequence_form import (
     ROUNDING,
     Plan,
@@ -48,30 +48,30 @@ def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, 
     Raises:
         SolvingError: the policy has no probabilities in a state, or impossible ones; the sentence begins with the name.
     """
-    turns = turns_of(game)
+    points = decision_points(game)
     holdings = [tuple(parse_cards(text)) for text in form.game.classes[player]]
     plan = np.zeros(form.plan_shape(player))
     plan[0] = 1
     for choice in form.choices[player]:
-        turn = turns[choice.name]
+        point = points[choice.name]
         for at, holding in enumerate(holdings):
             # Cards that the board has are in no hand: such entries do not count.
-            if (reach := plan[choice.parent, at]) and not {*holding} & {*turn.board}:
-                plan[choice.sequences, at] = reach * np.array(_chances(policy, turn, holding, name))
+            if (reach := plan[choice.parent, at]) and not {*holding} & {*point.board}:
+                plan[choice.sequences, at] = reach * np.array(_chances(policy, point, holding, name))
             else:
                 plan[choice.sequences, at] = reach / len(choice.actions)
     return plan
 
 
-def view_of(turn: Turn, holding: tuple[Card, ...]) -> View:
-    position = turn.betting.acting_position
-    hole_cards: list[tuple[Card, ...]] = [()] * turn.betting.game.num_players
+def view_of(point: DecisionPoint, holding: tuple[Card, ...]) -> View:
+    position = point.betting.acting_position
+    hole_cards: list[tuple[Card, ...]] = [()] * point.betting.game.num_players
     hole_cards[position] = holding
-    return View(turn.betting, position, 0, tuple(hole_cards), turn.board)
+    return View(point.betting, position, 0, tuple(hole_cards), point.board)
 
 
-def _chances(policy: Policy, turn: Turn, holding: tuple[Card, ...], name: str) -> list[float]:
-    view = view_of(turn, holding)
+def _chances(policy: Policy, point: DecisionPoint, holding: tuple[Card, ...], name: str) -> list[float]:
+    view = view_of(point, holding)
     try:
         found = policy_at(policy, view)
     except PolicyError as error:
@@ -82,9 +82,9 @@ def _chances(policy: Policy, turn: Turn, holding: tuple[Card, ...], name: str) -
             "playing"
         )
     # In limit games the rules give a raise its size, and policies may name it or not.
-    if turn.betting.game.is_limit:
-        return [sum(chance for one, chance in found.items() if one.kind == action.kind) for action in turn.actions]
-    return [float(found.get(action, 0)) for action in turn.actions]
+    if point.betting.game.is_limit:
+        return [sum(chance for one, chance in found.items() if one.kind == action.kind) for action in point.actions]
+    return [float(found.get(action, 0)) for action in point.actions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,20 +169,20 @@ def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploita
     players = range(game.num_players)
     plans = tuple(plan_of_policy(form, game, player, policy, name) for player in players)
     best = [best_response(form, player, *others_of(plans, player)) for player in players]
-    turns = turns_of(game)
+    points = decision_points(game)
     answers: list[StateAnswer] = []
     holdings = [[frozenset(parse_cards(name)) for name in classes] for classes in form.game.classes]
     for player in players:
         own, answer = (strategy_of(form, player, plan) for plan in (plans[player], best[player].plan))
         for choice in form.choices[player]:
-            turn = turns[choice.name]
+            point = points[choice.name]
             ways = [_reach(form, plans, other, choice.name) for other in players]
             for at, holding in enumerate(form.game.classes[player]):
                 chances = answer[choice.name][:, at]
-                view = view_of(turn, tuple(parse_cards(holding)))
+                view = view_of(point, tuple(parse_cards(holding)))
                 if np.isnan(chances[0]) or {*view.hole_cards} & {*view.board}:
                     continue
-                names = [format_action(action) for action in turn.actions]
+                names = [format_action(action) for action in point.actions]
                 _, state, _, rest = view.match_state.format().split(":", 3)
                 answers.append(
                     StateAnswer(

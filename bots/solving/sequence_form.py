@@ -52,7 +52,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class DecisionNode:
     """A player's turn, the same for all its classes.
 
     It is named by what was done and seen, such as ``cr``; a player does not distinguish its decisions of one name.
@@ -65,13 +65,13 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
+class ChanceNode:
     """Public cards are dealt; the probability of an outcome is part of the matrices of its leaves."""
 
     children: tuple[Node, ...]
 
 
-Node: TypeAlias = Leaf | Decision | Chance
+Node: TypeAlias = Leaf | DecisionNode | ChanceNode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,27 +145,14 @@ class TerminalNode(NamedTuple):
     sequences: tuple[int, ...]
 
 
-class _TerminalNodesOfMatrix(NamedTuple):
-    """The leaves of one matrix: the chips of each as a column, and for each player its sequence at each leaf."""
+Level: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Choices of one player, none of which comes after another of them, with as many actions each.
 
-    matrix: int
-    chips: NDArray[np.float64]
-    sequences: NDArray[np.int64]
-
-
-class Level(NamedTuple):
-    """Choices of one player, none of which comes after another of them, with as many actions each.
-
-    Attributes:
-        parents: the sequence before each choice.
-        sequences: of shape (actions, choices).
-    """
-
-    parents: NDArray[np.int64]
-    sequences: NDArray[np.int64]
+The sequence before each choice, and the sequences of the choices, of shape (actions, choices).
+"""
 
 
-class Entries(NamedTuple):
+class SparseMatrix(NamedTuple):
     """The entries of a sparse matrix, one of which may be given in several parts."""
 
     rows: NDArray[np.int64]
@@ -173,21 +160,21 @@ class Entries(NamedTuple):
     values: NDArray[np.float64]
     shape: tuple[int, int]
 
-    def summed(self) -> Entries:
+    def summed(self) -> SparseMatrix:
         """The same matrix: each entry once, row by row."""
         cells, places = np.unique(self.rows * self.shape[1] + self.columns, return_inverse=True)
         values = np.zeros(len(cells))
         np.add.at(values, places, self.values)
         return self._of(cells, values)
 
-    def overwritten(self) -> Entries:
+    def overwritten(self) -> SparseMatrix:
         """What becomes of the matrix if each part replaces what stood in its cell: the last one stays."""
         cells, last = np.unique((self.rows * self.shape[1] + self.columns)[::-1], return_index=True)
         return self._of(cells, self.values[::-1][last])
 
-    def _of(self, cells: NDArray[np.int64], values: NDArray[np.float64]) -> Entries:
+    def _of(self, cells: NDArray[np.int64], values: NDArray[np.float64]) -> SparseMatrix:
         rows, columns = np.divmod(cells, self.shape[1])
-        return Entries(rows, columns, values, self.shape)
+        return SparseMatrix(rows, columns, values, self.shape)
 
 
 @dataclass(frozen=True)
@@ -199,12 +186,13 @@ class SequenceForm:
     terminal_nodes: tuple[TerminalNode, ...]
 
     @cached_property
-    def terminal_nodes_by_matrix(self) -> tuple[_TerminalNodesOfMatrix, ...]:
+    def terminal_nodes_by_matrix(self) -> tuple[tuple[int, NDArray[np.float64], NDArray[np.int64]], ...]:
+        """Each matrix, the chips of its leaves as a column, and for each player its sequence at each of them."""
         groups: dict[int, list[TerminalNode]] = {}
         for end in self.terminal_nodes:
             groups.setdefault(end.leaf.matrix, []).append(end)
         return tuple(
-            _TerminalNodesOfMatrix(
+            (
                 matrix,
                 np.array([[end.leaf.chips] for end in terminal_nodes], np.float64),
                 np.array([end.sequences for end in terminal_nodes]).T.copy(),
@@ -233,7 +221,7 @@ class SequenceForm:
         numbers[1:] = 1 + np.arange(classes) * (sequences - 1) + np.arange(sequences - 1)[:, None]
         return numbers
 
-    def payoffs(self) -> Entries:
+    def payoffs(self) -> SparseMatrix:
         """The payoffs of player 0: a row for each sequence of its own, a column for each of the other player's.
 
         A leaf reached by the empty sequence of a player is one cell for all classes of that player, whose parts are
@@ -253,9 +241,9 @@ class SequenceForm:
         ]
         shape = int(rows.max()) + 1, int(columns.max()) + 1
         of_rows, of_columns, values = map(np.concatenate, zip(*parts, strict=True))
-        return Entries(of_rows, of_columns, values, shape)
+        return SparseMatrix(of_rows, of_columns, values, shape)
 
-    def constraints(self, player: int) -> Entries:
+    def constraints(self, player: int) -> SparseMatrix:
         """What makes a vector a plan: row 0 times it is 1, every other row times it is 0.
 
         Row 0 is the empty sequence; each other row belongs to an information set, a choice of one class.
@@ -270,7 +258,7 @@ class SequenceForm:
             columns += [numbers[choice.parent], *own]
             values += [-np.ones(classes), *([np.ones(classes)] * len(own))]
         shape = 1 + classes * len(choices), int(numbers.max()) + 1
-        return Entries(np.concatenate(rows), np.concatenate(columns), np.concatenate(values), shape)
+        return SparseMatrix(np.concatenate(rows), np.concatenate(columns), np.concatenate(values), shape)
 
 
 def sequence_form(game: PublicGame) -> SequenceForm:
@@ -283,7 +271,7 @@ def sequence_form(game: PublicGame) -> SequenceForm:
     terminal_nodes: list[TerminalNode] = []
     counts = [1] * game.players
 
-    def choice_at(node: Decision, parent: int) -> Choice:
+    def choice_at(node: DecisionNode, parent: int) -> Choice:
         choice = known[node.player].get(node.name)
         if choice is None:
             choice = known[node.player][node.name] = Choice(node.name, node.actions, parent, counts[node.player])
@@ -299,10 +287,10 @@ def sequence_form(game: PublicGame) -> SequenceForm:
         match node:
             case Leaf():
                 terminal_nodes.append(TerminalNode(node, sequences))
-            case Chance():
+            case ChanceNode():
                 for child in node.children:
                     walk(child, sequences)
-            case Decision(player=player, children=children):
+            case DecisionNode(player=player, children=children):
                 choice = choice_at(node, sequences[player])
                 for sequence, child in enumerate(children, start=choice.first):
                     walk(child, (*sequences[:player], sequence, *sequences[player + 1 :]))
@@ -319,7 +307,7 @@ def _levels(choices: Sequence[Choice]) -> tuple[Level, ...]:
         depths |= dict.fromkeys(range(choice.first, choice.first + len(choice.actions)), depth)
         groups.setdefault((depth, len(choice.actions)), []).append(choice)
     return tuple(
-        Level(
+        (
             np.array([choice.parent for choice in group]),
             np.array([choice.first for choice in group]) + np.arange(actions)[:, None],
         )

@@ -137,9 +137,8 @@ def equity_document(fields: Sequence[_Field], board: Sequence[Card], found: Chan
         Column("equity", ".3%", meaning="the share of the pot, on average"),
     )
     rows = []
-    for (name, holdings), one in zip(fields, found.players, strict=True):
-        error = None if found.is_exact else one.standard_error
-        share = Estimate(one.equity, error and Z_95 * error, error)
+    for (name, holdings), one, error in zip(fields, found.players, found.standard_errors, strict=True):
+        share = Estimate(one.equity) if found.is_exact else Estimate(one.equity, Z_95 * error, error)
         rows.append((_in_words(holdings[0]) if len(holdings) == 1 else name, one.win, one.tie, share))
     sentence = f"All {count_of(found.showdowns, 'showdown')} are counted."
     if not found.is_exact:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from bots.artifact import Journal
+from bots.artifact import ResultJournal
 from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
 from bots.learner.training import DealBatch, PlaySettings, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
@@ -251,7 +251,7 @@ def _write(path: Path, fields: Sequence[str], rows: Iterable[Sequence[object]]) 
         writer.writerows(rows)
 
 
-def _rows(kept: Journal, name: str) -> list[Row]:
+def _rows(kept: ResultJournal, name: str) -> list[Row]:
     known: Mapping[tuple[str, str, int], Row] = {(row[0], row[1], row[2]): Row(*row) for row in kept.rows}
     rows = []
     for opponent in opponents(name):
@@ -264,7 +264,7 @@ def _rows(kept: Journal, name: str) -> list[Row]:
     return rows
 
 
-def _counters(kept: Journal, name: str) -> list[Counter]:
+def _counters(kept: ResultJournal, name: str) -> list[Counter]:
     known = {Counter(*row)[:3]: Counter(*row) for row in kept.rows}
     rows = []
     for seed in COUNTER_SEEDS:
@@ -281,11 +281,11 @@ def main(arguments: Sequence[str]) -> None:
     """Play some games and write the page."""
     folder, *names = arguments
     for name in names or SHIPPED:
-        with Journal(Path(folder) / f"{name}.jsonl", {"game": name, "seed": SEED}) as kept:
+        with ResultJournal(Path(folder) / f"{name}.jsonl", {"game": name, "seed": SEED}) as kept:
             _write(HERE / f"{name}.csv", Row._fields, _rows(kept, name))
         if name not in COUNTER_GAMES:
             continue
-        with Journal(Path(folder) / f"{name}-counters.jsonl", asdict(counter_settings(name))) as kept:
+        with ResultJournal(Path(folder) / f"{name}-counters.jsonl", asdict(counter_settings(name))) as kept:
             others = [row for row in stored_counters() if row.game != name] if COUNTERS.exists() else []
             rows = [*others, *_counters(kept, name)]
             rows.sort(key=lambda row: (SHIPPED.index(row.game), row.seed))

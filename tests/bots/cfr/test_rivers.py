@@ -19,7 +19,7 @@ from bots.sdk.view import View
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import (
     Choice,
-    Decision,
+    DecisionNode,
     Leaf,
     Node,
     PublicGame,
@@ -74,7 +74,7 @@ def in_sequence_form(river: River) -> SequenceForm:
             return Leaf(str(number), 0 if is_fold else 1, chips)
         children = [int(child) for child in tree.children[number] if child >= 0]
         names = tuple(str(at) for at in range(len(children)))
-        return Decision(str(number), int(tree.players[number]), names, tuple(map(node, children)))
+        return DecisionNode(str(number), int(tree.players[number]), names, tuple(map(node, children)))
 
     named = tuple(tuple(map(str, of_player)) for of_player in held)
     return sequence_form(PublicGame(node(0), named, np.array([joint, joint * sign])))

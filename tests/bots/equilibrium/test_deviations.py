@@ -99,16 +99,16 @@ def test_what_hands_show_is_counted() -> None:
     assert worst.name == "2nd, J, after bet"
     (played_,) = worst.choices
     assert (played_.did, played_.chance, played_.cost) == ("call", 0, pytest.approx(1))
-    assert worst.per_100_hands == pytest.approx(100 * played_.times / 600)
+    assert worst.cost.mean == pytest.approx(100 * played_.times / 600)
     assert found.decisions == sum(one.times for situation in found.situations for one in situation.choices)
-    assert found.per_100_hands == pytest.approx(sum(one.per_100_hands for one in found.situations))
-    assert worst.half_width is not None
-    assert 0 < worst.half_width < worst.per_100_hands
+    assert found.cost.mean == pytest.approx(sum(one.cost.mean for one in found.situations))
+    assert worst.cost.half_width is not None
+    assert 0 < worst.cost.half_width < worst.cost.mean
 
 
 def test_an_equilibrium_gives_nothing_away() -> None:
     found = deviations_of(played("equilibrium?seed=4", "random?seed=9"), "A")
-    assert (found.per_100_hands, found.half_width) == (0, 0)
+    assert (found.cost.mean, found.cost.half_width) == (0, 0)
 
 
 def test_the_intervals_hold_what_is_expected() -> None:
@@ -119,7 +119,8 @@ def test_the_intervals_hold_what_is_expected() -> None:
         records = self_play("kuhn", bots, deals=100, seed=seed, names=("A", "B"))
         found = deviations_of(by_deal(records), "A")
         expected = sum(lost(game_named("kuhn"), position, make_bot("calling"))[1] for position in range(2)) / 2
-        outside += abs(found.per_100_hands - 100 * expected) > found.half_width
+        assert found.cost.half_width is not None
+        outside += abs(found.cost.mean - 100 * expected) > found.cost.half_width
     assert outside <= 3
 
 

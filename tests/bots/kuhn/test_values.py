@@ -29,7 +29,7 @@ from bots.kuhn.games import (
 )
 from bots.kuhn.runs import best_answer, expected_value, exploitability, payoffs, standard_deviation
 from bots.solving.equilibria import LinearProgram
-from bots.solving.sequence_form import Decision, Leaf, PublicGame, sequence_form
+from bots.solving.sequence_form import DecisionNode, Leaf, PublicGame, sequence_form
 from tests.bots.kuhn import naive
 
 EXACT: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("exact.json").read_text("utf-8"))
@@ -223,7 +223,7 @@ def test_what_is_refused() -> None:
 def test_decisions_that_cannot_be_told_apart_need_the_same_past() -> None:
     """A player that has forgotten what it did has no sequence form."""
     end = Leaf("", 0, 1)
-    again = Decision("B", 0, ("no", "yes"), (end, end))
-    game = PublicGame(Decision("A", 0, ("no", "yes"), (again, again)), (CARDS, CARDS), np.zeros((1, 3, 3)))
+    again = DecisionNode("B", 0, ("no", "yes"), (end, end))
+    game = PublicGame(DecisionNode("A", 0, ("no", "yes"), (again, again)), (CARDS, CARDS), np.zeros((1, 3, 3)))
     with pytest.raises(SolvingError, match="player 0 cannot distinguish two decisions 'B', but has come to them by"):
         sequence_form(game)

@@ -26,7 +26,7 @@ from bots.learner.memory import (
 )
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import require_legal
-from bots.sdk.learning import Journal, cut_journal, read_journal
+from bots.sdk.learning import LearningJournal, cut_journal, read_journal
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import BotFailure, self_play
 from bots.sdk.view import View
@@ -327,7 +327,7 @@ def test_a_journal_is_cut_off_after_its_last_whole_line(tmp_path: Path, tail: by
     whole = b"0 -500 510212211:2\n2 750\n"
     path.write_bytes(whole + tail)
     assert list(read_journal(str(path))) == [(0, "-500 510212211:2"), (2, "750")]
-    journal = Journal(str(path))
+    journal = LearningJournal(str(path))
     journal.write(3, "250")
     journal.close()
     assert path.read_bytes() == whole + b"3 250\n"
@@ -361,9 +361,9 @@ def test_a_journal_that_is_damaged_is_refused_in_one_sentence(tmp_path: Path, te
 def test_a_journal_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bots.sdk.learning.LOCK_PATIENCE_S", 0.05)
     path = str(tmp_path / "x.journal")
-    journal = Journal(path)
-    for take in (Journal, cut_journal):
+    journal = LearningJournal(path)
+    for take in (LearningJournal, cut_journal):
         with pytest.raises(LearnerFileError, match="the learner that writes it is still playing"):
             take(path)
     journal.close()
-    Journal(path).close()
+    LearningJournal(path).close()

@@ -10,7 +10,7 @@ import pytest
 
 from bots.errors import BotsError
 from bots.sdk import chance as chances
-from bots.sdk.chance import Chance, chance_seed
+from bots.sdk.chance import EquityCounter, chance_seed
 from bots.sdk.view import View
 from engine import Hand, deal_hand, parse_cards
 from engine.equity import exact_equity, preflop_equity, sampled_equity
@@ -20,7 +20,7 @@ ViewOf = Callable[[str, str], View]
 
 
 def test_before_the_flop_it_is_the_tables(view_of: ViewOf) -> None:
-    chance = Chance(trials=1, seed=1)
+    chance = EquityCounter(trials=1, seed=1)
     hole = parse_cards("AhKs")
     two = view_of("limit", "MATCHSTATE:1:0::|AhKs")
     assert chance.percent(two) == 100 * preflop_equity(hole).equity == pytest.approx(65.32, abs=0.01)
@@ -37,15 +37,15 @@ def test_against_one_it_is_exact(view_of: ViewOf, board: str) -> None:
     betting = "cc/" * (board.count("/") + 1)
     view = view_of("limit", f"MATCHSTATE:0:0:{betting}:AhKs|/{board}")
     exact = exact_equity(view.hole_cards, view.board).equity
-    assert Chance(trials=1, seed=1).percent(view) == Chance(trials=1, seed=2).percent(view) == 100 * exact
+    assert EquityCounter(trials=1, seed=1).percent(view) == EquityCounter(trials=1, seed=2).percent(view) == 100 * exact
     folded = view_of("limit3", f"MATCHSTATE:0:0:fcc{'/cc' * board.count('/')}/:AhKs||/{board}")
-    assert Chance(trials=1, seed=1).percent(folded) == 100 * exact
+    assert EquityCounter(trials=1, seed=1).percent(folded) == 100 * exact
 
 
 def test_against_more_it_is_sampled(view_of: ViewOf, monkeypatch: pytest.MonkeyPatch) -> None:
     view = view_of("limit3", "MATCHSTATE:0:0:ccc/:AhKs||/2c3c4c")
     exact_enough = 100 * sampled_equity(view.hole_cards, view.board, 2, trials=100_000, seed=1).equity
-    assert Chance(trials=20_000, seed=1).percent(view) == pytest.approx(exact_enough, abs=2)
+    assert EquityCounter(trials=20_000, seed=1).percent(view) == pytest.approx(exact_enough, abs=2)
     asked = []
 
     def equity(*arguments: object, **options: object) -> object:
@@ -53,7 +53,7 @@ def test_against_more_it_is_sampled(view_of: ViewOf, monkeypatch: pytest.MonkeyP
         return sampled_equity(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(chances, "equity", equity)
-    chance = Chance(trials=123, seed=1)
+    chance = EquityCounter(trials=123, seed=1)
     first = chance.percent(view)
     ((arguments, options),) = asked
     assert arguments == (view.hole_cards, view.board, 2)
@@ -71,13 +71,14 @@ def test_draws_follow_from_seed_and_state(view_of: ViewOf) -> None:
         if betting != "ccc/cc"
     ]
     views = [view_of("limit3", state) for state in states]
-    forwards, backwards = Chance(trials=997, seed=5), Chance(trials=997, seed=5)
+    forwards, backwards = EquityCounter(trials=997, seed=5), EquityCounter(trials=997, seed=5)
     numbers = [forwards.percent(view) for view in views]
     assert [backwards.percent(view) for view in reversed(views)] == numbers[::-1]
-    assert [Chance(trials=997, seed=5).percent(view) for view in views] == numbers
+    assert [EquityCounter(trials=997, seed=5).percent(view) for view in views] == numbers
     assert len(set(numbers)) > 9, "hands, cards and rounds draw differently"
-    assert [Chance(trials=997, seed=6).percent(view) for view in views] != numbers
-    unseeded = [[chance.percent(view) for view in views] for chance in (Chance(trials=997), Chance(trials=997))]
+    assert [EquityCounter(trials=997, seed=6).percent(view) for view in views] != numbers
+    counters = EquityCounter(trials=997), EquityCounter(trials=997)
+    unseeded = [[counter.percent(view) for view in views] for counter in counters]
     assert unseeded[0] != unseeded[1]
 
 
@@ -105,7 +106,7 @@ def test_games_that_are_no_holdem_are_refused(name: str) -> None:
     game = find_game(name)[1]
     hand = Hand(game, deal_hand(game, 1, 0))
     with pytest.raises(BotsError, match=r"counted for hold'em only: .* this game is not one of them") as caught:
-        Chance().percent(View.from_hand(hand, hand.acting_position))
+        EquityCounter().percent(View.from_hand(hand, hand.acting_position))
     assert "\n" not in str(caught.value)
 
 
@@ -115,9 +116,9 @@ def test_short_decks_and_short_boards_are_refused() -> None:
     for game in (replace(full, num_ranks=9), short):
         hand = Hand(game, deal_hand(game, 1, 0))
         with pytest.raises(BotsError, match="this game is not one of them"):
-            Chance().percent(View.from_hand(hand, hand.acting_position))
+            EquityCounter().percent(View.from_hand(hand, hand.acting_position))
 
 
 def test_trials_must_be_some() -> None:
     with pytest.raises(ValueError, match="trials must be 1 or more, not 0"):
-        Chance(trials=0)
+        EquityCounter(trials=0)

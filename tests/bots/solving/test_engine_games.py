@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bots.errors import SolvingError
-from bots.solving.engine_games import small_game, turns_of
+from bots.solving.engine_games import decision_points, small_game
 from bots.solving.equilibria import LinearProgram
 from bots.solving.sequence_form import PublicGame, SequenceForm, exploitability, sequence_form
 from engine import format_cards
@@ -102,7 +102,7 @@ def test_too_many_players_for_the_cards() -> None:
 
 
 def test_the_turns_of_a_game_are_its_decisions(leduc: SequenceForm) -> None:
-    turns = turns_of(find_game("leduc")[1])
+    turns = decision_points(find_game("leduc")[1])
     for player, choices in enumerate(leduc.choices):
         for choice in choices:
             turn = turns.pop(choice.name)

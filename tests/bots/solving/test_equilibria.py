@@ -17,9 +17,9 @@ import pytest
 from bots.errors import SolvingError
 from bots.solving.equilibria import LinearProgram, cfr, cfr_plus
 from bots.solving.sequence_form import (
-    Entries,
     Plans,
     SequenceForm,
+    SparseMatrix,
     expected_value,
     expected_values,
     exploitability,
@@ -157,6 +157,6 @@ def test_an_interruption_ends_the_solver(leduc: SequenceForm) -> None:
 
 
 def test_the_parts_of_an_entry() -> None:
-    entries = Entries(np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([3.0, 4.0, 5.0]), (2, 3))
+    entries = SparseMatrix(np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([3.0, 4.0, 5.0]), (2, 3))
     assert [part.tolist() for part in entries.summed()[:3]] == [[0, 1], [0, 2], [4, 8]]
     assert [part.tolist() for part in entries.overwritten()[:3]] == [[0, 1], [0, 2], [4, 5]]

@@ -65,7 +65,7 @@ def test_beside_an_equilibrium_decisions_have_costs(arena_here: Arena, finished_
     assert "calling gives away most here: " in ran.out.replace("\n", " ")
     told = json.loads(arena_here("leaks", str(small), "--player", "calling", "--json").out)
     assert (told["player"], told["hands"], told["deals"]) == ("calling", 160, 80)
-    costs = [one["per_100_hands"] for one in told["situations"]]
+    costs = [one["cost"]["mean"] for one in told["situations"]]
     assert costs == sorted(costs, reverse=True)
     assert costs[0] > 0
 

@@ -13,7 +13,7 @@ import pytest
 
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, Memory, Results, read_memory, row_of, write_memory
-from bots.sdk.learning import Journal, cut_journal, read_journal
+from bots.sdk.learning import LearningJournal, cut_journal, read_journal
 from dealer import play, resume, tournament
 from dealer.errors import ConfigError
 from dealer.library import new_play, reopen
@@ -230,10 +230,10 @@ def test_a_journal_that_is_ahead_of_the_log_is_cut(whole: Path, tmp_path: Path) 
 def test_a_learner_that_was_ended_before_it_wrote_fails_the_run_and_resuming_mends_it(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = Journal.write
+    write = LearningJournal.write
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "write", lambda self, hand, text: write(self, hand, text) if hand < 6 else None)
+        patch.setattr(LearningJournal, "write", lambda self, hand, text: write(self, hand, text) if hand < 6 else None)
         result = trained(out)
     assert result.outcome.value == "failed"
     assert result.reason == (
