@@ -9,12 +9,13 @@ import typer
 
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
+from dealer.cli.report_output import show_document
 from dealer.cli.running import check_logs, resume_and_show
 from dealer.cli.runs import run_argument
 from dealer.cli.table import play_seat
 from dealer.library import Run, reopen
 from dealer.person.terminal import Face
-from dealer.reports.runs import unfinished_runs
+from dealer.reports.runs import unfinished_document
 
 
 def resume(
@@ -40,13 +41,9 @@ def resume(
     """
     terminal = context.ensure_object(Terminal)
     if run is None:
-        if deals is not None or as_json or junit is not None or scheduler is not None:
+        if deals is not None or junit is not None or scheduler is not None:
             abort("name the folder of a run; 'arena resume' alone lists those that have not finished")
-        unfinished = unfinished_runs()
-        for folder, state in unfinished:
-            terminal.sentence(f"{folder}: {state}")
-        more = "'arena resume RUN' continues one of them." if unfinished else "There is no unfinished run in runs."
-        terminal.note(more)
+        show_document(terminal, unfinished_document(), as_json=as_json)
         return
     check_writable(junit)
     reopened: Run[Any] = reopen(run, deals)

@@ -1,36 +1,37 @@
-"""The runs in a folder as a list: which there are, when each began, its games, its result or why there is none."""
+"""The runs in a folder as documents: all of them, or those that have something left to play."""
 
 from __future__ import annotations
 
 import contextlib
-import enum
 import os
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
+
+from pydantic import PlainSerializer
+from pydantic.dataclasses import dataclass
 
 from dealer.errors import ConfigError, ResultError
+from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, is_busy
 from dealer.run.results import AnyResult, ContestResult, read_result
 from dealer.run.settings import Score, read_config, validated
-from engine.text import count_of
+from logs.document import CODE, TEXT, Column, Document, Section, Table
 from logs.estimation import Rate
 from protocol.game_definition import short_name
 
 FOLDER: Final = Path("runs")
+_RUNNING: Final = "running"
+KILLED: Final = "killed"
+_UNREADABLE: Final = "unreadable"
 
 
-class ListedState(enum.StrEnum):
-    """The state of a run on disk: its outcome, or why it has none."""
-
-    FINISHED = "finished"
-    STOPPED = "stopped"
-    FAILED = "failed"
-    INTERRUPTED = "interrupted"
-    RUNNING = "running"
-    KILLED = "killed"
-    """It ended before it could write a result."""
-    UNREADABLE = "unreadable"
+def _lead_data(lead: Rate | None) -> dict[str, Any] | None:
+    if lead is None:
+        return None
+    return {"player": lead.player, "mbb_per_game": lead.mean, "half_width_95": lead.half_width}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class ListedRun:
     """A run in a list.
 
     Attributes:
-        began_s: in seconds since 1970.
+        run: its name for commands.
+        state: its outcome; without a result ``running``, ``killed`` (before it could write one) or ``unreadable``.
         words: the result in a sentence, or why there is none.
         games: their short names; none where the configuration cannot be read.
         players: the names, the best first; before there is a result as in the configuration.
@@ -46,14 +48,15 @@ class ListedRun:
         lead: what the first player won, in the first game; None before a deal is complete.
     """
 
+    run: str
     folder: Path
-    began_s: float
-    state: ListedState
+    began: Annotated[datetime, PlainSerializer(datetime.isoformat)]
+    state: str
     words: str
     games: tuple[str, ...] = ()
     players: tuple[str, ...] = ()
     deals: int | None = None
-    lead: Rate | None = None
+    lead: Annotated[Rate | None, PlainSerializer(_lead_data)] = None
 
 
 def newest_runs(folder: Path = FOLDER) -> list[Path]:
@@ -65,52 +68,89 @@ def newest_runs(folder: Path = FOLDER) -> list[Path]:
     return [run for _, run in sorted(dated, reverse=True)]
 
 
-def unfinished_runs() -> list[tuple[Path, str]]:
-    """The runs in ``runs/`` that have something left to play, by name, each with the reason."""
-    found = []
-    for run in sorted(newest_runs()):
-        if is_busy(run):
-            found.append((run, "it is still running."))
-        elif not (run / RESULT_NAME).exists():
-            found.append((run, "it was ended before it could write a result."))
-        else:
-            with contextlib.suppress(ResultError):
-                result = read_result(run)
-                if not result.outcome.is_complete:
-                    found.append((run, result.reason))
-    return found
+def runs_document(folder: Path, most: int | None = None) -> Document:
+    """The newest runs in a folder, at most so many; the data is a list of `ListedRun`."""
+    found = newest_runs(folder)
+    labels = (
+        (run.name for run in found)
+        if folder != FOLDER
+        else (f"last-{at}" if at else "last" for at in range(len(found)))
+    )
+    listed = list(map(listed_run, found[:most], labels))
+    older = len(found) - len(listed)
+    note = f"{older:,} older runs are not listed: --all lists every run." if older else ""
+    problems = [f"{run.words}." for run in listed if run.state == _UNREADABLE]
+    title = f"Runs in {folder}"
+    section = Section(title, (runs_table(listed, note), *problems))
+    return Document(
+        title,
+        () if found else (f"There is no run in {folder}.",),
+        sections=(section,) if found else (),
+        data=listed,
+    )
 
 
-def listed_run(run: Path) -> ListedRun:
-    """What a list shows of the run in a folder."""
-    config = run / CONFIG_NAME
-    began_s = config.stat().st_mtime
+def runs_table(listed: Sequence[ListedRun], note: str = "") -> Table:
+    """A line per run; the names of games and players are shortened where there is little room."""
+    columns = (
+        Column("run", CODE),
+        Column("began", CODE),
+        Column("game"),
+        Column("players"),
+        Column("deals", ","),
+        Column("lead", "+,.0f", "mbb/g"),
+        Column("state", CODE),
+        Column("folder", CODE, rank=1),
+    )
+    this_year = time.localtime().tm_year
+    rows = []
+    for run in listed:
+        local = run.began.astimezone()
+        began = f"{local:%m-%d %H:%M}" if local.year == this_year else f"{local:%Y-%m-%d}"
+        rows.append((run.run, began, run.games, run.players, run.deals, run.lead, run.state, run.folder.name))
+    return Table.of("", columns, rows, note)
+
+
+def unfinished_document() -> Document:
+    """The runs in ``runs/`` that have something left to play, each with the reason."""
+    ended = {Outcome.FINISHED.value, Outcome.STOPPED.value, _UNREADABLE}
+    found = [run for run in map(listed_run, newest_runs()) if run.state not in ended]
+    rows = [(str(run.folder), run.words) for run in found]
+    note = "'arena resume RUN' continues one of them."
+    table = Table.of("", (Column("run", CODE), Column("reason", TEXT)), rows, note)
+    title = "Unfinished runs"
+    sentences = () if found else ("There is no unfinished run in runs.",)
+    return Document(title, sentences, sections=(Section(title, (table,)),) if found else (), data=found)
+
+
+def listed_run(folder: Path, name: str = "") -> ListedRun:
+    """The run in a folder; `name` is its name for commands, by default the folder."""
+    name = name or str(folder)
+    config = folder / CONFIG_NAME
+    began = datetime.fromtimestamp(int(config.stat().st_mtime), UTC)
     try:
         settings = validated(read_config(config), str(config))
-        result = read_result(run) if (run / RESULT_NAME).exists() else None
+        result = read_result(folder) if (folder / RESULT_NAME).exists() else None
     except (ConfigError, ResultError) as error:
-        return ListedRun(run, began_s, ListedState.UNREADABLE, str(error))
-    state, words = _state(run, result)
-    games = tuple(short_name(os.path.basename(game)) for game in settings.games)
-    listed = ListedRun(run, began_s, state, words, games, tuple(bot.bot for bot in settings.bots))
-    if result is None:
-        return listed
-    players, lead = _standing(result)
-    return replace(listed, players=players, deals=sum(contest.duplicates for contest in result.contests), lead=lead)
-
-
-def _state(run: Path, result: AnyResult | None) -> tuple[ListedState, str]:
-    if is_busy(run):
-        return ListedState.RUNNING, "being played"
-    if result is None:
-        return ListedState.KILLED, "ended before it could write a result"
-    state = ListedState(result.outcome.value)
-    if not result.outcome.is_complete:
-        return state, f"{state}: {result.reason}"
-    if isinstance(result, ContestResult):
-        return state, result.sentence
-    first = [standings.bots[0] for standings in result.standings if standings.total_bankroll]
-    return state, f"{count_of(len(result.contests), 'contest')}, won by {', '.join(dict.fromkeys(first))}"
+        return ListedRun(name, folder, began, _UNREADABLE, str(error))
+    if is_busy(folder):
+        state, words = _RUNNING, "it is being played."
+    elif result is None:
+        state, words = KILLED, "it was ended before it could write a result."
+    else:
+        state, words = result.outcome.value, result.sentence if result.outcome.is_complete else result.reason
+    players, lead = _standing(result) if result is not None else (tuple(bot.bot for bot in settings.bots), None)
+    return ListedRun(
+        name,
+        folder,
+        began,
+        state,
+        words,
+        tuple(short_name(os.path.basename(game)) for game in settings.games),
+        players=players,
+        deals=None if result is None else sum(contest.duplicates for contest in result.contests),
+        lead=lead,
+    )
 
 
 def _standing(result: AnyResult) -> tuple[tuple[str, ...], Rate | None]:

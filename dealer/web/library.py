@@ -19,7 +19,7 @@ from typing import Final, Protocol
 from urllib.parse import urlencode
 
 from dealer.errors import WebError
-from dealer.reports.runs import ListedState, listed_run
+from dealer.reports.runs import KILLED, listed_run
 from dealer.run.folder import CONFIG_NAME
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
@@ -221,9 +221,9 @@ class LocalLibrary:
             return RunEntry(key, words=str(path))
         listed = listed_run(path)
         words = listed.words
-        if listed.state is ListedState.KILLED:
+        if listed.state == KILLED:
             words = f"{', '.join(listed.players)}: {words}"
-        return RunEntry(key, shown(", ".join(listed.games)), words=shown(words), began_s=listed.began_s)
+        return RunEntry(key, shown(", ".join(listed.games)), words=shown(words), began_s=listed.began.timestamp())
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its key.

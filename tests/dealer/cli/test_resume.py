@@ -379,7 +379,7 @@ def test_more_hands_may_be_interrupted_as_well(tmp_path: Path, arena: Arena) -> 
 
 def test_without_a_run_those_that_have_not_finished_are_listed(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("resume")
-    assert (ran.code, ran.out, ran.err) == (0, "", "There is no unfinished run in runs.\n")
+    assert (ran.code, ran.out, ran.err) == (0, "Unfinished runs\nThere is no unfinished run in runs.\n", "")
     runs = tmp_path / "runs"
     for name in ("a", "b", "c"):
         assert arena_here("play", "kuhn", "-n", "5", "--in-process", "--out", f"runs/{name}", "-q").code == 0
@@ -389,8 +389,12 @@ def test_without_a_run_those_that_have_not_finished_are_listed(arena_here: Arena
         json.dumps(data | {"outcome": "interrupted", "reason": "it was interrupted."})
     )
     ran = arena_here("resume")
-    assert ran.out == "runs/b: it was ended before it could write a result.\nruns/c: it was interrupted.\n"
-    assert ran.err == "'arena resume RUN' continues one of them.\n"
+    assert [line.split(maxsplit=1) for line in ran.out.splitlines()[3:]] == [
+        ["runs/c", "it was interrupted."],
+        ["runs/b", "it was ended before it could write a result."],
+        ["'arena", "resume RUN' continues one of them."],
+    ]
+    assert [run["folder"] for run in json.loads(arena_here("resume", "--json").out)] == ["runs/c", "runs/b"]
     assert arena_here("resume", "-n", "7").code == 2
 
 

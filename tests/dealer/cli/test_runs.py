@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from dealer.cli.runs import runs_table
-from dealer.reports.runs import ListedRun, ListedState
+from dealer.reports.runs import ListedRun, runs_table
 from logs.document.terminal import table_lines
 from logs.estimation import Rate
 from tests.dealer.cli.conftest import Arena
@@ -25,7 +25,7 @@ def play(arena: Arena, out: str, *more: str) -> None:
 
 
 def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> None:
-    assert arena_here("runs").out == "There is no run in runs.\n"
+    assert arena_here("runs").out == "Runs in runs\nThere is no run in runs.\n"
     play(arena_here, "runs/old", "-n", "5", "--seed", "1")
     play(arena_here, "runs/new", "-n", "6", "--seed", "1")
     (tmp_path / "runs" / "half").mkdir()
@@ -37,7 +37,7 @@ def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> N
     (tmp_path / "runs" / "strange").mkdir()
     (tmp_path / "runs" / "strange" / "run.toml").write_text("game = 5\nbots = 3")
     os.utime(tmp_path / "runs" / "strange" / "run.toml", (0, 0))
-    head, _, *lines = arena_here("runs").out.splitlines()
+    _, head, _, *lines = arena_here("runs").out.splitlines()
     assert head.split() == ["run", "began", "game", "players", "deals", "lead", "mbb/g", "state", "folder"]
     words = [line.split() for line in lines[:5]]
     assert [line[0] for line in words] == ["last", "last-1", "last-2", "last-3", "last-4"]
@@ -52,7 +52,7 @@ def test_runs_are_listed_from_the_newest(arena_here: Arena, tmp_path: Path) -> N
     assert "strange/run.toml: " in lines[6]
     assert "broken/run.toml: " in lines[7]
     (tmp_path / "runs").rename(tmp_path / "cups")
-    assert [line.split()[0] for line in arena_here("runs", "cups").out.splitlines()[2:4]] == ["new", "old"]
+    assert [line.split()[0] for line in arena_here("runs", "cups").out.splitlines()[3:5]] == ["new", "old"]
     assert arena_here("runs", "nowhere").sentence == "nowhere: there is no such folder"
 
 
@@ -84,13 +84,14 @@ def test_twenty_runs_are_twenty_lines_of_a_window() -> None:
     """Whatever their names are; only the folder, which a run can do without, is left out."""
     names = ("a-bot-with-a-long-name", "another-bot-with-a-name-as-long")
     lead = Rate(-1234.5, 1056.7, player=names[0], opponent=names[1])
-    folder = Path("runs/20261124-140407-of-a-long-name")
+    folder, began = Path("runs/20261124-140407-of-a-long-name"), datetime.fromtimestamp(1.7e9, UTC)
     runs = [
-        ListedRun(folder, 1.7e9, state, "", ("leduc-nolimit",), names, 10_000, lead)
-        for state in (ListedState.FINISHED, ListedState.KILLED)
-        for _ in range(10)
+        ListedRun(
+            f"last-{back}", folder, began, "finished", "", ("leduc-nolimit",), players=names, deals=10_000, lead=lead
+        )
+        for back in range(20)
     ]
-    lines = [line.plain for line in table_lines(runs_table([f"last-{back}" for back in range(20)], runs), 80)]
+    lines = [line.plain for line in table_lines(runs_table(runs), 80)]
     assert all(len(line) <= 80 for line in lines)
     assert len(lines) == 2 + 20 + 1
     assert lines[0].split() == ["run", "began", "game", "players", "deals", "lead", "mbb/g", "state"]
