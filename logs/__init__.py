@@ -1,7 +1,7 @@
 """Finished hands: one record of a hand, and everything that is written, read and counted of it.
 
 Readers give `HandRecord` values one by one (`logs.hand_source` for any file or folder), writers make text of them
-(`logs.export` for files in any format), `logs.tracker` and `logs.report` count and show them:
+(`logs.export` for files in any format), `logs.tracker` counts them:
 
 >>> from logs.acpc_log.reader import read_log
 >>> from logs.phh import format_phh

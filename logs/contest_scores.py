@@ -25,6 +25,7 @@ import heapq
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from engine import Game, uncalled
@@ -246,6 +247,28 @@ class ContestScores:
             if isinstance(one, NotableDeal)
         ]
         return tuple(sorted(found, key=lambda one: one.chips)[:_KEPT])
+
+
+class WorstDeals:
+    """The deals with the largest losses of a player, over all seatings between the same players.
+
+    `found` are the chips, the player and the hands, the worst first.
+    """
+
+    def __init__(self, most: int = 10) -> None:
+        self.found: list[tuple[float, str, list[HandRecord]]] = []
+        self._most = most
+
+    def add(self, hands: Sequence[tuple[str, HandRecord]]) -> None:
+        """Look at the hands of a deal, each with the path of its file."""
+        seatings: dict[object, list[HandRecord]] = {}
+        for path, record in hands:
+            seatings.setdefault((_deal_of(path, record), frozenset(record.names)), []).append(record)
+        for records in seatings.values():
+            for player in records[0].names if len(records) > 1 else ():
+                chips = sum(record.values[record.names.index(player)] for record in records)
+                if chips < (self.found[-1][0] if len(self.found) == self._most else 0):
+                    self.found = sorted([*self.found, (chips, player, records)], key=itemgetter(0))[: self._most]
 
 
 _Deal: TypeAlias = tuple[str, Game, int, tuple[tuple[int, ...], ...]]

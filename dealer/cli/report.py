@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,14 +13,17 @@ from dealer.cli.options import takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Sources, StrictHandOptions, Transcript, counted
 from dealer.errors import ResultError
-from dealer.reports.report import report_of_results
+from dealer.reports.report import report_document
 from dealer.run.folder import RESULT_NAME
-from dealer.run.leaks import tables_in_short
 from dealer.run.results import AnyResult, read_result
 from engine.text import count_of
-from logs.document import Table
+from logs.contest_scores import WorstDeals
+from logs.document.page import format_page
 from logs.hand_source import HandSource
-from logs.report import format_report
+from logs.record import HandRecord
+
+if TYPE_CHECKING:
+    from logs.leaks import Leaks
 
 _PAGE: Final = "report.html"
 
@@ -53,26 +56,42 @@ def report(
         out_file = sources[0] / _PAGE if len(sources) == 1 and sources[0].is_dir() else Path(_PAGE)
     check_new_file(out_file, force)
     terminal = context.ensure_object(Terminal)
-    find = reading.finder(strict=reading.strict)
-    counts = counted(terminal, sources, find, transcript=transcript, times=True)
+    counts = counted(terminal, sources, reading.finder(strict=reading.strict), transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
-    leaks, no_leaks = _leaks(terminal, sources, reading.finder())
-    write_file(out_file, format_report(report_of_results(counts, results, title, leaks=leaks, no_leaks=no_leaks)))
+    leaks, no_leaks, worst_deals = _compared(terminal, sources, reading.finder())
+    document = report_document(
+        counts, results, title, leaks=leaks, sources=sources, no_leaks=no_leaks, worst_deals=worst_deals
+    )
+    write_file(out_file, format_page(document))
     terminal.sentence(f"{out_file}: {count_of(counts.hands, 'hand')}")
 
 
-def _leaks(terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]) -> tuple[list[Table], str]:
-    """The tables of the leaks of all players, or the reason why there are none."""
+def _compared(
+    terminal: Terminal, sources: list[Path], find: Callable[..., HandSource]
+) -> tuple[Sequence[Leaks], str, Sequence[tuple[float, str, list[HandRecord]]]]:
+    """The leaks of all players, or the reason why there are none, and the worst deals."""
     from logs.leaks import LeaksRefused, all_leaks_of, deals_in
 
+    worst = WorstDeals()
+
+    def noted(deals: Iterable[Sequence[tuple[str, HandRecord]]]) -> Iterator[Sequence[tuple[str, HandRecord]]]:
+        for deal in deals:
+            worst.add(deal)
+            yield deal
+
+    leaks: Sequence[Leaks] = ()
+    no_leaks = ""
     with showing_progress(terminal, "comparing hands of the same cards") as show:
+        # Problems were reported while the hands were counted.
+        source = find(sources, on_problem=lambda problem: None)
+        deals = noted(deals_in(source, lambda hands: show(None, f"{hands:,} hands")))
         try:
-            # Problems were reported while the hands were counted.
-            source = find(sources, on_problem=lambda problem: None)
-            found = all_leaks_of(deals_in(source, lambda hands: show(None, f"{hands:,} hands")))
+            leaks = all_leaks_of(deals)
         except LeaksRefused as error:
-            return [], str(error)
-    return [table for one in found for table in tables_in_short(one, sources)], ""
+            no_leaks = str(error)
+            for _ in deals:
+                pass
+    return leaks, no_leaks, worst.found
 
 
 def _result(terminal: Terminal, source: Path) -> AnyResult | None:

@@ -5,5 +5,5 @@
 - `documents`: contests and tournaments as documents, and the tables that pages and reports take from them
 - `runs`: the runs in a folder as a list
 - `gate`: a verdict and a JUnit report for build servers
-- `report`: the contents of the page about runs
+- `report`: the report about runs
 """

@@ -131,14 +131,12 @@ def leaks_document(found: Leaks, sources: Sequence[Path], *, policy: str = "", i
     )
 
 
-def tables_in_short(found: Leaks, sources: Sequence[Path]) -> list[Table]:
+def leaks_section(found: Leaks, sources: Sequence[Path]) -> Section:
     """What a page about more than leaks shows of them: the leaks, and the divergences that cost most."""
-    first, *_ = sentences_of(found)
+    title = f"Leaks of {found.player}"
     cells = found.leaks[:MOST_NAMED] or of_dimension(found, "everything")
-    tables = [leaks_table(f"Leaks of {found.player}", cells, first)]
-    if found.worst:
-        tables.append(worst_table(found, sources, f"Deals that cost {found.player} most"))
-    return tables
+    worst = [worst_table(found, sources, f"Deals that cost {found.player} most")] if found.worst else []
+    return Section(title, (sentences_of(found)[0], leaks_table(title, cells), *worst), is_open=False)
 
 
 def tables_of(found: Leaks, unit: str = "deals") -> list[Table]:

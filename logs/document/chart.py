@@ -24,10 +24,10 @@ _INTERVAL_WIDTH: Final = 160
 _INTERVAL_HEIGHT: Final = 16
 _LETTER: Final = 7.2
 """Width of a letter of the labels, at most."""
-_MOST_POINTS: Final = 400
+_MOST_POINTS: Final = 300
 """More than a screen shows apart."""
-_MOST_HINTS: Final = 40
-"""Points of a line that show their values."""
+_MOST_HINTS: Final = 25
+"""Points of a line that show their values: more would cover each other."""
 COLOURS: Final = 10
 """Series with a colour of their own."""
 
@@ -100,7 +100,8 @@ def _lines(chart: Chart) -> str:
     for at, name in chart.marks:
         parts.append(f'<line class="mark" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>')
         parts.append(f'<text x="{x(at) + 4:.1f}" y="{_TOP + 10}">{escape(name)}</text>')
-    for number, one in enumerate(series):
+    # The first line, the most important, is above the others.
+    for number, one in reversed([*enumerate(series)]):
         parts += _line(one, number % COLOURS, x, y, chart)
     ends = "; ".join(f"{one.name}: {text_of(_last(one), ',.6g')} at {one.xs[-1]:,.6g}" for one in series)
     return _svg(f"{chart.title}: {chart.y.heading} over {chart.x.heading}. {ends}", _HEIGHT, parts)

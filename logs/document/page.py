@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
+from engine.text import shown
 from logs.document.chart import chart_svg, interval_svgs
 from logs.document.values import (
     CODE,
@@ -46,7 +47,8 @@ _CERTAIN: Final = 3.0
 
 
 def format_page(document: Document) -> str:
-    return _environment().get_template("logs.document/page.html.jinja").render(document=document)
+    page = _environment().get_template("logs.document/page.html.jinja").render(document=document)
+    return "\n".join([line if line.isprintable() else shown(line) for line in page.split("\n")])
 
 
 def add_filters(environment: Environment) -> None:

@@ -101,7 +101,7 @@ class Column:
 
     @property
     def heading(self) -> str:
-        return f"{self.title} {self.unit}".strip()
+        return shown(f"{self.title} {self.unit}".strip())
 
     @property
     def is_words(self) -> bool:
@@ -227,6 +227,7 @@ class Replay:
 
     title: str
     record: HandRecord
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

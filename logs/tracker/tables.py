@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from engine.text import shown
-from logs.document import ABSENT, NAME, TEXT, Column, Table
+from logs.document import ABSENT, NAME, TEXT, Axis, Chart, Column, Series, Table
 from logs.estimation.mean import signed
 from logs.pokerstars.names import screen_names
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
 from logs.tracker.statistics import (
     AllInAdjusted,
     BotStatistics,
+    CurvePoint,
     Factor,
     Frequency,
     PlayStatistics,
@@ -181,7 +182,7 @@ def _overview(bots: Sequence[BotStatistics]) -> Table:
     columns = [[text for statistic in kept for text in texts_of(bot, statistic.key)] for bot in bots]
     return Table.of(
         "Statistics",
-        ("", *(Column(shown(bot.name), ",", rank=at) for at, bot in enumerate(bots))),
+        ("statistic", *(Column(shown(bot.name), ",", rank=at) for at, bot in enumerate(bots))),
         zip([short for short, _ in names], *columns, strict=True),
         meanings=tuple(meaning for _, meaning in names),
     )
@@ -293,3 +294,57 @@ def _explained(keys: Iterable[str]) -> tuple[Column, ...]:
 
 def _texts(play: PlayStatistics, keys: Iterable[str]) -> list[str]:
     return [text for key in keys for text in texts_of(play, key)]
+
+
+# ---- charts
+
+
+_START: Final = CurvePoint(hands=0, net=0, showdown=0, no_showdown=0, adjusted=0, half_width_95=None)
+
+
+def winnings_charts(statistics: Statistics) -> tuple[Chart, ...]:
+    """The winnings of all bots over their hands, then of each bot where they come from.
+
+    Between two bots one wins what the other loses, of every kind: the second has no chart of its own.
+    """
+    bots = statistics.bots
+    total = tuple(_series(shown(bot.name), bot.curve, "net") for bot in bots)
+    parts = [
+        _chart(
+            f"Winnings of {bot.name}",
+            (
+                _series("all hands", bot.curve, "net"),
+                _series("with showdown", bot.curve, "showdown"),
+                _series("without showdown", bot.curve, "no_showdown"),
+                *(
+                    [_series("all-in adjusted", bot.curve, "adjusted", is_dashed=True)]
+                    if bot.adjusted is not None and bot.adjusted.hands
+                    else []
+                ),
+            ),
+        )
+        for bot in bots[: 1 if len(bots) == 2 else None]
+    ]
+    return (_chart("Winnings, with 95 % intervals", total), *parts)
+
+
+def _chart(title: str, series: tuple[Series, ...]) -> Chart:
+    return Chart(title, Axis("hands"), Axis("winnings", "big blinds"), series)
+
+
+def _series(name: str, curve: Sequence[CurvePoint], key: str, *, is_dashed: bool = False) -> Series:
+    points = [_START, *curve]
+    half_widths = tuple(point.half_width_95 for point in points) if key == "net" else ()
+    return Series(
+        name,
+        tuple(point.hands for point in points),
+        tuple(getattr(point, key) for point in points),
+        half_widths,
+        is_dashed=is_dashed,
+    )
+
+
+def definitions_table() -> Table:
+    """What the figures mean."""
+    rows = ((one.short if one.short == one.name else f"{one.short}: {one.name}", one.definition) for one in STATISTICS)
+    return Table.of("What the figures mean", ("figure", Column("meaning", TEXT)), rows)

@@ -8,7 +8,7 @@ import pytest
 
 from engine import uncalled
 from logs.acpc_log.reader import read_log
-from logs.contest_scores import ContestScores
+from logs.contest_scores import ContestScores, WorstDeals
 from logs.estimation import RunningMean, score_bounds
 from logs.hand_index import MatchHands, open_hands
 from logs.hand_source import HandFile
@@ -75,6 +75,22 @@ def test_lists_and_scores_are_those_of_all_hands(tmp_path: Path, game: str, hand
     assert {(deal.chips, deal.number, deal.player) for deal in scores.worst_deals} <= set(losses)
     for deal in scores.worst_deals:
         assert sum(chips for _, chips in deal.hands) == deal.chips
+    worst = WorstDeals(20)
+    for deal in zip(*records.values(), strict=True):
+        worst.add([(f"{record.match_name}.log", record) for record in deal])
+    assert [chips for chips, _, _ in worst.found] == [deal.chips for deal in scores.worst_deals]
+    for chips, player, hands in worst.found:
+        assert (chips, hands[0].hand_number, player) in losses
+        assert [hand.match_name for hand in hands] == list(records)
+
+
+def test_deals_of_one_seating_or_of_other_players_are_no_worst_deals() -> None:
+    one, other = (random_hands("leduc", 1, names=names)[0] for names in (("Ann", "Bob"), ("Bob", "Cat")))
+    worst = WorstDeals()
+    worst.add([("a.log", one)])
+    worst.add([("a.log", one), ("b.log", other)])
+    worst.add([("x/a.log", one), ("y/a.log", one)])
+    assert worst.found == []
 
 
 def test_a_deal_counts_when_every_seating_has_it(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_a_report_of_a_tournament(arena: Arena, arena_here: Arena, tmp_path: Pat
     assert arena(*cup).code == 0
     assert arena_here("report", "cup").code == 0
     page = (tmp_path / "cup" / "report.html").read_text("utf-8")
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 4, "of all, and of each"
     assert "against" in page
 
 

@@ -87,6 +87,13 @@ def test_runs_and_hands_of_this_machine(browser: Any, folder: Path) -> None:
         assert wrong_on(browser, pages, "h1") == {}
 
 
+def test_a_report(browser: Any, folder: Path) -> None:
+    page = folder / "report.html"
+    subprocess.run([*ARENA, "report", "two", "--out", page], cwd=folder, env=program_env(), check=True)
+    page.write_text(page.read_text("utf-8").replace("<details", "<details open"), "utf-8")
+    assert wrong_on(browser, [page.as_uri()], ".steps") == {}
+
+
 def test_a_replay(browser: Any, folder: Path) -> None:
     with shown_by(folder, "replay", "two", "--hand", "5", "--no-browser") as address:
         assert wrong_on(browser, [address], ".steps") == {}

@@ -1,4 +1,4 @@
-"""The page: all of it inside, nothing that a bot wrote can do anything, and a real browser opens it."""
+"""The report as a page: all of it inside, nothing that a bot wrote can do anything, and a real browser opens it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from dealer.reports.report import report_document
 from engine import Seat
-from logs.document import TEXT, Column, Table
+from logs.contest_scores import WorstDeals
+from logs.document.page import format_page
 from logs.record import HandRecord, PlayerComment
-from logs.report import format_report, report_data
-from logs.report.page import winnings_plot
 from logs.tracker.hand_counts import HandCounts
-from logs.tracker.statistics import statistics_of
 from tests.browsers import BROWSER, needs_browser
 from tests.logs.hands import random_hands
 from tests.logs.pages import checked_page
@@ -25,26 +23,26 @@ from tests.logs.pages import checked_page
 EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'
 
 
-def _page(records: Iterable[HandRecord], **options: object) -> str:
-    counts = HandCounts().add_all(records)
-    return format_report(report_data("Ann · Bob", statistics_of(counts), counts.big_pots(), **options))  # type: ignore[arg-type]
-
-
-@cache
-def _plot_of_nothing() -> str:
-    return winnings_plot([], "everybody")
+def _page(records: Iterable[HandRecord], title: str | None = None) -> str:
+    records = list(records)
+    worst = WorstDeals()
+    for record in records:
+        seats = record.seats[1:] + record.seats[:1]
+        worst.add([("a.log", record), ("b.log", replace(record, seats=seats))])
+    return format_page(report_document(HandCounts().add_all(records), [], title, worst_deals=worst.found))
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "nolimit6", "limit10"])
-def test_a_page_is_whole_and_fetches_nothing(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The plots of limit hold'em are drawn; at the other tables one is drawn for all players."""
-    if game != "limit":
-        monkeypatch.setattr("logs.report.page.winnings_plot", lambda points, name: _plot_of_nothing())
+def test_a_page_is_whole_and_fetches_nothing(game: str) -> None:
+    """It has a chart of all players and one of each, but only one of two."""
     records = random_hands(game, 60, with_notes=True)
-    checker = checked_page(_page(records))
+    page = _page(records)
+    checker = checked_page(page)
     assert checker.fetched == []
-    assert checker.counts["svg"] == len(records[0].names_by_seat)
-    assert _page(records).count('<details class="hand') == 10
+    players = len(records[0].names_by_seat)
+    assert checker.counts["svg"] == 1 + (players if players > 2 else 1)
+    assert page.count('<details class="hand') == 10
+    assert page.count('<details class="hand sheet" open') == 1
     assert checker.counts["script"] == 1
 
 
@@ -58,8 +56,7 @@ def test_what_bots_wrote_is_only_text() -> None:
         )
         for record in random_hands("limit", 120)
     ]
-    table = Table.of("Faults", (Column("bot", ",", meaning=EVIL), "first fault"), ((EVIL, EVIL),), note=EVIL)
-    page = _page(records, sentences=[EVIL], facts=[("seed", EVIL)], more_tables=[table])
+    page = _page(records, EVIL)
     checker = checked_page(page)
     assert checker.counts["script"] == 1
     assert "<script>document" not in page
@@ -74,7 +71,7 @@ def test_what_bots_wrote_has_no_control_characters() -> None:
         )
         for record in random_hands("limit", 10)
     ]
-    page = _page(records, sentences=[evil], facts=[("seed", evil)])
+    page = _page(records, evil)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", page)
 
 
@@ -83,20 +80,14 @@ def test_rows_and_tables_have_names_for_those_who_do_not_see_them() -> None:
     tables = page.count("<table")
     assert page.count("<caption>") == tables
     assert page.count("<tr>") == page.count('scope="row') + tables
-    assert page.count('scope="rowgroup"') == 3 * 3, "of positions, streets and final hands, a group for each bot"
+    groups = 3 * 3
+    assert page.count('scope="rowgroup"') == groups + 10, "a group for each bot in three tables, and for each deal"
 
 
 def test_figures_are_never_not_a_number() -> None:
     for count in (1, 2, 99, 100):
         text = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", _page(random_hands("limit", count)), flags=re.S)
         assert not re.search(r"\b(nan|inf|None|null)\b", text)
-
-
-def test_sentences_facts_and_tables_are_there() -> None:
-    table = Table.of("Faults and thinking times", ("bot", Column("faults", TEXT)), (("Ann", "2 stale reply"),))
-    page = _page(random_hands("limit", 120), sentences=["Ann beats Bob."], facts=[("seed", "7")], more_tables=[table])
-    for text in ("Ann beats Bob.", "2 stale reply", "Most profitable starting hands", "By street", "Biggest pots"):
-        assert text in page
 
 
 @needs_browser
