@@ -56,9 +56,9 @@ if TYPE_CHECKING:
         StrayConnection,
     )
     from dealer.run.contest import MatchEvent
-    from dealer.run.ending import Outcome, Wait
+    from dealer.run.ending import AwaitedPlayer, Outcome, Wait
     from dealer.run.results import ContestResult, GameStandings, PlayerResult, TournamentResult
-    from dealer.run.tournament import AwaitedPlayer, Progress
+    from dealer.run.tournament import Progress
 
 __all__ = [
     "ActionPlayed",

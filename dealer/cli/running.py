@@ -30,11 +30,11 @@ from dealer.reports.gate import junit_report
 from dealer.reports.sentences import expectation, rounded_up
 from dealer.run.bot_code import interrupting_bot_code
 from dealer.run.contest import Watch
-from dealer.run.ending import Outcome
+from dealer.run.ending import AwaitedPlayer, Outcome
 from dealer.run.plan import ContestPlan
 from dealer.run.results import AnyResult
 from dealer.run.settings import Command, RunSettings, read_config, user_defaults, validated
-from dealer.run.tournament import AwaitedPlayer, Progress
+from dealer.run.tournament import Progress
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 from engine.text import count_of, duration

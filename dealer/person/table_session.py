@@ -25,8 +25,9 @@ from dealer.match.events import FaultSeen, HandFinished
 from dealer.person.settings import SEAT
 from dealer.reports.sentences import fault_phrase
 from dealer.run.contest import MatchEvent
+from dealer.run.ending import AwaitedPlayer
 from dealer.run.results import ContestResult
-from dealer.run.tournament import AwaitedPlayer, Progress
+from dealer.run.tournament import Progress
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import Changes
 from engine import Action, Game

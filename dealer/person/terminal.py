@@ -48,9 +48,9 @@ from dealer.person.styles import Styles, styles_of
 from dealer.person.table_session import KEPT_HANDS, EarlierHands, earlier_hands
 from dealer.reports.sentences import fault_phrase
 from dealer.run.contest import MatchEvent
-from dealer.run.ending import Outcome
+from dealer.run.ending import AwaitedPlayer, Outcome
 from dealer.run.results import ContestResult
-from dealer.run.tournament import AwaitedPlayer, Progress
+from dealer.run.tournament import Progress
 from dealer.table.listener import REACHABLE
 from dealer.table.loop import new_event_loop
 from engine import Action

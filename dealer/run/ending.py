@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from dealer.errors import DealerError
+from dealer.table.links import OpenSeat
 from logs.estimation import Better, FixedDeals, IntervalWidth, StopRule, Verdict
 
 
@@ -24,6 +25,27 @@ class Wait:
     def __str__(self) -> str:
         what = "to connect" if self.hand_number is None else f"(hand {self.hand_number})"
         return f"waiting for {self.player} for {self.waited_s:.0f} s {what}"
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedPlayer:
+    """A player that has not connected yet.
+
+    Attributes:
+        is_remote: whether it is started outside the dealer.
+        open_seat: where it is awaited if it has no port.
+    """
+
+    name: str
+    host: str
+    port: int
+    is_remote: bool
+    open_seat: OpenSeat | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it is awaited, as HOST:PORT."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class Outcome(enum.StrEnum):

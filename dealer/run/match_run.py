@@ -45,7 +45,7 @@ from dealer.match.journal import Journal
 from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import NO_EARLIER_HANDS, Loss, MatchSetup, Phase
 from dealer.run.bot_code import bot_code
-from dealer.run.ending import Wait
+from dealer.run.ending import AwaitedPlayer, Wait
 from dealer.run.record import MatchFiles, RecordPlan, open_match_files
 from dealer.run.resume import RecoveredMatch
 from dealer.run.settings import RunSettings
@@ -130,8 +130,8 @@ class MatchAccount:
         """The time left for players to connect; None without a limit."""
         return None
 
-    def waiting_for(self) -> list[tuple[str, int]]:
-        """The players that are not connected: names, and the port where each is awaited."""
+    def waiting_for(self) -> list[AwaitedPlayer]:
+        """The players that are not connected."""
         return []
 
     def waits(self) -> list[Wait]:
@@ -404,16 +404,26 @@ class TcpRun(MatchRun):
     def overhead_ns(self) -> int:
         return 0 if self._connections is None else self._connections.match.overhead_ns
 
-    def waiting_for(self) -> list[tuple[str, int]]:
-        if self._connections is None or self._connections.is_over:
+    def waiting_for(self) -> list[AwaitedPlayer]:
+        plan, connections = self.plan, self._connections
+        if connections is None or connections.is_over:
             return []
-        return [(self.plan.setup.names[seat], self.ports[seat]) for seat in self._connections.match.missing_seats()]
+        return [
+            AwaitedPlayer(
+                plan.setup.names[seat],
+                plan.settings.host,
+                self.ports[seat],
+                plan.players[seat].kind is PlayerKind.TCP,
+                connections.open_seat(seat),
+            )
+            for seat in connections.match.missing_seats()
+        ]
 
     def waits(self) -> list[Wait]:
         waited_s = time.monotonic() - self._opened_s
         question = None if self._connections is None else self._connections.match.question
         if question is None:
-            return [Wait(waited_s, name, None) for name, _ in self.waiting_for()]
+            return [Wait(waited_s, player.name, None) for player in self.waiting_for()]
         asked_s = (time.monotonic_ns() - question.asked_ns) / 1e9
         return [Wait(asked_s, self.plan.setup.names[question.seat], question.hand_number)]
 
@@ -477,6 +487,7 @@ class TcpRun(MatchRun):
             reads_versions=True,
             may_return=[Seat(seat) for seat, player in enumerate(plan.players) if player.kind is PlayerKind.TCP],
             only_from={Seat(seat): p.address for seat, p in enumerate(plan.players) if p.address is not None},
+            linked=[Seat(seat) for seat, player in enumerate(plan.players) if player.is_linked],
             keys={Seat(seat): player.key for seat, player in enumerate(plan.players) if player.key is not None},
             coalesce_s=None if settings.coalesce_ms is None else settings.coalesce_ms / 1000,
         )

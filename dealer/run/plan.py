@@ -448,6 +448,7 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
         arguments=tuple(bot.arguments),
         address=bot.address,
         key=bot.key,
+        is_linked=bool(bot.linked),
         environment=tuple(bot.environment.items()),
         limits=replace(settings.limits, **own) if own else None,
         confinement=confinement,

@@ -131,6 +131,7 @@ class BotSettings(BaseModel):
         directory: the folder where it starts, in that of the run.
         address: the only one from which a ``tcp`` player may connect.
         key: a line that the client of a ``tcp`` player has to send before the player's version line.
+        linked: whether a ``tcp`` player has joined the server that plays the run, so that no port is opened for it.
         arguments: what follows host and port in the words that start a command.
         environment: variables that its process gets besides those of the run.
         t_response_s: seconds for one answer; None as for all.
@@ -147,6 +148,7 @@ class BotSettings(BaseModel):
     directory: str | None = None
     address: str | None = None
     key: str | None = None
+    linked: bool | None = None
     arguments: list[str] = []
     environment: dict[str, str] = {}
     t_response_s: _Seconds | None = None

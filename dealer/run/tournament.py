@@ -14,10 +14,9 @@ from bots.sdk.registry import is_builtin
 from bots.workers import Workers
 from dealer.match.events import StrayConnection
 from dealer.run.contest import Contest, Watch
-from dealer.run.ending import INTERRUPTED, Outcome, Wait
+from dealer.run.ending import INTERRUPTED, AwaitedPlayer, Outcome, Wait
 from dealer.run.plan import ContestPlan, Plan
 from dealer.run.remote import RemoteContest
-from dealer.table.players import PlayerKind
 from logs.estimation import Rate
 
 
@@ -83,25 +82,6 @@ class Tournament:
             contest.ending = contest.ending or INTERRUPTED
             raise
         self._on_ended(contest)
-
-
-@dataclass(frozen=True, slots=True)
-class AwaitedPlayer:
-    """A player that has not connected yet.
-
-    Attributes:
-        is_remote: whether it is started outside the dealer.
-    """
-
-    name: str
-    host: str
-    port: int
-    is_remote: bool
-
-    @property
-    def address(self) -> str:
-        """Where it is awaited, as HOST:PORT."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +171,9 @@ def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float |
     Built-in bots are left out: they connect within a moment.
     """
     for contest in tournament.contests:
-        players = dict(zip(contest.plan.names, contest.plan.players, strict=True))
+        texts = {name: player.text for name, player in zip(contest.plan.names, contest.plan.players, strict=True)}
         for run in contest.runs:
-            awaited = tuple(
-                AwaitedPlayer(name, run.plan.settings.host, port, players[name].kind is PlayerKind.TCP)
-                for name, port in run.waiting_for()
-                if not is_builtin(players[name].text)
-            )
+            awaited = tuple(player for player in run.waiting_for() if not is_builtin(texts[player.name]))
             if awaited:
                 return awaited, run.start_time_left_s
     return (), None

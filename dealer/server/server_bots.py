@@ -81,11 +81,6 @@ def confine_again(settings: ServerSettings, folder: Path, store: Store) -> None:
             _log.error("%s: %s", path, error)
 
 
-def listener_host(settings: ServerSettings, players: Sequence[str]) -> str:
-    """Where a run awaits its players: where the server listens if clients' own agents come, else on this machine."""
-    return settings.host if OWN_SEAT in players else "127.0.0.1"
-
-
 def run_config(
     settings: ServerSettings,
     game: ServerGame,
@@ -94,8 +89,7 @@ def run_config(
     *,
     user: str,
     seed: Seed,
-    key: str | None = None,
-    addresses: Mapping[str, str | None] | None = None,
+    own_address: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> RunSettings:
     """What `arena play` would be asked for to play one run of a request.
@@ -103,8 +97,7 @@ def run_config(
     Args:
         players: by seat, names of the server's own bots, of users' bots, or `OWN_SEAT`.
         terms: how it is played; the seed in it does not count.
-        key: what has to be sent for the seats of users' bots.
-        addresses: by player that the server does not start, from where it has to come; None, or left out, for anywhere.
+        own_address: from where clients' own agents have to come; None for anywhere.
         environment: variables that the processes of the server's own bots get.
 
     Raises:
@@ -117,9 +110,10 @@ def run_config(
         if game.bot(player) is not None:
             bots.append(next(started))
             continue
-        name = player_name(user if player == OWN_SEAT else player)
-        own_key = None if player == OWN_SEAT else key
-        bots.append(BotSettings(bot=f"{name}=tcp", address=(addresses or {}).get(player), key=own_key))
+        if player == OWN_SEAT:
+            bots.append(BotSettings(bot=f"{player_name(user)}=tcp", address=own_address))
+        else:
+            bots.append(BotSettings(bot=f"{player_name(player)}=tcp", linked=True))
     return validated(
         {
             "games": [game.path],
@@ -135,7 +129,8 @@ def run_config(
             "t_hand_s": settings.t_hand_s,
             "t_per_hand_s": settings.t_per_hand_s,
             "start_timeout_s": settings.start_timeout_s,
-            "host": listener_host(settings, players),
+            # Clients' own agents come to where the server listens; all others are on this machine.
+            "host": settings.host if OWN_SEAT in players else "127.0.0.1",
             "directory": settings.directory,
             # `arena export`, the pages and the interface make hand histories of the logs when they are asked for.
             "export": [],

@@ -25,6 +25,7 @@ from dealer.match.causes import InternalError, NotStarted, StartProblem, sending
 from dealer.match.events import StrayConnection
 from dealer.match.faults import QUOTED_BYTES, FaultPolicy, StrayProblem
 from dealer.match.setup import Loss
+from dealer.table.links import Link, OpenSeat
 from dealer.table.listener import WOULD_BLOCK, Listener
 from dealer.table.loop import Changes, MatchLoop, Waiting
 from engine import Seat
@@ -62,6 +63,7 @@ class Connections:
         may_return: Collection[Seat] = (),
         only_from: Mapping[Seat, str] | None = None,
         keys: Mapping[Seat, str] | None = None,
+        linked: Collection[Seat] = (),
         coalesce_s: float | None = None,
         max_unread_bytes: int = 1 << 16,
         max_unsent_bytes: int = 1 << 20,
@@ -76,6 +78,7 @@ class Connections:
                 and then play on over the new connection; needs `reads_versions`.
             only_from: the addresses of players that may come from one address only; needs `reads_versions`.
             keys: what has to be sent for a seat, as a line before the version line; needs `reads_versions`.
+            linked: the seats that are taken by a `Link`, without a port.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
             drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
@@ -92,11 +95,12 @@ class Connections:
         self._may_return = may_return
         self._only_from = only_from or {}
         self._keys = keys or {}
+        self._linked = linked
         self._strays: dict[Seat, StrayConnection] = {}
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         self.may_be_late: Callable[[Seat], bool] = lambda seat: False
         players = match.setup.game.num_players
-        self._listeners: list[Listener | None] = [None] * players
+        self._listeners: list[Listener | OpenSeat | None] = [None] * players
         self._connections: list[Connection | None] = [None] * players
         self._ports: list[int] = []
         self._running_loop: MatchLoop | None = None
@@ -133,7 +137,7 @@ class Connections:
         """Open one listening socket per seat; seats without a given port, or with port 0, get a free one.
 
         Returns:
-            the port of each seat.
+            the port of each seat; 0 where it is linked.
 
         Raises:
             ListenError: a port cannot be had.
@@ -147,7 +151,10 @@ class Connections:
             raise
         return list(self._ports)
 
-    def _open_listener(self, seat: Seat, port: int) -> Listener:
+    def _open_listener(self, seat: Seat, port: int) -> Listener | OpenSeat:
+        if seat in self._linked:
+            self._listeners[seat] = open_seat = OpenSeat()
+            return open_seat
         is_version = self._is_version if self._reads_versions else None
         listener = Listener(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
         self._listeners[seat] = listener
@@ -179,6 +186,11 @@ class Connections:
                 listener = self._open_listener(seat, 0)
             self._watch(listener, seat)
         return self._ports[seat]
+
+    def open_seat(self, seat: Seat) -> OpenSeat | None:
+        """Where a link is awaited now; None where none is."""
+        listener = self._listeners[seat]
+        return listener if isinstance(listener, OpenSeat) else None
 
     def close_seat(self, seat: Seat) -> None:
         """Stop listening for the player of a seat, and close its connection."""
@@ -237,7 +249,7 @@ class Connections:
         if listener is not None:
             listener.close()
 
-    def _watch(self, listener: Listener, seat: Seat) -> None:
+    def _watch(self, listener: Listener | OpenSeat, seat: Seat) -> None:
         listener.watch(self._loop, partial(self._admit, seat), partial(self._reject, seat))
 
     def _reject(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
@@ -259,7 +271,7 @@ class Connections:
             return NotStarted(seat, StartProblem.UNREADABLE_VERSION, line=stray.line)
         return NotStarted(seat, StartProblem.LEFT)
 
-    def _admit(self, seat: Seat, sock: socket.socket, address: tuple[str, int], received: bytes) -> None:
+    def _admit(self, seat: Seat, sock: socket.socket | Link, address: tuple[str, int], received: bytes) -> None:
         match, before, host = self.match, self._connections[seat], address[0]
         try:
             if host != self._only_from.get(seat, host):
@@ -275,7 +287,7 @@ class Connections:
                 # The player itself reports that its earlier connection is dead.
                 self._drop(seat, before)
                 match.unseat(seat)
-            if seat not in self._may_return:
+            if seat not in self._may_return or isinstance(sock, Link):
                 self._close_listener(seat)
             loop = self._loop
             connection = self._connections[seat] = Connection(
@@ -306,35 +318,51 @@ class Connections:
         connection.close()
 
     def _read(self, connection: Connection) -> None:
-        match, seat, recv, receive = self.match, connection.seat, connection.recv, self.match.receive
+        recv = connection.recv
 
         def on_readable() -> None:
             try:
-                try:
-                    data = recv(_READ_BYTES)
-                except WOULD_BLOCK:
-                    return
-                except OSError:
-                    data = b""
-                if not data:
-                    self._on_closed(connection)
-                elif receive(seat, data) and match.buffered_bytes(seat) > self._max_unread_bytes:
-                    connection.stop_reading()
-                    self._paused.add(connection)
-                    self._needs_step = True
-                if self._needs_step or match.phase is not _PLAYING or match.has_losses:
-                    self.after_step()
-            except Exception as error:
-                # A mistake in our own code ends this match and leaves the others in this process alone.
-                self.fail_by_mistake(error)
+                data = recv(_READ_BYTES)
+            except WOULD_BLOCK:
+                return
+            except OSError:
+                data = b""
+            self._take(connection, data)
 
-        connection.start_reading(on_readable)
+        if isinstance(connection.sock, Link):
+            connection.sock.receive = partial(self._take, connection)
+        else:
+            connection.start_reading(on_readable)
+
+    def _take(self, connection: Connection, data: bytes) -> None:
+        """Take what a player has sent; nothing means that it has left."""
+        match, seat = self.match, connection.seat
+        try:
+            if not data:
+                self._on_closed(connection)
+            elif match.receive(seat, data) and match.buffered_bytes(seat) > self._max_unread_bytes:
+                self._on_unread(connection)
+            if self._needs_step or match.phase is not _PLAYING or match.has_losses:
+                self.after_step()
+        except Exception as error:
+            # A mistake in our own code ends this match and leaves the others in this process alone.
+            self.fail_by_mistake(error)
+
+    def _on_unread(self, connection: Connection) -> None:
+        """Leave what more a player sends in its socket; a link has no such place, and so has a larger bound."""
+        if not isinstance(connection.sock, Link):
+            connection.stop_reading()
+            self._paused.add(connection)
+            self._needs_step = True
+        elif self.match.buffered_bytes(connection.seat) > self._max_unsent_bytes:
+            self._on_closed(connection)
 
     def _on_closed(self, connection: Connection) -> None:
         match, seat = self.match, connection.seat
         if match.phase is Phase.CONNECTING and seat in self._may_return:
             self._drop(seat, connection)
             match.unseat(seat)
+            self.reopen(seat)
             self._reject(seat, connection.host, StrayProblem.LEFT_EARLY, b"")
         else:
             connection.eof = True
@@ -424,16 +452,16 @@ class Connections:
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """The socket of one seat; without any part in the match.
+    """The socket of one seat, or its link; without any part in the match.
 
     Attributes:
-        seat: whose it is. sock: the socket, not blocking. host: the address of the player.
+        seat: whose it is. sock: the socket, not blocking, or the link. host: the address of the player.
         on_drained: called when bytes that had to wait have been sent.
         eof: set when the player has closed its side; it is not read any more.
     """
 
     seat: Seat
-    sock: socket.socket
+    sock: socket.socket | Link
     host: str
     loop: MatchLoop
     queue: Callable[[Waiting], None]

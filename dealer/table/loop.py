@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import select
 import selectors
-import socket
 import sys
 import time
 from collections import deque
@@ -27,7 +26,10 @@ from collections.abc import Callable, Mapping
 from contextvars import Context
 from functools import partial
 from math import inf
-from typing import Any, Protocol, TypeVarTuple, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypeVarTuple, Unpack
+
+if TYPE_CHECKING:
+    from _typeshed import HasFileno
 
 _Ts = TypeVarTuple("_Ts")
 
@@ -94,14 +96,14 @@ class MatchLoop(asyncio.SelectorEventLoop):
         self._flush_timer: asyncio.TimerHandle | None = None
         super().__init__(self._fast)
 
-    def watch(self, sock: socket.socket, on_readable: Callable[[], None]) -> None:
+    def watch(self, sock: HasFileno, on_readable: Callable[[], None]) -> None:
         """Call back whenever the socket is readable; the callback must not raise."""
         if self._fast is not None:
             self._fast.watch(sock.fileno(), on_readable)
         else:
             self.add_reader(sock, on_readable)
 
-    def unwatch(self, sock: socket.socket) -> None:
+    def unwatch(self, sock: HasFileno) -> None:
         """Stop calling back for the socket."""
         if self._fast is not None:
             self._fast.unwatch(sock.fileno())

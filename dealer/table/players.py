@@ -68,6 +68,7 @@ class Player:
             one.
         address: the only one from which a client that is started outside the dealer may connect; None for any.
         key: a line that has to come before the version line of such a client; None for none.
+        is_linked: whether the program that runs the match speaks for such a client, so that no port is opened.
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
         learns: whether it is another player after every hand.
@@ -83,6 +84,7 @@ class Player:
     arguments: tuple[str, ...] = ()
     address: str | None = None
     key: str | None = None
+    is_linked: bool = False
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
     learns: bool = False

@@ -7,7 +7,6 @@ once; the answer to a stale one is the table as it is. A page that is open waits
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,13 +113,12 @@ class Play:
             return self._form_page(request, form, str(error))
         cards: Seed = DealKey.new() if seed is None else seed
         name = player_name(visitor.user.name if visitor.user is not None else GUEST_NAME)
-        key = secrets.token_urlsafe(24)
         environment = process_environment(server.folder)
 
         def config() -> RunSettings:
             own = [bot for bot in bots if not isinstance(bot, str)]
             started = iter(process_settings(server.settings, own, environment))
-            others = [users_bot_settings(server, bot, key) if isinstance(bot, str) else next(started) for bot in bots]
+            others = [users_bot_settings(server, bot) if isinstance(bot, str) else next(started) for bot in bots]
             directory = server.settings.directory
             return table_config(game.path, others, name=name, hands=hands, seed=cards, directory=directory, export=[])
 

@@ -455,20 +455,19 @@ def connected_bots_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, 
     return tuple(sorted((guest.name, guest.owner.name) for guest in there))
 
 
-def users_bot_settings(parts: ServerParts, name: str, key: str) -> BotSettings:
+def users_bot_settings(parts: ServerParts, name: str) -> BotSettings:
     """What a table asks for to have a user's bot there.
 
     Args:
         parts: the server.
         name: of the bot, which is connected.
-        key: that has to be sent for its seat.
 
     Raises:
         WebError: it plays as much as its owner lets it.
     """
     if not parts.service.table_seats.has_room(name):
         raise WebError(409, f"{name} plays elsewhere, as much as its owner lets it at a time; try again later.")
-    return BotSettings(bot=f"{player_name(name)}=tcp", key=key)
+    return BotSettings(bot=f"{player_name(name)}=tcp", linked=True)
 
 
 class TableBots:
@@ -482,10 +481,9 @@ class TableBots:
     def seat(self, table: TableRow, table_session: TableSession) -> None:
         """A table is about to be played at: call the bots of users that sit there, whenever they are awaited."""
         game = self._parts.settings.game(table.game)
-        contest = table_session.run.planned[0]
-        keys = [player.key for player in contest.players[1:] if player.key]
+        is_called = any(player.is_linked for player in table_session.run.planned[0].players)
         run = None if table.run is None else records.run(self._parts.store, table.run)
-        if game is None or run is None or not keys:
+        if game is None or run is None or not is_called:
             return
         players = (OWN_SEAT, *table.players)
         table_session.on_progress = seat_notifier(
@@ -497,7 +495,6 @@ class TableBots:
             match=f"{table_session.names[0]}.{TABLE_TAG}",
             hands=table_session.hands,
             versions=[seat.version for seat in run.seats],
-            key=keys[0],
         )
         self._seated[table.id] = game.users_bots(players)
         self._parts.service.table_seats.take(self._seated[table.id])

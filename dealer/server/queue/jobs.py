@@ -25,6 +25,7 @@ from dealer.server.db.store import Store
 from dealer.server.queue.fair_queue import Forecast, Limits, Slot, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_deals, slot_of
+from dealer.table.links import OpenSeat
 from engine import DealKey, Seed
 from logs.errors import StopRuleError
 from logs.estimation import FixedDeals, parse_stop_rule
@@ -42,8 +43,8 @@ class SeatOpen:
     Attributes:
         match: a user, a dot and the tag of a job.
         player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
-        host: the address at which the run awaits the agent. port: the same.
-        key: what has to be sent there before anything else; empty for nothing.
+        port: where the run awaits a client's own agent.
+        open_seat: where it awaits a user's bot.
     """
 
     run: int
@@ -51,9 +52,8 @@ class SeatOpen:
     game: str
     hands: int
     player: str
-    host: str
     port: int
-    key: str
+    open_seat: OpenSeat | None = None
 
 
 @dataclass(frozen=True, slots=True)

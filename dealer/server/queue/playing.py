@@ -11,10 +11,9 @@ import contextlib
 import itertools
 import logging
 import math
-import secrets
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,12 @@ from dealer.errors import DealerError
 from dealer.library import Run, new_play, reopen
 from dealer.match.faults import Fault
 from dealer.run.contest import MatchEvent, Watch
-from dealer.run.ending import Outcome
+from dealer.run.ending import AwaitedPlayer, Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
 from dealer.run.plan import ContestPlan
 from dealer.run.results import AnyResult, ContestResult
 from dealer.run.settings import read_config, validated
-from dealer.run.tournament import AwaitedPlayer, Progress
+from dealer.run.tournament import Progress
 from dealer.run.writers import parse_fault
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, Match, RunSeat, RunState
@@ -36,9 +35,8 @@ from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import BotHost, ConnectedBots
 from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen
 from dealer.server.ratings import why_unrated
-from dealer.server.server_bots import listener_host, run_config
+from dealer.server.server_bots import run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_deals, player_name
-from dealer.table.listener import REACHABLE
 from engine import Seat
 from logs.estimation import Rate
 from logs.whole_file import write_whole
@@ -54,7 +52,6 @@ class PlayContext:
 
     Attributes:
         environment: variables that the processes of the server's own bots get.
-        key: what has to be sent for the seats of users' bots.
     """
 
     settings: ServerSettings
@@ -63,7 +60,6 @@ class PlayContext:
     connected_bots: ConnectedBots
     watchers: Watchers
     environment: Mapping[str, str]
-    key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
 
 async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> RunReport | None:
@@ -73,8 +69,9 @@ async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> Ru
             connected = context.connected_bots.find(job.row.game, name) if name in job.users_bots else None
             if connected is not None and connected.versions[job.row.game] != seat.version:
                 return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
-        addresses = _addresses_of(job, is_bound=context.settings.seats_by_address)
-        run = await asyncio.to_thread(_opened, context, job, row, addresses)
+        client = job.client if context.settings.seats_by_address else None
+        own_address = None if client is None else client.address
+        run = await asyncio.to_thread(_opened, context, job, row, own_address)
         job.run = run
         if job.is_interrupted or job.is_cancelled:
             run.interrupt()
@@ -87,10 +84,11 @@ async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> Ru
             match=job.row.label,
             hands=most_deals(job.game, job.row.terms),
             versions=[seat.version for seat in row.seats],
-            key=context.key,
             client=lambda: job.client,
         )
-        result = await run.play(notifier if addresses else None, context.watchers.opened(row.id))
+        result = await run.play(
+            notifier if job.has_own_seat or job.users_bots else None, context.watchers.opened(row.id)
+        )
         if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
             return None
         bots = [None if seat.version is None else records.bot(context.store, seat.version) for seat in row.seats]
@@ -104,9 +102,7 @@ async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> Ru
         return RunReport(RunState.FAILED, f"internal error: {type(error).__name__}.")
 
 
-def _opened(
-    context: PlayContext, job: ActiveJob, row: records.Run, addresses: Mapping[str, str | None]
-) -> Run[AnyResult]:
+def _opened(context: PlayContext, job: ActiveJob, row: records.Run, own_address: str | None) -> Run[AnyResult]:
     folder = context.folder / row.folder
     path = folder / CONFIG_NAME
     assert row.seed is not None
@@ -114,8 +110,8 @@ def _opened(
         # A run that is not in the database: an older copy of it was put in its place.
         folder.rename(_free_beside(folder))
     if path.is_file():
-        if addresses:
-            _readdress(context, job.row.players, path, addresses)
+        if job.has_own_seat:
+            _readdress(context.settings, job.row.players, path, own_address)
         return reopen(folder)
     if folder.exists():
         # The server ended while it was made.
@@ -127,8 +123,7 @@ def _opened(
         job.row.terms,
         user=job.row.user.name,
         seed=row.seed,
-        key=context.key,
-        addresses=addresses,
+        own_address=own_address,
         environment=context.environment,
     )
     return new_play(config, folder)
@@ -140,16 +135,14 @@ def _free_beside(folder: Path) -> Path:
     )
 
 
-def _readdress(context: PlayContext, players: Sequence[str], path: Path, addresses: Mapping[str, str | None]) -> None:
+def _readdress(settings: ServerSettings, players: Sequence[str], path: Path, own_address: str | None) -> None:
+    """Have a client's own agents come from where the client is now, to where the server listens now."""
     config = validated(read_config(path), str(path))
     bots = [
-        bot.model_copy(update={"address": addresses[player], "key": None if player == OWN_SEAT else context.key})
-        if player in addresses
-        else bot
+        bot.model_copy(update={"address": own_address}) if player == OWN_SEAT else bot
         for bot, player in zip(config.bots, players, strict=True)
     ]
-    host = listener_host(context.settings, players)
-    write_whole(path, config.model_copy(update={"bots": bots, "host": host}).to_toml())
+    write_whole(path, config.model_copy(update={"bots": bots, "host": settings.host}).to_toml())
 
 
 def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str, unrated: str) -> RunReport:
@@ -221,18 +214,6 @@ def _faults(path: Path) -> list[Fault]:
     return faults
 
 
-def _addresses_of(job: ActiveJob, *, is_bound: bool) -> dict[str, str | None]:
-    """From where the players of a job that are not the server's own have to come; None for anywhere.
-
-    Users' bots come from anywhere where their seats' key is known; a client's own agents, where addresses are bound,
-    from the client's.
-    """
-    addresses: dict[str, str | None] = dict.fromkeys(job.users_bots)
-    if job.has_own_seat:
-        addresses[OWN_SEAT] = job.client.address if is_bound and job.client is not None else None
-    return addresses
-
-
 def hosts_of(job: ActiveJob, connected_bots: ConnectedBots) -> list[BotHost]:
     """Who brings the users' bots of a job, as far as they are there."""
     there = [connected_bots.find(job.row.game, name) for name in sorted(job.users_bots)]
@@ -255,7 +236,6 @@ def seat_notifier(
     match: str,
     hands: int,
     versions: Sequence[int | None],
-    key: str,
     client: Callable[[], Client | None] = lambda: None,
 ) -> Callable[[Progress], None]:
     """What is to be called with the progress of a run, to call agents to their seats.
@@ -293,9 +273,8 @@ def seat_notifier(
                         game=game.name,
                         hands=hands,
                         player=name,
-                        host=REACHABLE.get(player.host, player.host),
                         port=player.port,
-                        key="" if name == OWN_SEAT else key,
+                        open_seat=player.open_seat,
                     )
                 )
         # Who is away is called when it is back.

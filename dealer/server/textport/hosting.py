@@ -6,7 +6,7 @@ client: its seats go on. When its connection ends without a word, its seats wait
 
 A seat is offered with a secret that is good for one connection and for a while, and kept as its hash. The client
 connects to the text port once more and sends the secret; from then on that connection carries the bytes between the bot
-and the port of the match (`dealer.table.listener`), whose key only this server has. When the connection breaks, the
+and the match (`dealer.table.links`). When the connection breaks, the
 match does not see it: the bot's clock runs, and what is sent meanwhile is kept, until the seat is taken again with a
 new secret, or given up because no client came in time. The match then sees what it sees of any bot that disconnects.
 """
@@ -14,7 +14,6 @@ new secret, or given up because no client came in time. The match then sees what
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hmac
 import logging
 import secrets
@@ -33,6 +32,7 @@ from dealer.server.queue.connected_bots import HostEvent, Replaced
 from dealer.server.queue.jobs import Client, JobEnded, RunEnded, SeatOpen
 from dealer.server.service import Service
 from dealer.server.settings import player_name
+from dealer.table.links import Link
 from protocol import LocalProtocolError, RemoteProtocolError, format_game_definition
 from protocol.joining import (
     Again,
@@ -318,8 +318,7 @@ class HostedSeat:
         self._patience: asyncio.TimerHandle | None = None
         self._stream = SeatStream()
         self._client: asyncio.StreamWriter | None = None
-        self._match: asyncio.StreamWriter | None = None
-        self._listening: asyncio.Task[None] | None = None
+        self._link: Link | None = None
 
     @property
     def is_carried(self) -> bool:
@@ -350,7 +349,7 @@ class HostedSeat:
             data = head or await reader.read(_READ_BYTES)
             while data and self._client is writer:
                 self._stream.received += len(data)
-                await self._hand_on(data)
+                self._hand_on(data)
                 data = await reader.read(_READ_BYTES)
         except OSError:
             writer.transport.abort()
@@ -363,40 +362,29 @@ class HostedSeat:
         loop = asyncio.get_running_loop()
         self._patience = loop.call_later(self._rejoin_s, self.give_up, "its connection was away for too long")
 
-    async def _hand_on(self, data: bytes) -> None:
-        if self.is_over:
+    def _hand_on(self, data: bytes) -> None:
+        if self.is_over or self.facts.open_seat is None:
             return
-        if self._match is None:
-            try:
-                reader, self._match = await asyncio.open_connection(self.facts.host, self.facts.port)
-            except OSError as error:
-                self.give_up(f"the match does not await the bot any more: {error.strerror}")
-                return
-            self._match.write(f"{self.facts.key}\n".encode())
-            self._listening = asyncio.create_task(self._listen(reader))
-        self._match.write(data)
-        with contextlib.suppress(OSError):
-            # Where the match has closed, its reader notices.
-            await self._match.drain()
+        if self._link is None:
+            self._link = Link(self._on_data, lambda: self._end("the match has closed the connection"))
+            self.facts.open_seat.take(self._link)
+        self._link.receive(data)
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        with contextlib.suppress(OSError):
-            while data := await reader.read(_READ_BYTES):
-                self._stream.send(data)
-                if self._client is None:
-                    continue
-                self._client.write(data)
-                if self._client.transport.get_write_buffer_size() > _MOST_UNSENT_BYTES:
-                    _log.info("seat of %s: the client does not read its input", self.facts.player)
-                    self._client.transport.abort()
-                    self._lose_client()
-        self._end("the match has closed the connection")
+    def _on_data(self, data: bytes) -> None:
+        self._stream.send(data)
+        if self._client is None:
+            return
+        self._client.write(data)
+        if self._client.transport.get_write_buffer_size() > _MOST_UNSENT_BYTES:
+            _log.info("seat of %s: the client does not read its input", self.facts.player)
+            self._client.transport.abort()
+            self._lose_client()
 
     def give_up(self, reason: str) -> None:
         """End the bot's part: the match sees a player that disconnects."""
-        if self._listening is not None:
-            self._listening.cancel()
         self._end(reason)
+        if self._link is not None:
+            self._link.receive(b"")
 
     def _end(self, reason: str) -> None:
         if self.is_over:
@@ -405,9 +393,8 @@ class HostedSeat:
         if self._patience is not None:
             self._patience.cancel()
         client, self._client = self._client, None
-        for writer in (client, self._match):
-            if writer is not None:
-                writer.close()
+        if client is not None:
+            client.close()
         self._on_over(self, reason)
 
 

@@ -12,8 +12,8 @@ from dealer.cli.console import Terminal
 from dealer.cli.running import RunLine, status_line
 from dealer.match.events import StrayConnection
 from dealer.match.faults import StrayProblem
-from dealer.run.ending import Wait
-from dealer.run.tournament import AwaitedPlayer, Progress
+from dealer.run.ending import AwaitedPlayer, Wait
+from dealer.run.tournament import Progress
 from engine import Seat
 from logs.estimation import Rate
 

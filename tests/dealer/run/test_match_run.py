@@ -180,7 +180,7 @@ def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> 
         playing = asyncio.create_task(_to_the_end(run))
         while not run.ports:
             await asyncio.sleep(0.001)
-        assert ("tcp", run.ports[0]) in run.waiting_for()
+        assert ("tcp", run.ports[0]) in [(player.name, player.port) for player in run.waiting_for()]
         assert run.start_time_left_s is None
         process = await asyncio.create_subprocess_exec(
             *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
@@ -294,7 +294,7 @@ def test_the_time_that_a_built_in_bot_compiles_does_not_count(
         playing = asyncio.create_task(_to_the_end(run))
         while not (run._processes and run._processes[Seat(0)].has_written(COMPILING)):
             await asyncio.sleep(0.01)
-        while run.waiting_for() != [("Bob", run.ports[0])]:
+        while [player.port for player in run.waiting_for()] != [run.ports[0]]:
             await asyncio.sleep(0.01)
         assert run._connections is not None
         run._connections._start_timed_out()
@@ -819,7 +819,7 @@ def test_a_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
         if kind == "timeout":
-            while not run.ports or run.waiting_for() != [("Bob", run.ports[1])]:
+            while not run.ports or [player.port for player in run.waiting_for()] != [run.ports[1]]:
                 await asyncio.sleep(0.001)
             assert run._connections is not None
             run._connections._start_timed_out()

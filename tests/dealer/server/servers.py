@@ -27,6 +27,7 @@ from dealer.server.db.store import DATABASE_NAME, Store
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import Started, WebFace, serve
 from dealer.server.settings import ServerSettings
+from dealer.table.links import Link, OpenSeat
 from dealer.table.loop import new_event_loop
 from protocol import find_game, format_game_definition
 from tests.dealer.helpers import CONFORMANCE, PATIENCE_S
@@ -341,11 +342,11 @@ def conversation(
         runner.run(play())
 
 
-async def play_agent(port: int, *, own_address: str = "127.0.0.1", key: str = "") -> bytes:
-    """A client's own agent, or a bot with a key: calls until the match is over; returns the last that it has heard."""
+async def play_agent(port: int, *, own_address: str = "127.0.0.1") -> bytes:
+    """A client's own agent: calls until the match is over; returns the last that it has heard."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(own_address, 0))
     line = b""
-    writer.write(f"{key}\n".encode() * bool(key) + b"VERSION:2.0.0\r\n")
+    writer.write(b"VERSION:2.0.0\r\n")
     try:
         with contextlib.suppress(ConnectionError):
             async for raw in reader:
@@ -356,6 +357,24 @@ async def play_agent(port: int, *, own_address: str = "127.0.0.1", key: str = ""
     with contextlib.suppress(OSError):
         await writer.wait_closed()
     return line
+
+
+class CallingLink(Link):
+    """A bot that has joined: calls until the match is over, or until `leave`."""
+
+    def __init__(self, seat: OpenSeat) -> None:
+        super().__init__(self._answer, lambda: None)
+        self._loop = asyncio.get_running_loop()
+        seat.take(self)
+        self.receive(b"VERSION:2.0.0\r\n")
+
+    def _answer(self, data: bytes) -> None:
+        lines = b"".join(line.strip() + b":c\r\n" for line in data.splitlines())
+        # The answer comes after the question, not inside of it.
+        self._loop.call_soon(lambda: self.receive(lines))
+
+    def leave(self) -> None:
+        self.receive(b"")
 
 
 def tickets(count: int) -> None:

@@ -30,7 +30,7 @@ from logs.tracker.many_files import count_hands
 from logs.tracker.statistics import statistics_of
 from protocol.joining import Join
 from tests.dealer.helpers import PATIENCE_S
-from tests.dealer.server.servers import KUHN, play_agent, write_house
+from tests.dealer.server.servers import KUHN, CallingLink, write_house
 
 CONFIG = f"""
 [[games]]
@@ -53,15 +53,15 @@ class Host:
     """Brings a bot, which plays as soon as it is called."""
 
     heard: list[SeatOpen | Replaced] = field(default_factory=list)
-    playing: set[asyncio.Task[bytes]] = field(default_factory=set)
+    playing: list[CallingLink] = field(default_factory=list)
     is_idle: bool = False
 
     def notify(self, event: object) -> None:
         if isinstance(event, SeatOpen | Replaced):
             self.heard.append(event)
         if isinstance(event, SeatOpen) and not self.is_idle:
-            assert event.key is not None
-            self.playing.add(asyncio.create_task(play_agent(event.port, key=event.key)))
+            assert event.open_seat is not None
+            self.playing.append(CallingLink(event.open_seat))
 
 
 def offer(
@@ -248,8 +248,8 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool,
         if is_cancelled:
             await service.cancel_job(ann, row.id)
         else:
-            for task in host.playing:
-                task.cancel()
+            for link in host.playing:
+                link.leave()
         await until(service, lambda: records.runs(service.store)[0].ended_s is not None)
         (run,) = records.runs(service.store, job=row.id)
         assert run.state is (RunState.CANCELLED if is_cancelled else RunState.FAILED)

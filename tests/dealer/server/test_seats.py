@@ -22,6 +22,7 @@ from dealer.server.db.store import Store
 from dealer.server.queue.jobs import SeatOpen
 from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.server.textport.hosting import HostedSeat, Seats
+from dealer.table.links import OpenSeat
 from dealer.table.loop import new_event_loop
 from engine import DealKey
 from protocol.joining import SeatClaim, SeatOffer, read_server_message
@@ -120,7 +121,7 @@ def test_an_earlier_offer_is_good_no_more() -> None:
 def test_secrets_expire() -> None:
     now_s = 0.0
     seats = Seats(clock_s=lambda: now_s, secret_s=10.0)
-    facts = SeatOpen(run=1, match="a.b", game="kuhn", hands=10, player="mine", host="127.0.0.1", port=1, key="key")
+    facts = SeatOpen(run=1, match="a.b", game="kuhn", hands=10, player="mine", port=0, open_seat=OpenSeat())
     seat = HostedSeat(facts, lambda seat, reason: None, rejoin_s=1.0)
     secret = seats.secret_for(seat)
     now_s = 10.0

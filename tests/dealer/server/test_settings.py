@@ -149,7 +149,7 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
         ["B", OWN_SEAT, "A"],
         SINGLE,
         user="a|b c",
-        addresses={OWN_SEAT: "10.0.0.7"},
+        own_address="10.0.0.7",
         seed=7,
         environment={"M": "x"},
     )
