@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ from logs.errors import LogError, LogsError
 from logs.files import stem
 from logs.hand_index import HandIndex, MatchHands, open_hands
 from logs.hand_source import HandFile, HandSource, find
+from logs.record import HandRecord
 from logs.view import HandView, live_views, views_of
 from protocol import GameDefinitionError
 
@@ -40,6 +41,7 @@ _LOOK_S = 0.5
 _MOST_FILES = 20_000
 _MOST_FAULT_BYTES = 1 << 20
 _COUNT_AT_A_TIME = 2000
+_MOST_KEPT_HANDS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class WatchedContest:
         game_name: empty where no log names it.
         seatings: names of the matches that play the same hands, slice by slice.
         matches: by name, those that have begun.
+        hand: reads the hand of a number of a match, see `logs.hand_index.MatchHands.hand`; the last ones are kept.
     """
 
     def __init__(
@@ -88,6 +91,10 @@ class WatchedContest:
         self.seatings = tuple(tuple(names) for names in seatings)
         self.matches: dict[str, WatchedMatch] = {}
         self.scores = ContestScores(game, self.seatings)
+        self.hand = lru_cache(_MOST_KEPT_HANDS)(self._read_hand)
+
+    def _read_hand(self, match: str, number: int) -> HandRecord:
+        return self.matches[match].hands.hand(number)
 
     def seat(self, seatings: Sequence[Sequence[str]]) -> None:
         """Restart the scores with other groups of matches, after more were found than planned."""

@@ -35,6 +35,8 @@ def clean(text: str) -> str:
 
 def shown(text: str) -> str:
     """The text for people: as `clean`, with U+FFFD also in place of control characters and of marks that turn text."""
+    if text.isprintable():
+        return text
     return "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cf") else letter for letter in clean(text))
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.text import count_of
-from logs.document import CODE, TEXT, Axis, Bars, Column, Document, Fact, Section, Table, text_of
+from logs.document import CODE, TEXT, Axis, Bars, Column, Document, Fact, Section, Table, Value, text_of
 from logs.estimation import Estimate
 
 if TYPE_CHECKING:
@@ -100,8 +100,20 @@ def _most(leak: Cell, other: str) -> str:
     return f"It chose to {did} where {other} chose to {others} in {count_of(deals, 'deal')}: {chips:+,.1f}."
 
 
-def leaks_document(found: Leaks, sources: Sequence[Path], *, policy: str = "", is_whole: bool = False) -> Document:
-    """Leaks, those in the comparison with a policy if it is named; the whole with every decision and a chart."""
+def leaks_document(
+    found: Leaks,
+    sources: Sequence[Path] = (),
+    *,
+    policy: str = "",
+    is_whole: bool = False,
+    linked: Callable[[tuple[str, ...], int], Value] | None = None,
+) -> Document:
+    """Leaks, those in the comparison with a policy if it is named; the whole with every decision and a chart.
+
+    Args:
+        sources: as the user named the files of the hands.
+        linked: of the files and the number of a deal's hands, the links to them; without it there are commands.
+    """
     unit = "decisions" if policy else "deals"
     sections = []
     if found.leaks:
@@ -116,7 +128,7 @@ def leaks_document(found: Leaks, sources: Sequence[Path], *, policy: str = "", i
     sections += [Section(table.title, (table,)) for table in tables_of(found, unit)]
     if found.worst:
         title = "Deals that cost most"
-        sections.append(Section(title, (worst_table(found, sources, title),)))
+        sections.append(Section(title, (worst_table(found, sources, title, linked),)))
     return Document(
         f"Leaks of {found.player}",
         sentences_beside(found, policy) if policy else sentences_of(found),
@@ -199,17 +211,24 @@ def _rate(cell: Cell) -> str:
     return text_of(_estimate(cell), "+,.1f")
 
 
-def worst_table(found: Leaks, sources: Sequence[Path], title: str) -> Table:
-    """The divergences that cost most, each with the command that shows its hands."""
+def worst_table(
+    found: Leaks,
+    sources: Sequence[Path],
+    title: str,
+    linked: Callable[[tuple[str, ...], int], Value] | None = None,
+) -> Table:
+    """The divergences that cost most, each with what shows its hands, see `leaks_document`."""
     rows = []
     for divergence, paths in found.worst:
-        command = command_for(paths, divergence.hand_number, sources)
-        rows.append((divergence_in_words(divergence), divergence.chips, divergence.others_chips, command))
+        number = divergence.hand_number
+        hands = command_for(paths, number, sources) if linked is None else linked(paths, number)
+        rows.append((divergence_in_words(divergence), divergence.chips, divergence.others_chips, hands))
+    command = Column("to see both hands", CODE, meaning="`arena replay` shows them in the browser", rank=1)
     columns = (
         Column("cards and decision", TEXT),
         Column(found.player, "chips", meaning="what it made of the cards, in chips"),
         Column("other", "chips", meaning="what the other player made of the same cards", rank=2),
-        Column("to see both hands", CODE, meaning="`arena replay` shows them in the browser", rank=1),
+        command if linked is None else Column("both hands"),
     )
     return Table(title, columns, tuple(rows))
 

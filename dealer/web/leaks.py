@@ -13,8 +13,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -22,14 +21,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.run.leaks import MOST_NAMED, divergence_in_words, leaks_table, sentences_of, tables_of
-from dealer.watching import WatchedContest
-from dealer.web.library import Library, ShownRun
+from dealer.run.leaks import leaks_document
+from dealer.web.library import Library, ShownRun, run_path
 from dealer.web.site import Site
-from dealer.web.views import contest_of, hand_path, open_run, run_path
+from dealer.web.views import contest_of, contest_path, hand_path, open_run, practice_facts, practice_path
 from dealer.web.visitor import visitor_of
-from engine.holdem import is_holdem
 from engine.text import shown
+from logs.document import Document, Link, Value
 from logs.errors import LeaksRefused, LogsError
 from logs.hand_source import find
 
@@ -40,30 +38,6 @@ MOST_HANDS: Final = 50_000
 """Hands of a contest that are compared for a page: some ten seconds."""
 
 _MOST_KEPT: Final = 32
-
-
-def leaks_path(run: str, contest: str, player: str) -> str:
-    """The address of a player's leaks in a contest."""
-    words = {"contest": contest, "player": player} if contest else {"player": player}
-    return f"{run_path(run)}/leaks?{urlencode(words)}"
-
-
-def leak_links(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
-    """The players of a contest whose leaks a visitor may see, each with the address."""
-    if not found.sees_cards or not is_holdem(contest.game) or not _is_duplicate(contest):
-        return []
-    key = found.run.key
-    return [(shown(name), leaks_path(key, contest.key, name)) for name in contest.players if found.access.is_own(name)]
-
-
-def practice_path(found: ShownRun, contest: WatchedContest) -> str:
-    """The form that asks for the contest once more, so that it shows leaks of the visitor's bots; empty for none."""
-    is_asked = any(found.access.is_own(name) for name in contest.players)
-    return found.practice_path if is_asked and is_holdem(contest.game) and not _is_duplicate(contest) else ""
-
-
-def _is_duplicate(contest: WatchedContest) -> bool:
-    return max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,37 +131,19 @@ class _Pages:
         return found
 
     def _page(self, request: Request, wanted: _Wanted, found: Leaks | None, refusal: str = "") -> Response:
-        values: dict[str, Any] = {"sentences": (), "tables": (), "worst": ()}
+        keys = {str(Path(path)): key for path, key in wanted.matches}
+
+        def linked(paths: tuple[str, ...], number: int) -> Value:
+            matches = [keys[str(Path(path))] for path in paths]
+            return tuple(Link(match, hand_path(wanted.run, match, number)) for match in matches)
+
         if found is not None:
-            keys = {str(Path(path)): key for path, key in wanted.matches}
-            leaks = [leaks_table("Leaks", found.leaks[:MOST_NAMED])] if found.leaks else []
-            values = {
-                "sentences": sentences_of(found),
-                "tables": [*leaks, *tables_of(found)],
-                "worst": [
-                    (
-                        divergence_in_words(divergence),
-                        divergence.chips,
-                        divergence.others_chips,
-                        [
-                            (keys[path], hand_path(wanted.run, keys[path], divergence.hand_number))
-                            for path in map(str, map(Path, paths))
-                        ],
-                    )
-                    for divergence, paths in found.worst
-                ],
-            }
-        return self._site.page(
-            request,
-            "leaks.html.jinja",
-            run=wanted.run,
-            contest=wanted.contest,
-            title=wanted.title,
-            player=shown(wanted.player),
-            refusal=f"{refusal[:1].upper()}{refusal[1:]}." if refusal else "",
-            practice_path=wanted.practice_path,
-            **values,
-        )
+            document = leaks_document(found, linked=linked)
+        else:
+            practice = practice_facts(wanted.practice_path)
+            document = Document(f"Leaks of {shown(wanted.player)}", (f"{refusal[:1].upper()}{refusal[1:]}.",), practice)
+        contest = contest_path(wanted.run, wanted.contest) if wanted.contest else run_path(wanted.run)
+        return self._site.document(request, document, crumbs=(Link("Runs", "/runs"), Link(wanted.title, contest)))
 
 
 def _of_contest(found: ShownRun, key: str, player: str) -> _Wanted:

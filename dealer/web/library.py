@@ -13,13 +13,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from dealer.errors import WebError
-from dealer.reports.runs import KILLED, listed_run
+from dealer.reports.runs import listed_run
 from dealer.run.folder import CONFIG_NAME
 from dealer.server.access import Access, access_to
 from dealer.server.db import records
@@ -27,10 +26,8 @@ from dealer.server.db.records import Job, Run, RunState
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.watching import LiveMatches, WatchedRun
-from dealer.web.figures import Cell, cell_of
 from dealer.web.visitor import Visitor
-from engine.text import shown
-from logs.estimation import Rate
+from logs.document import Column, Link, Table, Value
 from logs.hand_source import HandSource, find
 from protocol.game_definition import short_name
 
@@ -73,33 +70,6 @@ class ShownRun:
 
 
 @dataclass(frozen=True, slots=True)
-class RunEntry:
-    """A run in a list.
-
-    Attributes:
-        key: of the run.
-        game: its short name; empty where it is not known.
-        players: with what each has won; empty where the words have it.
-        words: the result, or why there is none.
-        deals: played in every seating; None where they are not counted.
-        began_s: in seconds since 1970; None where it is not known.
-        took_s: None for a run that has not ended.
-    """
-
-    key: str
-    game: str = ""
-    players: tuple[tuple[str, Cell], ...] = ()
-    words: str = ""
-    deals: int | None = None
-    began_s: float | None = None
-    took_s: float | None = None
-
-    @property
-    def began_at(self) -> datetime | None:
-        return None if self.began_s is None else datetime.fromtimestamp(self.began_s, UTC)
-
-
-@dataclass(frozen=True, slots=True)
 class RunFilter:
     """Which runs a list shows: all, or those of a game, with a bot, of a user, in a state."""
 
@@ -112,8 +82,11 @@ class RunFilter:
 class Library(Protocol):
     """Where pages find runs."""
 
-    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> Sequence[RunEntry]:
-        """The runs to choose from, so many of them: from the first on, or from the one after a key."""
+    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
+        """So many of the runs to choose from, from the first on or after that of a key; and the key of the last.
+
+        The key is empty where no more follow.
+        """
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its key, with new hands taken in; None where there is none, or none that can be read."""
@@ -208,22 +181,14 @@ class LocalLibrary:
         """The keys of all runs."""
         return list(self._found())
 
-    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
-        """The runs to choose from, so many of them: from the first on, or from the one after a key."""
+    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
+        """So many of the runs, from the first on or after that of a key; and the key of the last if more follow."""
         found = self._found()
         keys = list(found)
         if after:
             keys = keys[keys.index(after) + 1 :] if after in found else []
-        return [self._entry(key, found[key]) for key in keys[:most]]
-
-    def _entry(self, key: str, path: Path) -> RunEntry:
-        if not (path / CONFIG_NAME).is_file():
-            return RunEntry(key, words=str(path))
-        listed = listed_run(path)
-        words = listed.words
-        if listed.state == KILLED:
-            words = f"{', '.join(listed.players)}: {words}"
-        return RunEntry(key, shown(", ".join(listed.games)), words=shown(words), began_s=listed.began.timestamp())
+        rows = [_local_row(key, found[key]) for key in keys[:most]]
+        return _table("Runs", rows), keys[most - 1] if len(keys) > most else ""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its key.
@@ -245,27 +210,52 @@ _MOST_DIGITS: Final = 12
 _ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
 
 
-def run_entry(run: Run) -> RunEntry:
-    """A run of a server in a list."""
-    players = []
-    for seat in run.seats:
-        rate = (
-            None
-            if seat.mbb_per_game is None
-            else Rate(seat.mbb_per_game, seat.half_width_95, player=seat.name, opponent="")
-        )
-        players.append((shown(seat.name), cell_of(rate)))
-    words = "" if run.state is RunState.FINISHED else run.state.value
-    took_s = None if run.ended_s is None else run.ended_s - run.started_s
-    return RunEntry(
-        str(run.id),
-        short_name(run.game),
-        tuple(players),
-        words,
-        deals=run.duplicates,
-        began_s=run.started_s,
-        took_s=took_s,
+def run_path(run: str) -> str:
+    """The address of a run."""
+    return f"/runs/{quote(run, safe='')}"
+
+
+def _table(title: str, rows: Sequence[tuple[Value, ...]]) -> Table:
+    columns = (
+        Column("run"),
+        Column("game"),
+        Column("players"),
+        Column("lead", "+,.0f", "mbb/g", meaning="what the first player won, with half the 95 % interval"),
+        Column("deals", ","),
+        Column("began", "date", "UTC"),
+        Column("took", "duration"),
+        Column("state"),
     )
+    return Table.of(title, columns, rows).without_empty()
+
+
+def runs_table(title: str, runs: Sequence[Run]) -> Table:
+    """Runs of a server; the players of a run with a result are in the order of their winnings."""
+    rows: list[tuple[Value, ...]] = []
+    for run in runs:
+        seats = sorted(run.results, key=lambda seat: -(seat.mbb_per_game or 0.0)) or run.seats
+        rows.append(
+            (
+                Link(str(run.id), run_path(str(run.id))),
+                short_name(run.game),
+                ", ".join(seat.name for seat in seats),
+                seats[0].estimate if seats else None,
+                run.duplicates,
+                run.started_s,
+                None if run.ended_s is None else run.ended_s - run.started_s,
+                "" if run.state is RunState.FINISHED else run.state.value,
+            )
+        )
+    return _table(title, rows)
+
+
+def _local_row(key: str, path: Path) -> tuple[Value, ...]:
+    link = Link(key, run_path(key))
+    if not (path / CONFIG_NAME).is_file():
+        return link, "", "", None, None, None, None, str(path)
+    run = listed_run(path)
+    state = run.words if not run.games else run.state.replace("finished", "")
+    return link, run.games, run.players, run.lead, run.deals, run.began.timestamp(), None, state
 
 
 def _number(key: str) -> int | None:
@@ -282,11 +272,11 @@ class ServerLibrary:
         self._tables: dict[int, tuple[LiveMatches, Callable[[], None]]] = {}
         self._lock = threading.Lock()
 
-    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
-        """The newest runs, or those older than the one of a key."""
+    def runs(self, chosen: RunFilter, after: str = "", most: int = RUNS_OF_A_PAGE) -> tuple[Table, str]:
+        """The newest runs, or those older than the one of a key; and the key of the last if more follow."""
         before = _number(after)
         if after and before is None:
-            return []
+            return runs_table("Runs", ()), ""
         # A game that is not played here now still has runs.
         game = self._parts.settings.find_game(chosen.game)
         found = records.runs(
@@ -296,9 +286,9 @@ class ServerLibrary:
             user=chosen.user or None,
             state=chosen.state,
             before=before,
-            most=most,
+            most=most + 1,
         )
-        return [run_entry(run) for run in found]
+        return runs_table("Runs", found[:most]), str(found[most - 1].id) if len(found) > most else ""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its number.

@@ -35,7 +35,7 @@ from dealer.server.settings import WebSettings
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.library import Counting, Library, ShownRun
 from dealer.web.site import Site, templates
-from dealer.web.views import contest_of, contest_view, hero_of, match_of, open_run, table_now
+from dealer.web.views import contest_of, hero_of, match_of, open_run, scores_document, table_now
 from dealer.web.visitor import visitor_of
 from logs.errors import LogsError
 
@@ -200,9 +200,10 @@ class _Live:
         )
 
     def _make_scores(self, found: ShownRun, key: str) -> tuple[str, str]:
-        view = contest_view(found, contest_of(found, key))
-        text = templates().get_template("scores.html.jinja").render(contest=view, run=found.run.key)
-        return f"{view.deals}-{len(view.faults)}-{view.is_over}", text
+        contest = contest_of(found, key)
+        parts = templates().get_template("logs.document/document.html.jinja").module
+        text = parts.document(scores_document(found, contest), "scores")  # type: ignore[attr-defined]
+        return f"{contest.scores.deals}-{len(contest.faults())}-{found.run.is_over}", text
 
 
 def pause_s(every_s: float, streams: int, pieces: int) -> float:

@@ -28,8 +28,9 @@ from dealer.web import leaks, live, replay
 from dealer.web.library import Counting, Library, LocalLibrary
 from dealer.web.play import LOCAL_OWNER, routes
 from dealer.web.serving import answering
-from dealer.web.site import Link, Site, make_app
+from dealer.web.site import Site, make_app
 from dealer.web.tables import LocalTableStore, TableLimits, TableManager
+from logs.document import Link
 
 _HOST: Final = "127.0.0.1"
 _LAST_PAGE_S: Final = 0.5

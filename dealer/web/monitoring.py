@@ -26,10 +26,12 @@ from dealer.server.db import records
 from dealer.server.db.records import RunState
 from dealer.server.resources import free_bytes
 from dealer.server.server import ServerParts
-from dealer.web.library import run_entry
+from dealer.web.library import run_path
 from dealer.web.site import Site
-from dealer.web.views import run_path
 from dealer.web.visitor import visitor_of
+from engine.text import shown
+from logs.document import text_of
+from protocol.game_definition import short_name
 
 _RESULTS: Final = 30
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
@@ -76,9 +78,9 @@ def _metrics(server: ServerParts) -> Iterator[str]:
 
 
 def _gauge(name: str, words: str, labels: Mapping[str, str], value: float) -> Iterator[str]:
-    shown = ",".join(f'{label}="{word}"' for label, word in labels.items())
+    listed = ",".join(f'{label}="{word}"' for label, word in labels.items())
     yield from _head(name, words)
-    yield f"arena_{name}{f'{{{shown}}}' if shown else ''} {value}"
+    yield f"arena_{name}{f'{{{listed}}}' if listed else ''} {value}"
 
 
 def _gauges(name: str, words: str, label: str, values: Mapping[str, int]) -> Iterator[str]:
@@ -101,10 +103,9 @@ def _feed(name: str, server: ServerParts, base: str) -> bytes:
     _add(feed, "updated", max((_ended(run) for run in runs), default="1970-01-01T00:00:00+00:00"))
     ElementTree.SubElement(feed, "link", rel="self", href=urljoin(base, "/results.atom"))
     for run in runs:
-        entry, listed = ElementTree.SubElement(feed, "entry"), run_entry(run)
-        players = ", ".join(f"{player} {cell.text}".strip() for player, cell in listed.players)
-        address = urljoin(base, run_path(listed.key))
-        _add(entry, "title", f"{listed.game}: {players}")
+        entry, address = ElementTree.SubElement(feed, "entry"), urljoin(base, run_path(str(run.id)))
+        players = ", ".join(f"{shown(seat.name)} {text_of(seat.estimate, '+,.0f')}" for seat in run.seats)
+        _add(entry, "title", f"{short_name(run.game)}: {players}")
         _add(entry, "id", address)
         _add(entry, "updated", _ended(run))
         _add(ElementTree.SubElement(entry, "author"), "name", name)

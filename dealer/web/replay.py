@@ -12,7 +12,7 @@ A page is made of values that are read in a worker thread, under the lock of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -26,33 +26,35 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import WebError
 from dealer.run.results import TournamentResult
 from dealer.server.db.records import RunState
-from dealer.watching import WatchedMatch
-from dealer.web.leaks import leak_links, practice_path
-from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, RunFilter, ShownRun
-from dealer.web.site import Site, templates
+from dealer.watching import WatchedContest, WatchedMatch
+from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, RunFilter, ShownRun, run_path
+from dealer.web.site import Site, next_pages, templates
 from dealer.web.views import (
+    contest_document,
     contest_of,
     contest_path,
-    contest_row,
-    contest_view,
-    crosstables,
     hand_path,
     hero_of,
     match_of,
     match_path,
     open_run,
+    run_document,
+    scores_document,
 )
 from dealer.web.visitor import visitor_of
-from engine.text import shown
+from engine.text import count_of, shown
 from logs import format_state_line
+from logs.document import NAME, Column, Document, Fact, Link, Part, Section, Table
 from logs.errors import LogsError, NoSuchHandError
 from logs.export import FORMATS, hand_text, match_texts
 from logs.formats import ExportOptions, file_stem
+from logs.hand_index import HandSummary
 from logs.record import HandRecord
 from logs.view import views_of
 
 _PAGE: Final = 100
 _MOST_DIGITS: Final = 12
+_NOT_PUBLIC: Final = "They are public when their cards are not played any more."
 T = TypeVar("T")
 
 
@@ -115,66 +117,48 @@ class Pages:
             raise WebError(400, f"A run is {', '.join(RunState)}.")
         words = {name: given.get(name, "") for name in ("game", "bot", "user")}
         chosen = RunFilter(**words, state=RunState(state) if state else None)
-        entries = await run_in_threadpool(self._library.runs, chosen, after, RUNS_OF_A_PAGE + 1)
-        if len(entries) == 1 and not after and self._site.server is None:
-            return RedirectResponse(f"/runs/{quote(entries[0].key, safe='')}", 302)
-        shown_here = entries[:RUNS_OF_A_PAGE]
-        following = shown_here[-1].key if len(entries) > len(shown_here) else ""
+        table, following = await run_in_threadpool(self._library.runs, chosen, after, RUNS_OF_A_PAGE)
+        if len(table.rows) == 1 and not after and self._site.server is None and isinstance(table.rows[0][0], Link):
+            return RedirectResponse(table.rows[0][0].path, 302)
         query = {name: word for name, word in {**words, "state": state}.items() if word}
-        return self._site.page(
+        part: Part = table if table.rows else self._no_runs(query, after)
+        return self._site.document(
             request,
+            Document("Runs", sections=(Section("Runs", (part,)),)),
             "runs.html.jinja",
-            entries=shown_here,
-            is_first=not after,
-            following=following,
+            pages=next_pages(request, following),
+            is_broad=True,
             query=query,
             states=list(RunState),
         )
+
+    def _no_runs(self, query: Mapping[str, str], after: str) -> str:
+        if query:
+            return f"No run matches these choices{' after these' if after else ''}."
+        if after:
+            return "There are none after these."
+        way = "Play one with arena play" if self._site.server is None else "Request a contest on the page Account"
+        return f"No run has been played yet. {way}, or look again later."
 
     async def run(self, request: Request) -> Response:
         """A run; one with a single contest is that contest."""
 
         def read(found: ShownRun) -> dict[str, Any]:
             run = found.run
-            single = (
-                run.contests[0] if len(run.contests) == 1 and not isinstance(run.result, TournamentResult) else None
-            )
-            return {
-                "run": run.key,
-                "single": None if single is None else contest_view(found, single),
-                "leaks": [] if single is None else leak_links(found, single),
-                "practice_path": "" if single is None else practice_path(found, single),
-                "unrated": found.unrated,
-                "sentence": found.sentence,
-                "tables": crosstables(run),
-                "contests": [] if single else [contest_row(one) for one in run.contests],
-                "problems": [f"{path}: {problem}" for path, problem in sorted(run.problems.items())],
-                "is_over": run.is_over,
-                "sees_all": found.sees_cards,
-            }
+            problems = [shown(f"{path}: {problem}") for path, problem in sorted(run.problems.items())]
+            if len(run.contests) == 1 and not isinstance(run.result, TournamentResult):
+                return {**_contest_page(found, run.contests[0]), "problems": problems}
+            return {"document": run_document(found), "crumbs": (Link("Runs", "/runs"),), "problems": problems}
 
-        values = await self._read(request, read, counted=True)
-        if values["single"] is not None:
-            return self._site.page(request, "contest.html.jinja", contest=values["single"], **values)
-        return self._site.page(request, "run.html.jinja", **values)
+        return self._site.document(request, **await self._read(request, read, counted=True))
 
     async def contest(self, request: Request) -> Response:
         """A contest of a run."""
 
         def read(found: ShownRun) -> dict[str, Any]:
-            contest = contest_of(found, request.path_params["contest"])
-            view = contest_view(found, contest)
-            return {
-                "run": found.run.key,
-                "contest": view,
-                "problems": [],
-                "leaks": leak_links(found, contest),
-                "practice_path": practice_path(found, contest),
-                "unrated": found.unrated,
-                "sees_all": found.sees_cards,
-            }
+            return _contest_page(found, contest_of(found, request.path_params["contest"]))
 
-        return self._site.page(request, "contest.html.jinja", **await self._read(request, read, counted=True))
+        return self._site.document(request, **await self._read(request, read, counted=True))
 
     async def match(self, request: Request) -> Response:
         """The hands of a match, page by page."""
@@ -187,25 +171,35 @@ class Pages:
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
             count = match.hands.count if found.sees_cards else 0
-            pages = max(1, -(-count // _PAGE))
-            page = min(max(at, 1), pages)
+            last = max(1, -(-count // _PAGE))
+            page = min(max(at, 1), last)
             start = (page - 1) * _PAGE
-            hands = list(islice(match.hands.summaries(start), min(_PAGE, count - start)))
+            here = match_path(found.run.key, match.key)
+            formats = ["log", *(format_.name for format_ in FORMATS.values() if _has(format_.check, match))]
+            exports = tuple(Link(name, f"{here}/export/{name}") for name in formats) if found.sees_cards else ()
+            names = ", ".join(map(shown, match.hands.names))
+            hands = _hands_table(found.run.key, match, islice(match.hands.summaries(start), min(_PAGE, count - start)))
+            nothing = (
+                "There are none." if found.sees_cards else "They are public when their cards are not played any more."
+            )
+            earlier = (Link("First", "?page=1"), Link("Earlier", f"?page={page - 1}")) if page > 1 else ()
+            later = (Link("Later", f"?page={page + 1}"), Link("Last", f"?page={last}")) if page < last else ()
             return {
-                "run": found.run.key,
-                "contest": contest.key,
-                "match": match,
-                "names": [shown(name) for name in match.hands.names],
-                "hands": hands,
-                "count": count,
-                "page": page,
-                "pages": pages,
+                "document": Document(
+                    shown(match.key),
+                    (f"{names}: {count_of(count, 'hand')}." if count else f"{names}.",),
+                    (Fact("take away", exports, NAME),) if exports else (),
+                    (Section("Hands", (hands if hands.rows else nothing,)),),
+                ),
+                "template": "match.html.jinja",
+                "crumbs": _crumbs(found, contest),
+                "pages": (*earlier, f"page {page} of {last}", *later) if last > 1 else (),
+                "here": here,
                 "is_over": found.run.is_over,
-                "formats": ["log", *(format_.name for format_ in FORMATS.values() if _has(format_.check, match))],
-                "sees_all": found.sees_cards,
+                "has_hands": bool(hands.rows),
             }
 
-        return self._site.page(request, "match.html.jinja", **await self._read(request, read))
+        return self._site.document(request, **await self._read(request, read))
 
     async def hand(self, request: Request) -> Response:
         """One hand, moment by moment."""
@@ -295,6 +289,37 @@ class Pages:
 def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
     """The pages of this room."""
     return Pages(site, library, counting).routes()
+
+
+def _crumbs(found: ShownRun, contest: WatchedContest) -> tuple[Link, ...]:
+    run = found.run.key
+    of_contest = (Link(contest.key, contest_path(run, contest.key)),) if contest.key else ()
+    return Link("Runs", "/runs"), Link(run, run_path(run)), *of_contest
+
+
+def _contest_page(found: ShownRun, contest: WatchedContest) -> dict[str, Any]:
+    run = found.run
+    goes_on = not run.is_over or contest.scores.waiting(contest.hands)
+    return {
+        "document": contest_document(found, contest),
+        "template": "contest.html.jinja",
+        "crumbs": (*_crumbs(found, contest)[: 2 if contest.key else 1], contest.key or run.key),
+        "scores": scores_document(found, contest),
+        "events": f"{run_path(run.key)}/contest-events/{quote(contest.key, safe='/')}" if goes_on else "",
+    }
+
+
+def _hands_table(run: str, match: WatchedMatch, hands: Iterable[HandSummary]) -> Table:
+    """Hands with the net chips of each player."""
+    names = match.hands.names
+    rows = []
+    for hand in hands:
+        values = dict(zip(hand.names, hand.values, strict=True))
+        damage = "" if hand.names else "its line is damaged"
+        link = Link(hand.number, hand_path(run, match.key, hand.number))
+        rows.append((link, *(values.get(name) for name in names), damage))
+    columns = (Column("hand", ","), *(Column(shown(name), "chips") for name in names), Column(""))
+    return Table.of("Hands with the net chips of each player", columns, rows).without_empty()
 
 
 def _number(text: str, default: int | None = None) -> int:

@@ -15,18 +15,15 @@ from dealer.web import account, leaks, live, monitoring, play, replay, standings
 from dealer.web.api import app as api
 from dealer.web.library import Counting, ServerLibrary
 from dealer.web.serving import answering
-from dealer.web.site import Link, Site, make_app
+from dealer.web.site import Site, make_app
 from dealer.web.slumbot import interface as slumbot
 from dealer.web.slumbot.interface import SlumbotSessions
 from dealer.web.tables import ServerTableStore, TableBots, TableLimits, TableManager
 from dealer.web.visitor import Sessions
+from logs.document import Link
 
-LINKS: Final[tuple[Link, ...]] = (
-    Link("Standings", "/standings"),
-    Link("Runs", "/runs"),
-    Link("Play", "/play"),
-    Link("Account", "/account", is_private=True),
-)
+LINKS: Final = (Link("Standings", "/standings"), Link("Runs", "/runs"), Link("Play", "/play"))
+PRIVATE_LINKS: Final = (Link("Account", "/account"),)
 
 
 def make_server_site(parts: ServerParts) -> Site:
@@ -45,6 +42,7 @@ def make_server_site(parts: ServerParts) -> Site:
         sessions=Sessions(parts.store, 86_400 * web.session_days),
         table_manager=TableManager(ServerTableStore(parts), limits, TableBots(parts)),
         links=LINKS,
+        private_links=PRIVATE_LINKS,
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
@@ -35,23 +35,9 @@ from dealer.web.security import SecurityMiddleware, as_web_error
 from dealer.web.tables import TableManager
 from dealer.web.visitor import Sessions, visitor_of
 from engine.text import duration, shown
+from logs.document import Document, Link, Value
 from logs.document.page import add_filters, template_text
 from protocol.game_definition import short_name
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """An entry of the navigation.
-
-    Attributes:
-        label: its text.
-        path: where it leads.
-        is_private: whether it is for who has logged in only.
-    """
-
-    label: str
-    path: str
-    is_private: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +50,7 @@ class Site:
         sessions: who has logged in; None without a server.
         table_manager: the tables at which people sit; None without tables.
         links: the navigation, in its order.
+        private_links: the rest of it, for those who have logged in.
     """
 
     name: str = "acpc-arena"
@@ -71,6 +58,7 @@ class Site:
     sessions: Sessions | None = None
     table_manager: TableManager | None = None
     links: tuple[Link, ...] = ()
+    private_links: tuple[Link, ...] = ()
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """An answer from a template.
@@ -87,13 +75,52 @@ class Site:
             values: for the template.
         """
         visitor = visitor_of(request)
-        links = [link for link in self.links if visitor.user is not None or visitor.is_owner or not link.is_private]
+        is_known = visitor.user is not None or visitor.is_owner
+        links = (*self.links, *(self.private_links if is_known else ()))
         text = (
             templates()
             .get_template(template)
             .render(site=self, visitor=visitor, links=links, path=request.url.path, **values)
         )
         return HTMLResponse(text, status)
+
+    def document(
+        self,
+        request: Request,
+        document: Document,
+        template: str = "document.html.jinja",
+        *,
+        crumbs: Sequence[Value] = (),
+        tabs: Sequence[Link] = (),
+        pages: Sequence[Value] = (),
+        problems: Sequence[str] = (),
+        is_broad: bool = False,
+        **values: Any,
+    ) -> HTMLResponse:
+        """An answer that shows a document.
+
+        Args:
+            template: extends ``document.html.jinja``.
+            crumbs: above the title, the pages that this one belongs to.
+            tabs: pages of the same kind, this one among them.
+            pages: of the list that this is a page of.
+            problems: what could not be read.
+        """
+        frame: dict[str, Any] = {
+            "crumbs": crumbs,
+            "tabs": tabs,
+            "pages": pages,
+            "problems": problems,
+            "is_broad": is_broad,
+        }
+        return self.page(request, template, document=document, **frame, **values)
+
+
+def next_pages(request: Request, following: str) -> list[Link]:
+    """The first page of a list and the next one, whose address has `following` as ``after``; none without it."""
+    query = {name: word for name, word in request.query_params.items() if name != "after" and word}
+    first = [Link("First page", f"?{urlencode(query)}")] if request.query_params.get("after") else []
+    return [*first, *([Link("Next page", f"?{urlencode({**query, 'after': following})}")] if following else [])]
 
 
 @cache
@@ -113,7 +140,11 @@ def templates() -> Environment:
 
 
 _API = "/api/"
-_STATIC: list[str | tuple[str, str]] = [("dealer.web", "static"), ("logs.poker_table", "static")]
+_STATIC: list[str | tuple[str, str]] = [
+    ("dealer.web", "static"),
+    ("logs.document", "static"),
+    ("logs.poker_table", "static"),
+]
 _HEADINGS = {
     400: "This request cannot be read",
     401: "Log in to see this",

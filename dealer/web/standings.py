@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -21,16 +21,16 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
 from dealer.server.db import crosstable, records
-from dealer.server.db.crosstable import Company, Pair, Rating, worst_runs
-from dealer.server.db.records import Run, RunState
+from dealer.server.db.crosstable import Company, Pair, PairScore, Rating, worst_runs
+from dealer.server.db.records import Bot, Run, RunState
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
-from dealer.web.figures import Cell, cell_of, interval_bars
-from dealer.web.library import ServerLibrary, run_entry
-from dealer.web.site import Site
-from dealer.web.views import Crosstable, Line, LineUp, run_path, table_now
+from dealer.web.library import ServerLibrary, run_path, runs_table
+from dealer.web.site import Site, next_pages
+from dealer.web.views import crosstable_note, table_now
 from dealer.web.visitor import Visitor, visitor_of
 from engine.text import shown
+from logs.document import CODE, NAME, Column, Document, Fact, Link, Section, Table
 from logs.errors import LogsError
 from logs.estimation import Rate
 
@@ -41,6 +41,13 @@ _BEST: Final = 5
 _RUNS_OF_THE_FRONT: Final = 8
 _TABLES_OF_THE_FRONT: Final = 2
 _MOST_DIGITS: Final = 12
+_RATING: Final = "expected winnings from the average of the comparable bots"
+_RATING_NOTE: Final = f"The rating is the {_RATING}, in mbb/g with its 95 % interval. Provisional: based on few deals."
+_LADDER_ONLY: Final = "Only contests of the server's ladder count, which it plays while no request waits."
+_WHAT_COUNTS: Final = (
+    "Contests count if they are played in every seating with cards that the server draws, by bots of different users: "
+    "request one, or let the server's ladder play them."
+)
 
 
 def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[BaseRoute]:
@@ -54,34 +61,34 @@ def routes(site: Site, server: ServerParts, library: ServerLibrary) -> list[Base
 
     async def first(request: Request) -> Response:
         games = server.settings.games
-        return RedirectResponse(f"/standings/{quote(games[0].name, safe='/')}" if games else "/", 302)
+        return RedirectResponse(_standings_path(games[0]) if games else "/", 302)
 
     async def game(request: Request) -> Response:
         found = _game(server, request)
-        values = await run_in_threadpool(_standings, server, found)
-        names = [one.name for one in server.settings.games]
-        return site.page(request, "standings.html.jinja", games=names, game=found.name, **values)
+        document = await run_in_threadpool(_standings, server, found)
+        games = [Link(one.shown, _standings_path(one)) for one in server.settings.games]
+        return site.document(request, document, tabs=games, is_broad=True)
 
     async def bot(request: Request) -> Response:
         found = _game(server, request)
-        values = await run_in_threadpool(_bot, server, found, request.path_params["name"])
-        return site.page(request, "bot.html.jinja", game=found.name, **values)
+        document = await run_in_threadpool(_bot, server, found, request.path_params["name"])
+        return site.document(request, document, crumbs=_crumbs(found))
 
     async def tables(request: Request) -> Response:
         found = _game(server, request)
         if found.game.num_players == 2:
             raise WebError(404, "In this game two play; the standings lead to every pair.")
         numbers = [_number(request, name) for name in ("bot", "with", "after")]
-        values = await run_in_threadpool(_tables, server, found, *numbers)
-        return site.page(request, "tables.html.jinja", game=found.name, **values)
+        document, following = await run_in_threadpool(_tables, server, found, *numbers)
+        return site.document(request, document, crumbs=_crumbs(found), pages=next_pages(request, following))
 
     async def pair(request: Request) -> Response:
         found = _game(server, request)
         number = request.path_params["number"]
         if not _is_number(number):
             raise WebError(404, "There is no such pair.")
-        values = await run_in_threadpool(_pair, server, found, int(number), _number(request, "after"))
-        return site.page(request, "pair.html.jinja", game=found.name, **values)
+        document, following = await run_in_threadpool(_pair, server, found, int(number), _number(request, "after"))
+        return site.document(request, document, crumbs=_crumbs(found), pages=next_pages(request, following))
 
     return [
         Route("/", front),
@@ -112,39 +119,57 @@ def _number(request: Request, name: str) -> int | None:
     return int(text) if text else None
 
 
-def _name(name: str, number: int) -> str:
+def _crumbs(game: ServerGame) -> tuple[Link, ...]:
+    return (Link(_title(game), _standings_path(game)),)
+
+
+def _title(game: ServerGame) -> str:
+    return f"Standings: {game.shown}"
+
+
+def _standings_path(game: ServerGame) -> str:
+    return f"/standings/{quote(game.name, safe='/')}"
+
+
+def _tables_path(game: ServerGame) -> str:
+    return f"/tables/{quote(game.name, safe='/')}"
+
+
+def _pair_path(game: ServerGame, pair: Pair) -> str:
+    return f"/pairs/{quote(game.name, safe='/')}/{pair.id}"
+
+
+def _name(bot: Bot) -> str:
     """A bot with its version, if it is not the first."""
-    return shown(name) + (f" v{number}" if number > 1 else "")
+    return shown(bot.name) + (f" v{bot.number}" if bot.number > 1 else "")
 
 
 def _name_of(server: ServerParts, version: int) -> str:
     bot = records.bot(server.store, version)
-    return "?" if bot is None else _name(bot.name, bot.number)
+    return "?" if bot is None else _name(bot)
 
 
-@dataclass(frozen=True, slots=True)
-class RatingLine:
-    """A bot in the ratings of a game; the bar is its rating as a picture, all of a table on one scale."""
-
-    place: int
-    name: str
-    path: str
-    mean: Cell
-    bar: str
-    deals: int
-    is_provisional: bool
+def _rate(scores: PairScore | Company | Rating, player: str, opponent: str) -> Rate:
+    return Rate(scores.mbb_per_game, scores.half_width_95, player=player, opponent=opponent)
 
 
-def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> list[RatingLine]:
-    bars = interval_bars([(rating.mbb_per_game, rating.half_width_95) for rating in ratings])
-    lines = []
-    for place, (rating, bar) in enumerate(zip(ratings, bars, strict=True), 1):
-        name = _name(rating.bot.name, rating.bot.number)
-        mean = cell_of(Rate(rating.mbb_per_game, rating.half_width_95, player=name, opponent="the field"))
+def _ratings(game: ServerGame, ratings: Sequence[Rating]) -> Table:
+    """The bots of a game by place."""
+    rows = []
+    for place, rating in enumerate(ratings, 1):
+        name = _name(rating.bot)
         path = f"/bots/{quote(game.name, safe='/')}/{quote(rating.bot.name, safe='')}"
-        deals, is_provisional = rating.duplicates or 0, rating.is_provisional
-        lines.append(RatingLine(place, name, path, mean, bar=bar, deals=deals, is_provisional=is_provisional))
-    return lines
+        remark = "provisional" if rating.is_provisional else ""
+        rate = _rate(rating, name, "the field")
+        rows.append((place, Link(name, path), rate, remark, rating.duplicates or 0))
+    columns = (
+        Column("place", ","),
+        Column("bot"),
+        Column("rating", "+,.0f", "mbb/g", meaning=_RATING, is_drawn=True),
+        Column("", meaning="provisional: based on few deals"),
+        Column("deals", ","),
+    )
+    return Table.of("Ratings", columns, rows).without_empty()
 
 
 def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> dict[str, Any]:
@@ -152,13 +177,14 @@ def _front(server: ServerParts, library: ServerLibrary, visitor: Visitor) -> dic
     games = []
     for game in server.settings.games:
         ratings = crosstable.standings(server.store, game.name)
-        games.append((game, _ratings(game, ratings)[:_BEST], len(ratings)))
+        best = replace(_ratings(game, ratings[:_BEST]), title=f"The best in {game.shown}")
+        games.append((game, best.with_columns(range(len(best.columns) - 1)), len(ratings)))
     playing = records.runs(server.store, state=RunState.RUNNING, most=_RUNS_OF_THE_FRONT)
     ended = records.runs(server.store, state=RunState.FINISHED, most=_RUNS_OF_THE_FRONT)
     return {
         "games": games,
-        "playing": list(map(run_entry, playing)),
-        "ended": list(map(run_entry, ended)),
+        "playing": runs_table("Being played", playing),
+        "ended": runs_table("Last results", ended),
         "tables": [table for run in playing[:_TABLES_OF_THE_FRONT] if (table := _thumbnail(library, run, visitor))],
     }
 
@@ -178,86 +204,96 @@ def _thumbnail(library: ServerLibrary, run: Run, visitor: Visitor) -> dict[str, 
     return {"path": run_path(str(run.id)), "title": title, "scene": scenes[-1]} if scenes else None
 
 
-def _standings(server: ServerParts, game: ServerGame) -> dict[str, Any]:
+def _standings(server: ServerParts, game: ServerGame) -> Document:
     """The ratings of a game and who won what from, or at the tables of, whom; and of more than two, the tables."""
+    api = f"/api/v1/games/{quote(game.name, safe='')}"
+    facts = [Fact("as JSON", (Link("ratings", f"{api}/standings"), Link("crosstable", f"{api}/pairs")), NAME)]
+    if game.shown != game.name:
+        facts.append(Fact("full name of the game", game.name, CODE))
     ratings = crosstable.standings(server.store, game.name)
-    names = {rating.bot.version: _name(rating.bot.name, rating.bot.number) for rating in ratings}
+    if not ratings:
+        request = Fact("request", Link("Have a contest played", "/account/request"), NAME)
+        why = _LADDER_ONLY if server.settings.has_only_ladder else _WHAT_COUNTS
+        sentences = "This game has no results that count yet.", why
+        return Document(_title(game), sentences, (*([] if server.settings.has_only_ladder else [request]), *facts))
+    names = {rating.bot.version: _name(rating.bot) for rating in ratings}
     is_for_two = game.game.num_players == 2
+    if not is_for_two:
+        facts.insert(0, Fact("tables", Link(crosstable.count_tables(server.store, game), _tables_path(game))))
     met = _against(server, game, names) if is_for_two else _in_company(server, game, names)
-    shown_ratings = _ratings(game, ratings)
-    lines = [
-        Line(line.place, line.name, line.mean, tuple(met.get((version, other), Cell("")) for other in names))
-        for version, line in zip(names, shown_ratings, strict=True)
-    ]
-    return {
-        "ratings": shown_ratings,
-        "table": Crosstable("", tuple(names.values()), tuple(lines), not is_for_two),
-        "tables": 0 if is_for_two else crosstable.count_tables(server.store, game),
-        "tables_path": _tables_path(game),
-    }
+    rows = [(name, *(met.get((version, other), "") for other in names)) for version, name in names.items()]
+    columns = (Column("bot"), *(Column(name, "+,.0f") for name in names.values()))
+    note = crosstable_note(is_for_two)
+    sections = (
+        Section("Ratings", (replace(_ratings(game, ratings), note=_RATING_NOTE),)),
+        Section("Crosstable", (Table.of("Crosstable", columns, rows, note),)),
+    )
+    return Document(_title(game), (), tuple(facts), sections)
 
 
-def _bot(server: ServerParts, game: ServerGame, name: str) -> dict[str, Any]:
+def _bot(server: ServerParts, game: ServerGame, name: str) -> Document:
     """A bot in a game, with all of its versions."""
     versions = records.versions(server.store, game.name, name)
     if not versions:
         raise WebError(404, "There is no such bot in this game.")
     rated = {rating.bot.version: rating for rating in crosstable.standings(server.store, game.name)}
-    names = {number: _name(rating.bot.name, rating.bot.number) for number, rating in rated.items()}
-    rows, opponents = [], []
+    rows = []
     for version in versions:
         rating = rated.get(version.version)
-        rate = None if rating is None else Rate(rating.mbb_per_game, rating.half_width_95, player="", opponent="")
-        rows.append((version, cell_of(rate), 0 if rating is None else rating.duplicates or 0))
+        rate = None if rating is None else _rate(rating, name, "the field")
+        deals = 0 if rating is None else rating.duplicates or 0
+        rows.append((version.number, version.label, version.created_s, rate, deals))
+    columns = (
+        Column("version"),
+        Column("label"),
+        Column("since", "date", "UTC"),
+        Column("rating", "+,.0f", "mbb/g"),
+        Column("deals", ","),
+    )
+    sections = [Section("Versions", (Table.of("Versions", columns, rows),))]
     if game.game.num_players == 2:
-        for (mine, other), cell in _against(server, game, names).items():
-            if mine in {version.version for version in versions}:
-                opponents.append((names.get(mine, "?"), names.get(other, "?"), cell))
-    return {
-        "name": shown(name),
-        "owner": None if versions[0].owner is None else shown(versions[0].owner.name),
-        "versions": rows,
-        "opponents": sorted(opponents, key=lambda one: one[:2]),
-        "runs": [run_entry(run) for run in records.runs(server.store, game=game.name, bot=name, most=_RUNS_OF_A_BOT)],
-        "all_runs": f"/runs?{urlencode({'game': game.shown, 'bot': name})}",
-    }
-
-
-def _against(server: ServerParts, game: ServerGame, names: dict[int, str]) -> dict[tuple[int, int], Cell]:
-    """By version and opponent, what the one won from the other."""
-    return {
-        (mine.version, theirs.version): cell_of(
-            Rate(
-                mine.mbb_per_game,
-                mine.half_width_95,
-                player=names.get(mine.version, "?"),
-                opponent=names.get(theirs.version, "?"),
-            ),
-            _pair_path(game, pair),
+        names = {number: _name(rating.bot) for number, rating in rated.items()}
+        own = {version.version for version in versions}
+        met = sorted(
+            (names.get(mine, "?"), names.get(other, "?"), rate)
+            for (mine, other), rate in _against(server, game, names).items()
+            if mine in own
         )
-        for pair in crosstable.pairs(server.store, game)
-        for mine, theirs in (pair.scores, pair.scores[::-1])
-    }
+        against = ("bot", Column("opponent"), Column("won", "+,.0f", "mbb/g"))
+        sections += [Section("Opponents", (Table.of("Opponents", against, met),))] if met else []
+    runs = records.runs(server.store, game=game.name, bot=name, most=_RUNS_OF_A_BOT)
+    sections.append(Section("Last runs", (runs_table("Last runs", runs) if runs else "None has been played yet.",)))
+    owner = "the server" if versions[0].owner is None else shown(versions[0].owner.name)
+    every = Fact("runs", Link(f"all of {name}", f"/runs?{urlencode({'game': game.shown, 'bot': name})}"), NAME)
+    return Document(shown(name), (f"A bot of {owner} in {game.shown}.",), (every,), tuple(sections))
 
 
-def _in_company(server: ServerParts, game: ServerGame, names: dict[int, str]) -> dict[tuple[int, int], Cell]:
+def _against(server: ServerParts, game: ServerGame, names: Mapping[int, str]) -> dict[tuple[int, int], Link]:
+    """By version and opponent, what the one won from the other."""
+    found = {}
+    for pair in crosstable.pairs(server.store, game):
+        path = _pair_path(game, pair)
+        for mine, theirs in (pair.scores, pair.scores[::-1]):
+            rate = _rate(mine, names.get(mine.version, "?"), names.get(theirs.version, "?"))
+            found[mine.version, theirs.version] = Link(rate, path, str(rate))
+    return found
+
+
+def _in_company(server: ServerParts, game: ServerGame, names: Mapping[int, str]) -> dict[tuple[int, int], Link]:
     """By version and another, what the one won at the tables at which the other sat too."""
-    return {
-        (one.version, one.other): _in_company_of(one, names, f"{_tables_path(game)}?bot={one.version}&with={one.other}")
-        for one in crosstable.companies(server.store, game)
-    }
-
-
-def _in_company_of(one: Company, names: dict[int, str], path: str = "") -> Cell:
-    name, other = names.get(one.version, "?"), names.get(one.other, "?")
-    rate = Rate(one.mbb_per_game, one.half_width_95, player=name, opponent="the others")
-    return cell_of(rate, path, f"{name} at the tables with {other} {rate.text()}")
+    found = {}
+    for one in crosstable.companies(server.store, game):
+        name, other = names.get(one.version, "?"), names.get(one.other, "?")
+        rate = _rate(one, name, "the others")
+        path = f"{_tables_path(game)}?bot={one.version}&with={one.other}"
+        found[one.version, one.other] = Link(rate, path, f"{name} at the tables with {other} {rate.text()}")
+    return found
 
 
 def _tables(
     server: ServerParts, game: ServerGame, bot: int | None, other: int | None, after: int | None
-) -> dict[str, Any]:
-    """A page of tables: all, or those of two bots."""
+) -> tuple[Document, str]:
+    """A page of tables, all or those of two bots, and the last of them if more follow."""
     met = None
     if bot is not None or other is not None:
         companies = crosstable.companies(server.store, game)
@@ -269,64 +305,47 @@ def _tables(
     shown_here = page[:_TABLES_OF_A_PAGE]
     versions = {*(together or ()), *(score.version for pair in shown_here for score in pair.scores)}
     names = {version: _name_of(server, version) for version in versions}
-    # The bot that the page is about is the first at each table.
-    tables = [_lineup(game, pair, names, bot) for pair in shown_here]
-    return {
-        "tables": tables,
-        "together": None if met is None else (names[met.version], names[met.other]),
-        "won": None if met is None else _in_company_of(met, names).text,
-        "deals": None if met is None else met.duplicates,
-        "query": {} if met is None else {"bot": bot, "with": other},
-        "is_first": after is None,
-        "following": shown_here[-1].id if len(page) > len(shown_here) else "",
-    }
+    title, sentences, order = "Tables", [], ""
+    if met is not None:
+        name = names[met.version]
+        title = f"{name} at the tables with {names[met.other]}"
+        sentences = [f"{name} won {_rate(met, name, 'the others').text()} in {met.duplicates:,} deals."]
+        order = f"; the worst for {name} first"
+    rows = []
+    for pair in shown_here:
+        # The bot that the page is about is the first at each table.
+        scores = sorted(pair.scores, key=lambda score: score.version != bot)
+        link = Link(" - ".join(names[score.version] for score in scores), _pair_path(game, pair))
+        for score in scores:
+            name = names[score.version]
+            rows.append((link, name, _rate(score, name, "the others"), pair.duplicates))
+    columns = ("table", Column("bot"), Column("won", "+,.0f", "mbb/g"), Column("deals", ","))
+    note = f"What each bot won from the others at a table, in mbb/g with its 95 % interval{order}."
+    part = Table.of(title, columns, rows, note, is_grouped=True) if rows else _none(after)
+    following = str(shown_here[-1].id) if len(page) > len(shown_here) else ""
+    return Document(title, tuple(sentences), (), (Section("Won at each table", (part,)),)), following
 
 
-def _lineup(game: ServerGame, pair: Pair, names: dict[int, str], first: int | None) -> LineUp:
-    """What the bots of a table won there."""
-    scores = sorted(pair.scores, key=lambda score: score.version != first)
-    rates = [
-        Rate(score.mbb_per_game, score.half_width_95, player=names[score.version], opponent="the others")
-        for score in scores
-    ]
-    won = tuple((rate.player, cell_of(rate)) for rate in rates)
-    return LineUp(" - ".join(rate.player for rate in rates), _pair_path(game, pair), pair.duplicates, won)
+def _none(after: object) -> str:
+    return "There are none yet." if not after else "There are none after these."
 
 
-def _tables_path(game: ServerGame) -> str:
-    return f"/tables/{quote(game.name, safe='/')}"
-
-
-def _pair_path(game: ServerGame, pair: Pair) -> str:
-    return f"/pairs/{quote(game.name, safe='/')}/{pair.id}"
-
-
-def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None) -> dict[str, Any]:
+def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None) -> tuple[Document, str]:
+    """A page of the runs of a pair, and the last of them if more follow."""
     pair = crosstable.pair(server.store, game, number)
     if pair is None:
         raise WebError(404, "There is no such pair.")
-    names = [_name_of(server, score.version) for score in pair.scores]
+    rates = [_rate(score, _name_of(server, score.version), "the others") for score in pair.scores]
     first = pair.scores[0].version
     found = worst_runs(server.store, number, first, after=after, most=_RUNS_OF_A_PAGE + 1)
-    runs = found[:_RUNS_OF_A_PAGE]
-    following = runs[-1].id if len(found) > len(runs) else ""
-    scores = [
-        (name, cell_of(Rate(score.mbb_per_game, score.half_width_95, player=name, opponent="")).text)
-        for name, score in zip(names, pair.scores, strict=True)
-    ]
     rows = []
-    for run in runs:
+    for run in found[:_RUNS_OF_A_PAGE]:
         mine = next((seat for seat in run.seats if seat.version == first), run.seats[0])
-        rate = (
-            None if mine.mbb_per_game is None else Rate(mine.mbb_per_game, mine.half_width_95, player="", opponent="")
-        )
-        rows.append((run_path(str(run.id)), run.id, run.duplicates or 0, cell_of(rate).text))
-    return {
-        "names": names,
-        "scores": scores,
-        "deals": pair.duplicates,
-        "hands": pair.hands,
-        "runs": rows,
-        "is_first": after is None,
-        "following": following,
-    }
+        rows.append((Link(f"run {run.id}", run_path(str(run.id))), run.duplicates or 0, mine.estimate))
+    columns = ("run", Column("deals", ","), Column(f"{rates[0].player} won", "+,.0f", "mbb/g"))
+    title = f"Runs, the worst for {rates[0].player} first"
+    facts = [Fact("deals", pair.duplicates), Fact("hands", pair.hands)]
+    facts += [Fact(rate.player, rate, "+,.0f", "mbb/g") for rate in rates]
+    following = str(found[_RUNS_OF_A_PAGE - 1].id) if len(found) > _RUNS_OF_A_PAGE else ""
+    sections = (Section(title, (Table.of(title, columns, rows),)),)
+    return Document(" - ".join(rate.player for rate in rates), (), tuple(facts), sections), following

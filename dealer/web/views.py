@@ -5,9 +5,10 @@ Nothing is in them that the visitor may not see. The addresses stay.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
-from urllib.parse import quote
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 from bots.human import Scene, in_words
 from dealer.errors import WebError
@@ -22,28 +23,31 @@ from dealer.person.sentences import (
 )
 from dealer.person.settings import HANDS, SEAT
 from dealer.person.table_session import TableSession
+from dealer.reports.documents import crosstable
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
 from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
-from dealer.web.figures import Cell, cell_of, score_chart
-from dealer.web.library import Library, ShownRun
+from dealer.web.library import Library, ShownRun, run_path
 from dealer.web.visitor import Visitor
 from engine import Deal, Move
+from engine.holdem import is_holdem
 from engine.text import count_of, listed, shown
 from logs import HandRecord
-from logs.contest_scores import NotableDeal, NotableHand
-from logs.estimation.mean import chips_text
+from logs.contest_scores import ContestScores, ScorePoint
+from logs.document import CODE, NAME, Axis, Chart, Column, Document, Fact, Link, Section, Series, Table, Value
+from logs.errors import LogsError
+from logs.estimation import Rate
 from logs.poker_table.faces import with_symbols
 from logs.view import Acted, Dealt, HandView, views_of
 from protocol.game_definition import short_name
 
+_PRACTICE: Final = "played as practice, with the same cards in every seating, the contest shows where your bot loses"
+_MOST_NOTABLE: Final = 10
+_MOST_ROWS: Final = 60
+"""Of a table of hands: a deal of many players has many seatings."""
+
 
 def _path(text: str) -> str:
     return quote(text, safe="/")
-
-
-def run_path(run: str) -> str:
-    """The address of a run."""
-    return f"/runs/{quote(run, safe='')}"
 
 
 def match_path(run: str, match: str) -> str:
@@ -129,99 +133,95 @@ def hero_of(scene: HandView, match: WatchedMatch) -> int:
     return next((seat.position for seat in scene.seats if seat.name == first), 0)
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerRow:
-    """A player of a contest in its table: its name, rate, chips and faults."""
-
-    name: str
-    rate: str
-    chips: str
-    faults: int
-
-
-@dataclass(frozen=True, slots=True)
-class ContestView:
-    """What a page shows of a contest."""
-
-    key: str
-    title: str
-    game: str
-    sentence: str
-    deals: int
-    waiting: int
-    unread: int
-    seatings: int
-    players: tuple[PlayerRow, ...]
-    chart: str
-    matches: tuple[tuple[str, int, str], ...]
-    pots: tuple[NotableHand, ...]
-    worst_deals: tuple[NotableDeal, ...]
-    worst_hands: tuple[tuple[str, tuple[NotableHand, ...]], ...]
-    faults: tuple[FaultSeen, ...]
-    is_over: bool
+def leak_paths(found: ShownRun, contest: WatchedContest) -> dict[str, str]:
+    """By player, the address of its leaks, for those of whom a visitor may see them."""
+    if not found.sees_cards or not is_holdem(contest.game) or not _is_duplicate(contest):
+        return {}
+    of_contest = {"contest": contest.key} if contest.key else {}
+    own = [name for name in contest.players if found.access.is_own(name)]
+    return {name: f"{run_path(found.run.key)}/leaks?{urlencode({**of_contest, 'player': name})}" for name in own}
 
 
-@dataclass(frozen=True, slots=True)
-class ContestRow:
-    """A contest in a list."""
+def practice_path(found: ShownRun, contest: WatchedContest) -> str:
+    """The form that asks for the contest once more, so that it shows leaks of the visitor's bots; empty for none."""
+    is_asked = any(found.access.is_own(name) for name in contest.players)
+    return found.practice_path if is_asked and is_holdem(contest.game) and not _is_duplicate(contest) else ""
 
-    key: str
-    title: str
-    game: str
-    rate: str
-    deals: int
+
+def practice_facts(path: str) -> tuple[Fact, ...]:
+    """The link to the form of `practice_path`; none without it."""
+    return (Fact("leaks", Link(_PRACTICE, path), NAME),) if path else ()
+
+
+def _is_duplicate(contest: WatchedContest) -> bool:
+    return max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
 
 
 def _title(contest: WatchedContest) -> str:
     return " - ".join(map(shown, contest.players)) or contest.key
 
 
-def contest_row(contest: WatchedContest) -> ContestRow:
-    """A contest in a list."""
+def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
+    """What the players of a contest have won so far, and their faults."""
     scores = contest.scores
-    rate = scores.rate(scores.players[0]) if scores.players else None
-    words = "" if rate is None else shown(str(rate))
-    return ContestRow(contest.key, _title(contest), shown(short_name(contest.game_name)), words, scores.deals)
-
-
-def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
-    """What a page shows of a contest."""
-    scores = contest.scores
-    result = _result_of(found, contest)
+    game, seatings = shown(short_name(contest.game_name)), max(map(len, contest.seatings), default=1)
+    sentences = [shown(found.access.words(result.sentence))] if (result := _result_of(found, contest)) else []
+    each = f" in {seatings} seatings each" if seatings > 1 else ""
+    running = "" if found.run.is_over else "; running"
+    sentences.append(f"{scores.deals:,} deals{each}{f' of {game}' if game else ''}{running}.")
+    if waiting := scores.waiting(contest.hands):
+        sentences.append(f"{waiting:,} more are being counted.")
+    if scores.unread:
+        why = "their lines are damaged, or other seatings lack them"
+        sentences.append(f"{scores.unread:,} hands could not be counted: {why}.")
     faults = contest.faults()
-    rows = []
-    for name in scores.players:
-        rate = scores.rate(name)
-        rows.append(
-            PlayerRow(
-                shown(name),
-                "" if rate is None else rate.text(),
-                chips_text(scores.chips(name)),
-                sum(fault.player == name for fault in faults),
-            )
+    leaks = leak_paths(found, contest)
+    rows = [
+        (
+            name,
+            scores.rate(name),
+            scores.chips(name),
+            sum(fault.player == name for fault in faults),
+            Link("where it loses", leaks[name], f"where {shown(name)} loses") if name in leaks else None,
         )
-    sees_cards = found.sees_cards
-    return ContestView(
-        key=contest.key,
-        title=_title(contest),
-        game=shown(short_name(contest.game_name)),
-        sentence="" if result is None else shown(found.access.words(result.sentence)),
-        deals=scores.deals,
-        waiting=scores.waiting(contest.hands),
-        unread=scores.unread,
-        seatings=max(map(len, contest.seatings), default=1),
-        players=tuple(rows),
-        chart=score_chart({name: scores.curve(name) for name in scores.players}),
-        matches=tuple(
-            (match.key, match.hands.count if sees_cards else 0, ", ".join(map(shown, match.hands.names)))
-            for match in contest.matches.values()
-        ),
-        pots=scores.biggest_pots if sees_cards else (),
-        worst_deals=scores.worst_deals if sees_cards else (),
-        worst_hands=tuple((shown(name), scores.worst_hands(name)) for name in scores.players) if sees_cards else (),
-        faults=tuple(one for one in faults if sees_cards and found.access.reads_faults_of(one.player)),
-        is_over=found.run.is_over,
+        for name in scores.players
+    ]
+    columns = (
+        "player",
+        Column("won", "+,.0f", "mbb/g", meaning="winnings per hand, with half the 95 % interval"),
+        Column("chips", "chips"),
+        Column("faults", ","),
+        Column("leaks"),
     )
+    players = Table.of("Players", columns, rows).without_empty()
+    curves = {shown(name): scores.curve(name) for name in scores.players}
+    chart = Chart(
+        "Winnings, with the 95 % interval",
+        Axis("hands"),
+        Axis("winnings", "big blinds"),
+        tuple(_series(name, points) for name, points in curves.items() if points),
+    )
+    sections = [Section("Players", (players, *([chart] if chart.series else [])))] if rows else []
+    told = [one for one in faults if found.sees_cards and found.access.reads_faults_of(one.player)]
+    sections += [Section("Faults", (_faults_table(found.run.key, told),))] if told else []
+    facts = practice_facts(practice_path(found, contest))
+    notes = (f"This contest does not count in the standings: {shown(found.unrated)}.",) if found.unrated else ()
+    return Document(_title(contest), tuple(sentences), facts, tuple(sections), notes)
+
+
+def _series(name: str, points: Sequence[ScorePoint]) -> Series:
+    hands, blinds, half_widths = zip(ScorePoint(0, 0.0, None), *points, strict=True)
+    return Series(name, hands, blinds, half_widths)
+
+
+def _faults_table(run: str, faults: Sequence[FaultSeen]) -> Table:
+    columns = ("player", Column("fault"), Column("hand", ","), Column("line", CODE), Column("remedy"))
+    rows = []
+    for one in faults:
+        number = one.hand_number
+        hand = Link(number, hand_path(run, one.match, number)) if number >= 0 else None
+        rows.append((one.player, one.kind, hand, one.line, one.remedy))
+    return Table.of("Faults, the latest last", columns, rows)
 
 
 def _result_of(found: ShownRun, contest: WatchedContest) -> ContestResult | None:
@@ -233,88 +233,118 @@ def _result_of(found: ShownRun, contest: WatchedContest) -> ContestResult | None
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A bot in the table.
-
-    Attributes:
-        place: in the ranking; None for a bot without a whole deal. name: the bot. mean: over all its contests.
-        cells: against each bot.
-        remark: why its mean says little; empty where it does not.
-    """
-
-    place: int | None
-    name: str
-    mean: Cell
-    cells: tuple[Cell, ...]
-    remark: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LineUp:
-    """A table of more than two bots.
-
-    Attributes:
-        name: who sits there. path: the address of what is behind it. deals: played in every seating.
-        won: the bots that sit there, each with what it won from the others.
-    """
-
-    name: str
-    path: str
-    deals: int
-    won: tuple[tuple[str, Cell], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Crosstable:
-    """The standings of one game.
-
-    Attributes:
-        game: its name. names: of the columns. lines: the bots.
-        is_by_company: whether a cell is what the bot of its line won at the tables at which that of its column sat too.
-    """
-
-    game: str
-    names: tuple[str, ...]
-    lines: tuple[Line, ...]
-    is_by_company: bool = False
-
-
-def crosstables(run: WatchedRun) -> list[Crosstable]:
-    """The standings of a tournament, a table for each game; of a run without a result or with one contest, none."""
-    result = run.result
-    if not isinstance(result, TournamentResult):
-        return []
-    return [_crosstable(run, standings) for standings in result.standings]
-
-
-def _crosstable(run: WatchedRun, standings: GameStandings) -> Crosstable:
-    order = standings.bots
-    places = {rank.player: rank.place for rank in standings.total_bankroll}
-    rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
-    means = {cell.player: cell.rate for cell in standings.means}
-    lines = []
-    for name in order:
-        mean = means.get(name)
-        provisional = "provisional" if mean is not None and mean.half_width is None else ""
-        contests = [_contest_of(run, standings.game, name, other) for other in order]
-        lines.append(
-            Line(
-                places.get(name),
-                shown(name),
-                cell_of(mean),
-                tuple(cell_of(rates.get((name, other)), at) for other, at in zip(order, contests, strict=True)),
-                "unfinished" if name in standings.unfinished else provisional,
-            )
+def contest_document(found: ShownRun, contest: WatchedContest) -> Document:
+    """The matches of a contest, and its hands that are most worth a look, with their cards, if these may be seen."""
+    sees_cards, scores = found.sees_cards, contest.scores
+    rows = [
+        (
+            Link(match.key, match_path(found.run.key, match.key)),
+            match.hands.count if sees_cards else None,
+            ", ".join(match.hands.names),
         )
-    is_by_company = any(len(one.players) > 2 for one in run.contests if one.game_name == standings.game)
-    return Crosstable(shown(standings.game), tuple(map(shown, order)), tuple(lines), is_by_company)
+        for match in contest.matches.values()
+    ]
+    matches = Table.of("Matches, one for each seating", ("match", Column("hands", ","), Column("seats")), rows)
+    sections = [Section("Matches", (matches.without_empty(),))]
+    if sees_cards:
+        run = found.run.key
+        pots = [
+            _hand_row(run, contest, hand.match, hand.number, hand.chips) for hand in scores.biggest_pots[:_MOST_NOTABLE]
+        ]
+        deals = [
+            ((f"deal {deal.number}", deal.player, deal.chips), *_hand_row(run, contest, match, deal.number, chips))
+            for deal in scores.worst_deals[:_MOST_NOTABLE]
+            for match, chips in deal.hands
+        ]
+        won = Column("won", "chips")
+        sections += _hands_section("Biggest pots", scores, Column("pot", ",", "chips"), pots)
+        sections += _hands_section("Worst deals over all seatings", scores, won, deals)
+        for name in scores.players:
+            hands = [
+                _hand_row(run, contest, one.match, one.number, one.chips)
+                for one in scores.worst_hands(name)[:_MOST_NOTABLE]
+            ]
+            sections += _hands_section(f"Worst hands of {shown(name)}", scores, won, hands, is_open=False)
+    return Document(_title(contest), sections=tuple(sections))
 
 
-def _contest_of(run: WatchedRun, game: str, *players: str) -> str:
-    """The address of the contest in which all of them played, if it is one."""
-    found = [one.key for one in run.contests if one.game_name == game and set(players) <= set(one.players)]
-    return contest_path(run.key, found[0]) if len(found) == 1 and len(set(players)) > 1 else ""
+def _hands_section(
+    title: str, scores: ContestScores, chips: Column, rows: Sequence[tuple[Value, ...]], *, is_open: bool = True
+) -> list[Section]:
+    if not rows:
+        return []
+    cards = (Column(shown(name), meaning=f"cards of {shown(name)}") for name in scores.players)
+    columns = [Column("hand"), chips, *cards, Column("board"), Column("winner")]
+    is_grouped = len(rows[0]) > len(columns)
+    if is_grouped:
+        columns.insert(0, Column("deal", "chips"))
+    return [Section(title, (Table.of(title, columns, rows[:_MOST_ROWS], is_grouped=is_grouped),), is_open)]
+
+
+def _hand_row(run: str, contest: WatchedContest, match: str, number: int, chips: float) -> tuple[Value, ...]:
+    """A hand with chips, the cards of each player, the board, and who won most."""
+    key = f"{contest.key}/{match}" if contest.key else match
+    row = Link(f"{match}, hand {number}", hand_path(run, key, number)), chips
+    names = contest.scores.players
+    try:
+        record = contest.hand(match, number)
+    except LogsError:
+        return *row, *[""] * (len(names) + 2)
+    holes = dict(zip(record.names, record.deal.hole_cards, strict=True))
+    cards = [
+        " ".join(record.game.shown_cards(one)) for one in (*(holes.get(name, ()) for name in names), record.deal.board)
+    ]
+    most = max(record.values)
+    winners = [name for name, value in zip(record.names, record.values, strict=True) if value == most]
+    return *row, *cards, ", ".join(winners)
+
+
+def run_document(found: ShownRun) -> Document:
+    """A run of several contests."""
+    run, sentence = found.run, shown(found.sentence)
+    if not sentence and not run.is_over:
+        sentence = "No result yet: the run continues or was interrupted."
+    played = run.result.standings if isinstance(run.result, TournamentResult) else ()
+    sections = [Section(f"Standings: {shown(short_name(one.game))}", (_crosstable(run, one),)) for one in played]
+    rows = [
+        (
+            Link(_title(one), contest_path(run.key, one.key)),
+            short_name(one.game_name),
+            one.scores.deals,
+            one.scores.rate(one.scores.players[0]) if one.scores.players else None,
+        )
+        for one in run.contests
+    ]
+    won = Column("won", "+,.0f", "mbb/g", meaning="what the first player won, with half the 95 % interval")
+    contests = Table.of("Contests", ("players", Column("game"), Column("deals", ","), won), rows)
+    sections += [Section("Contests", (contests,))] if rows else []
+    if not sections and not found.sentence:
+        sentence = "No hand has been played yet."
+    return Document(shown(run.key), (sentence,) if sentence else (), (), tuple(sections))
+
+
+def _crosstable(run: WatchedRun, standings: GameStandings) -> Table:
+    """What the bots of a game won; a cell leads to the contest behind it, if it is one."""
+    contests = [one for one in run.contests if one.game_name == standings.game]
+
+    def linked(value: Value) -> Value:
+        if not isinstance(value, Rate):
+            return value
+        found = [one.key for one in contests if {value.player, value.opponent} <= set(one.players)]
+        return Link(value, contest_path(run.key, found[0]), shown(str(value))) if len(found) == 1 else value
+
+    table = crosstable(standings)
+    is_for_two = all(len(one.players) == 2 for one in contests)
+    rows = tuple(tuple(map(linked, row)) for row in table.rows)
+    return replace(table, rows=rows, note=crosstable_note(is_for_two))
+
+
+def crosstable_note(is_for_two: bool) -> str:
+    whose = "from the column's" if is_for_two else "at the tables that included the column's"
+    return (
+        f"Winnings of the row's bot {whose}, in mbb/g with the 95 % interval. Green: won, red: lost, more than chance "
+        "explains; strong colours: more than three times the interval."
+    )
 
 
 def table_values(table_session: TableSession) -> dict[str, Any]:

@@ -44,10 +44,13 @@ class _Scale:
         spread = self._high - self._low
         self._low -= margin * spread
         self._high += margin * spread or (0.0 if spread else 1.0)
+        self._factor = (end - start) / (self._high - self._low)
 
     def __call__(self, value: float) -> float:
-        at = self._low if self.axis.is_log and value <= 0 else min(max(self._along(value), self._low), self._high)
-        return self._start + (self._end - self._start) * (at - self._low) / (self._high - self._low)
+        at = value if not self.axis.is_log else self._low if value <= 0 else math.log10(value)
+        if at <= self._low:
+            return self._start
+        return self._end if at >= self._high else self._start + self._factor * (at - self._low)
 
     @property
     def ends(self) -> tuple[float, float]:

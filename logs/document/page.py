@@ -113,9 +113,10 @@ def _cell(value: Value, spec: str) -> str:
     """A value with its address; several values with the colour of each."""
     if isinstance(value, tuple):
         return ", ".join(f'<span class="{_kind(one, spec)}">{_cell(one, spec)}</span>' for one in value)
-    text = text_of(value, spec)
+    plain = plain_value(value)
+    text = text_of(plain, spec)
     # A figure and its unit or interval stay on one line.
-    text = with_symbols(text) if isinstance(plain_value(value), str) else text.replace(" ", "\xa0")
+    text = with_symbols(text) if isinstance(plain, str) else text.replace(" ", "\xa0")
     drawn = escape(text)
     if isinstance(value, Marked):
         mark = f'<mark title="{escape(value.label)}">{escape(text[value.at : value.at + 1] or " ")}</mark>'

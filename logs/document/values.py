@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from engine import STARTING_HANDS
@@ -409,11 +410,17 @@ def figure(value: float, spec: str) -> str:
         return chips_text(value)
     if isinstance(value, int):
         return f"{value:{spec}}"
-    decimals = re.search(r"\.(\d+)[f%]$", spec)
+    decimals = _decimals(spec)
     if decimals is not None:
         # Two sides of one sum can differ in the last bit, which must not print 388 for one and -389 for the other.
-        value = round(value, int(decimals[1]) + 5)
+        value = round(value, decimals + 5)
     return f"{value:{spec.replace('+', '+z', 1) if '+' in spec else 'z' + spec}}"
+
+
+@cache
+def _decimals(spec: str) -> int | None:
+    found = re.search(r"\.(\d+)[f%]$", spec)
+    return None if found is None else int(found[1])
 
 
 def three_digits(number: float) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from engine import CARD_TEXTS
 from engine.cards import RANKS, SUITS
 from logs.estimation.mean import chips_text
 from logs.view import chips_in_words
@@ -51,14 +51,12 @@ def card_face(card: str) -> CardFace:
     return CardFace(card[0], SYMBOLS[suit], f"{words} of {_SUITS[suit]}", _SUITS[suit])
 
 
+_CARD: Final = re.compile(rf"(?<![^ ])([{RANKS}])([{SUITS}])(?=,*(?: |$))")
+
+
 def with_symbols(text: str) -> str:
     """A sentence of a view with the suits of its cards as symbols."""
-    words = []
-    for word in text.split(" "):
-        bare = word.rstrip(",")
-        is_card = bare in CARD_TEXTS
-        words.append(bare[0] + SYMBOLS[SUITS.index(bare[1])] + word[2:] if is_card else word)
-    return " ".join(words)
+    return _CARD.sub(lambda card: card[1] + SYMBOLS[SUITS.index(card[2])], text)
 
 
 TABLE_FILTERS: Final[dict[str, Callable[..., Any]]] = {"card": card_face, "chips": chips_text, "whole": chips_in_words}

@@ -30,6 +30,7 @@ from dealer.run.settings import Seating
 from dealer.server.accounts import User
 from dealer.server.db.store import Store
 from engine import DealKey, Seed
+from logs.estimation import Estimate
 from protocol.joining import ContestTerms
 
 _PAGE = 50
@@ -204,6 +205,10 @@ class RunSeat(Model):
     half_width_95: float | None
     adjusted_mbb: float | None = Field(description="with all-in hands at their expectation")
     adjusted_half_width_95: float | None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        return None if self.mbb_per_game is None else Estimate(self.mbb_per_game, self.half_width_95)
 
     @classmethod
     def new(

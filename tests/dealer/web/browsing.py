@@ -17,8 +17,9 @@ from dealer.server.access import Access, Visibility
 from dealer.watching import LiveMatches
 from dealer.web.library import Counting, LocalLibrary, ShownRun
 from dealer.web.local import local_routes
-from dealer.web.site import Link, Site, make_app
+from dealer.web.site import Site, make_app
 from dealer.web.visitor import Visitor
+from logs.document import Link
 
 
 class PublicLibrary(LocalLibrary):

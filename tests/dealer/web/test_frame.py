@@ -17,8 +17,9 @@ from dealer.errors import WebError
 from dealer.server.accounts import User
 from dealer.server.settings import WebSettings
 from dealer.web.security import HEADERS, read_form
-from dealer.web.site import Link, Site, make_app
+from dealer.web.site import Site, make_app
 from dealer.web.visitor import visitor_of
+from logs.document import Link
 from tests.dealer.web.pages import Visit, small_house, visit
 
 

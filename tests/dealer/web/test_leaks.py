@@ -15,6 +15,7 @@ from dealer.server.joining.connection import JoinedServer
 from dealer.watching import WatchedRun
 from dealer.web import leaks as pages
 from dealer.web.library import ShownRun
+from dealer.web.views import leak_paths
 from logs.hand_source import find
 from logs.leaks import deals_in, leaks_of
 from tests.dealer.server.joining.test_joining import bringing
@@ -75,7 +76,7 @@ def test_on_a_server_owners_are_told_of_their_own_bots(run: Path) -> None:
 
     def told(*own: str) -> list[str]:
         shown = ShownRun(watched, Access(own=frozenset(own)))
-        return [name for name, _ in pages.leak_links(shown, watched.contests[0])]
+        return list(leak_paths(shown, watched.contests[0]))
 
     assert told("calling") == ["calling"]
     assert told() == []

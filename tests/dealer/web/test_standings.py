@@ -51,7 +51,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while not (pairs := links((await one.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
                 await asyncio.sleep(0.1)
-        assert (await one.browser.get("/standings/kuhn")).text.count('class="bar"') == 2
+        assert (await one.browser.get("/standings/kuhn")).text.count('class="interval"') == 2
         (path,) = links((await one.browser.get("/standings/kuhn")).text, f"/bots/{GAME}/random")
         bot = await one.browser.get(path)
         assert {*links(bot.text, "/runs/"), *links(bot.text, "/pairs/")} == {runs[0], pairs[0]}
@@ -90,16 +90,16 @@ def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
         behind = (await one.browser.get(pair)).text
         assert sorted(links(behind, "/runs/")) == ["/runs/1", "/runs/2"]
         # Every figure of the table stands on the page behind it.
-        cells = re.findall(r'<span class="(?:won|lost|even)[12]?">([^<]+)</span>', page)
+        cells = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', page)
         assert len(cells) == 3
         for cell in cells:
-            assert f" {cell} mbb/g" in behind
+            assert f"<dd>{cell} mbb/g</dd>" in behind
 
     visit(settings, talk, tmp_path)
 
 
 def _mbb(text: str) -> float:
-    return float(text.partition(" ")[0].replace(",", ""))
+    return float(text.partition("\xa0")[0].replace(",", ""))
 
 
 def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
@@ -120,17 +120,17 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
                 await asyncio.sleep(0.1)
                 page = (await one.browser.get("/standings/kuhn3")).text
                 cells = re.findall(r'<a href="(/tables/[^"]+with=[^"]+)" aria-label="([^"]+)">([^<]+)</a>', page)
-        assert "2 tables, one by one" in page
+        assert '<a href="/tables/kuhn3">2</a>' in page
         assert len(cells) == 10
         ((path, _, cell),) = (one for one in cells if one[1].startswith("calling at the tables with random "))
         both = (await one.browser.get(path.replace("&amp;", "&"))).text
         assert "calling at the tables with random" in both
-        assert f"calling won {cell} mbb/g in 300 deals" in both
+        assert f"calling won {cell} mbb/g in 300 deals".replace("\xa0", " ") in both
         (following,) = links(both, "?")
         second = (await one.browser.get(f"/tables/kuhn3{following}")).text
         assert {*links(both, "/pairs/"), *links(second, "/pairs/")} == {"/pairs/kuhn3/1", "/pairs/kuhn3/2"}
         # The worst for the bot that the page is about first, whose result stands first.
-        won = [_mbb(re.findall(r"calling <span[^>]*>([^<]+)</span>", text)[0]) for text in (both, second)]
+        won = [_mbb(re.findall(r"<th[^>]*>calling</th><td[^>]*>([^<]+)</td>", text)[0]) for text in (both, second)]
         assert won == sorted(won)
         assert sum(won) / 2 == pytest.approx(_mbb(cell), abs=1)
         wrong = ("?bot=1", "?bot=1&with=1", "?bot=1&with=77", "?bot=x&with=2", "?after=-1", f"?bot={'9' * 20}&with=1")
