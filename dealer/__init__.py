@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         StartError,
     )
     from dealer.library import (
-        Settings,
         play,
         play_async,
         resume,
@@ -82,7 +81,6 @@ __all__ = [
     "PlayerResult",
     "Progress",
     "RecoveryError",
-    "Settings",
     "StartError",
     "StrayConnection",
     "TournamentResult",

@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import os
 import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
+from bots.sdk.options import options_of
 from bots.workers import Workers
 from dealer.errors import ConfigError, DealerError, LaunchError, SettingProblem
 from dealer.reports.summary import contest_result, tournament_result
@@ -33,7 +36,6 @@ from dealer.run.resume import check_match, extend_log
 from dealer.run.settings import Command, RunSettings, Score, read_config, validated
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
-from engine import Seed
 from logs.estimation import FixedDeals
 from logs.formats import ExportWarning
 from logs.whole_file import write_whole
@@ -272,7 +274,7 @@ def new_table(config: RunSettings, out: Path | None) -> Run[ContestResult]:
 
 
 def _new(config: RunSettings, command: Command, out: Path | None) -> Run[Any]:
-    config = config.model_copy(update={"command": command})
+    config = replace(config, command=command)
     plan = settle(config)
     names = plan.names if len(plan.names) <= 4 else (*plan.names[:3], f"{len(plan.names) - 3}-more")
     is_ours = out is None or not out.is_dir()
@@ -325,7 +327,7 @@ def _extended(plan: Plan, folder: Path, deals: int, result: AnyResult | None) ->
         why = "its hands are cut into slices, one for each worker; start a new run instead"
         raise ConfigError(SettingProblem("deals", f"a run of more workers than seatings cannot have more deals: {why}"))
     stop = None if isinstance(plan.stop, FixedDeals) else plan.settings.stop
-    longer = settle(plan.settings.model_copy(update={"deals": deals, "stop": stop}))
+    longer = settle(replace(plan.settings, deals=deals, stop=stop))
     with contextlib.closing(RunLock(folder)):
         try:
             for contest in planned:
@@ -338,40 +340,27 @@ def _extended(plan: Plan, folder: Path, deals: int, result: AnyResult | None) ->
     return longer
 
 
-class Settings(TypedDict, total=False):
-    """The settings that a play and a tournament share; `dealer.run.settings.RunSettings` describes them.
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_NAMED: Final = {"command", "games", "bots", "format"}
+"""Settings that are parameters, or follow from the function."""
 
-    A setting that is left out or None has its default.
-    """
 
-    deals: int | None
-    seed: Seed | None
-    seating: str | None
-    stop: str | None
-    score: str
-    workers: int | None
-    in_process: bool
-    fixed_seats: bool
-    on_fault: str
-    t_response_s: float
-    t_hand_s: float
-    t_per_hand_s: float
-    start_timeout_s: float
-    coalesce_ms: float | None
-    host: str
-    ports: Sequence[int]
-    export: Sequence[str] | str | None
-    histories: str | None
-    hero: str | None
-    observed: bool
-    stakes: str | None
-    currency: str
-    directory: str | None
+def _takes_settings(function: _Function) -> _Function:
+    """Show the settings as keywords in the signature of a function, in place of ``**settings``."""
+    *own, _ = inspect.signature(function).parameters.values()
+    keywords = [
+        inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.kind)
+        for option in options_of(RunSettings)
+        if option.name not in _NAMED
+    ]
+    function.__signature__ = inspect.Signature([*own, *keywords])  # type: ignore[attr-defined]
+    return function
 
 
 _Folder: TypeAlias = str | os.PathLike[str]
 
 
+@_takes_settings
 def play(
     game: str,
     bots: Sequence[str],
@@ -379,7 +368,7 @@ def play(
     out: _Folder | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> ContestResult:
     """Play a contest; its result has the win rates with their intervals.
 
@@ -392,7 +381,7 @@ def play(
             error of its own it is not called again; the error is raised when the contest has ended.
         watch: called with every event of every match, in order: hands, actions, faults; errors as for
             `on_progress`.
-        settings: see `Settings`.
+        settings: see `dealer.run.settings.RunSettings`; one that is None has its default.
 
     Raises:
         ConfigError: invalid settings.
@@ -402,6 +391,7 @@ def play(
     return _play_here(play_async, _play_of(game, bots, settings), out, on_progress, watch)
 
 
+@_takes_settings
 async def play_async(
     game: str,
     bots: Sequence[str],
@@ -409,12 +399,13 @@ async def play_async(
     out: _Folder | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> ContestResult:
     """`play` inside a running event loop; cancelling it ends the contest, and what was played stays in `out`."""
     return await _play_in_thread(_play_of(game, bots, settings), out, on_progress, watch)
 
 
+@_takes_settings
 def tournament(
     games: Sequence[str],
     bots: Sequence[str],
@@ -423,7 +414,7 @@ def tournament(
     out: _Folder | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> TournamentResult:
     """Play a tournament: contests between all bots, in every game.
 
@@ -434,7 +425,7 @@ def tournament(
         out: as for `play`.
         on_progress: as for `play`.
         watch: as for `play`.
-        settings: see `Settings`.
+        settings: see `dealer.run.settings.RunSettings`; one that is None has its default.
 
     Raises:
         ConfigError: invalid settings.
@@ -444,6 +435,7 @@ def tournament(
     return _play_here(tournament_async, _tournament_of(games, bots, format, settings), out, on_progress, watch)
 
 
+@_takes_settings
 async def tournament_async(
     games: Sequence[str],
     bots: Sequence[str],
@@ -452,7 +444,7 @@ async def tournament_async(
     out: _Folder | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> TournamentResult:
     """`tournament` inside a running event loop; cancelling it ends the tournament."""
     return await _play_in_thread(_tournament_of(games, bots, format, settings), out, on_progress, watch)
@@ -493,12 +485,12 @@ async def resume_async(
     return await _play_in_thread(partial(reopen, deals=deals), folder, on_progress, watch)
 
 
-def _play_of(game: str, bots: Sequence[str], settings: Settings) -> Callable[[Path], Run[ContestResult]]:
+def _play_of(game: str, bots: Sequence[str], settings: dict[str, Any]) -> Callable[[Path], Run[ContestResult]]:
     return partial(new_play, validated({"command": Command.PLAY, **settings, "games": [game], "bots": list(bots)}))
 
 
 def _tournament_of(
-    games: Sequence[str], bots: Sequence[str], format: str, settings: Settings
+    games: Sequence[str], bots: Sequence[str], format: str, settings: dict[str, Any]
 ) -> Callable[[Path], Run[TournamentResult]]:
     own = {"command": Command.TOURNAMENT, "games": list(games), "bots": list(bots), "format": format}
     return partial(new_tournament, validated({**settings, **own}))

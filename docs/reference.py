@@ -1,4 +1,4 @@
-"""The reference pages, generated while the site is built: commands, fields of a result, public names."""
+"""The reference pages, generated while the site is built: commands, settings, fields of a result, public names."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ PACKAGES: Final = ("engine", "protocol", "logs", "bots", "dealer")
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages: an event of MkDocs."""
     files.append(File.generated(config, "reference/command-line.md", content=command_line()))
+    files.append(File.generated(config, "reference/settings.md", content=run_settings()))
     files.append(File.generated(config, "reference/result.md", content=result_fields()))
     for package in PACKAGES:
         files.append(File.generated(config, f"reference/{package}.md", content=f"# {package}\n\n::: {package}\n"))
@@ -30,6 +31,20 @@ def command_line() -> str:
     from dealer.cli.app import application
 
     return "# Command line\n\n" + "\n".join(_sections(get_command(application(COMMANDS)), "arena", None))
+
+
+def run_settings() -> str:
+    """A table of the settings of a run."""
+    from bots.sdk.options import reference_table
+    from dealer.run.settings import RunSettings
+
+    lines = [
+        "# Settings of a run",
+        "",
+        "The keys of `run.toml`, and the keywords of `dealer.play` and `tournament`.",
+        "",
+    ]
+    return "\n".join([*lines, *reference_table(RunSettings)]) + "\n"
 
 
 def result_fields() -> str:

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from dealer import play
-from dealer.run.settings import RunSettings
+from dealer.run.settings import validated
 from logs.estimation import Rate
 from tests.dealer.helpers import ROOT
 from tests.scripts import script
@@ -42,7 +42,7 @@ def test_the_page_shows_what_was_measured(game: str) -> None:
     with (FOLDER / f"{game}.csv").open(encoding="utf-8", newline="") as file:
         rows = {(row["player"], row["opponent"] or "mean"): row for row in csv.DictReader(file)}
     assert {key: cell for key, cell in cells.items() if cell} == {key: _shown(row) for key, row in rows.items()}
-    config = RunSettings.model_validate(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
+    config = validated(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
     assert config.deals is not None
     assert {row["hands"] for row in rows.values() if row["opponent"]} == {str(2 * config.deals)}
     assert f"{config.deals:,} deals" in page
@@ -61,7 +61,7 @@ def test_no_other_figure_of_strength_is_quoted() -> None:
 def test_a_pair_of_the_tournament_can_be_played_again(game: str) -> None:
     """One of the pairs of quick bots, drawn with a fixed seed."""
     player, opponent = Random(game).sample(["calling", "raising", "folding", "mfs", "rh"], 2)
-    config = RunSettings.model_validate(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
+    config = validated(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
     result = play(game, [player, opponent], deals=config.deals, seed=config.seed, in_process=True)
     with (FOLDER / f"{game}.csv").open(encoding="utf-8", newline="") as file:
         (row,) = [row for row in csv.DictReader(file) if (row["player"], row["opponent"]) == (player, opponent)]

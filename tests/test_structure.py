@@ -229,7 +229,7 @@ def test_the_dealer_knows_no_bot() -> None:
     """The dealer imports what a bot is and how one is named, and no agent. The command line may import more, and seats
     of people the values of a person's seat."""
     known = {"bots.sdk.bot", "bots.sdk.program", "bots.sdk.registry", "bots.sdk.selfplay", "bots.sdk.learning"}
-    known |= {"bots.errors", "bots.workers"}
+    known |= {"bots.errors", "bots.workers", "bots.sdk.options"}
     assert not [
         f"{name} -> {target}"
         for name, targets in arrows().items()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 from bots.errors import SolvingError
-from bots.sdk.bot import option
+from bots.sdk.options import Wording
 
 MOST_BUCKETS: Final = 10_000
 """In a round: the clusters of more would take an hour."""
@@ -19,23 +19,23 @@ MOST_COPIES: Final = 64
 class CfrSettings:
     """The settings of a training, which decide it: two with the same settings are the same."""
 
-    game: str = option("limit", "a game of two players: limit, nolimit, leduc or kuhn")
-    buckets: str = option(
-        "1000/1000/500", "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
-    )
-    sizes: str = option(
-        "",
+    game: Annotated[str, "a game of two players: limit, nolimit, leduc or kuhn", Wording(group="Training")] = "limit"
+    buckets: Annotated[
+        str, "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
+    ] = "1000/1000/500"
+    sizes: Annotated[
+        str,
         "bets and raises of a no-limit game, in pots: 0.5,1,all:1,all is what the first in a round bets "
         "and what the second raises; rounds are parted by /; half a pot, a pot and all-in by default",
-    )
-    deals: int = option(4096, "deals of hold'em drawn in each iteration")
-    copies: int = option(
-        1, "copies that learn apart, one for each worker: from deals of their own; the strategy is their mean"
-    )
-    gains: float = option(1.5, "power by which regrets above 0 are kept")
-    losses: float = option(1.0, "power by which regrets below 0 are kept")
-    average: float = option(2.0, "power of an iteration's number in the average")
-    seed: int = option(1, "of the deals")
+    ] = ""
+    deals: Annotated[int, "deals of hold'em drawn in each iteration"] = 4096
+    copies: Annotated[
+        int, "copies that learn apart, one for each worker: from deals of their own; the strategy is their mean"
+    ] = 1
+    gains: Annotated[float, "power by which regrets above 0 are kept"] = 1.5
+    losses: Annotated[float, "power by which regrets below 0 are kept"] = 1.0
+    average: Annotated[float, "power of an iteration's number in the average"] = 2.0
+    seed: Annotated[int, "of the deals"] = 1
 
     def __post_init__(self) -> None:
         if not 1 <= self.deals <= _MOST_DEALS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from bots.evolution.breeding import (
 )
 from bots.evolution.evolution import Evolution, Opposition, StopRule
 from bots.evolved.chromosome import GENES, THRESHOLD, Odds
-from bots.sdk.bot import option
+from bots.sdk.options import Wording
 from engine import rank_hand
 from engine.splitmix import MASK_64, mixed
 
@@ -142,16 +142,16 @@ _BOUNDS: Final = (
 class EvolvedSettings:
     """The settings of one run; the defaults are those of the thesis for a trainer."""
 
-    population: int = option(100, "individuals of a generation")
-    deals: int = option(200, "deals, each played 100 times")
-    trials: int = option(1000, "simulations behind the weight of a hand")
-    tournament: int = option(3, "participants in the tournament that selects a parent")
-    points: int = option(2520, "genes that two children exchange: where their number is fixed")
-    mutated: int = option(504, "genes that a mutation changes")
-    variance: float = option(0.1, "part of the range by which a mutation changes a threshold")
-    odds: Odds = option(Odds.REWARD, "what the weight of a hand is multiplied with")
-    rake: bool = option(True, "a part of each pot that saw a flop is taken as rake")
-    seed: int = option(1, "of deals, first population and operators")
+    population: Annotated[int, "individuals of a generation", Wording(group="Training")] = 100
+    deals: Annotated[int, "deals, each played 100 times"] = 200
+    trials: Annotated[int, "simulations behind the weight of a hand"] = 1000
+    tournament: Annotated[int, "participants in the tournament that selects a parent"] = 3
+    points: Annotated[int, "genes that two children exchange: where their number is fixed"] = 2520
+    mutated: Annotated[int, "genes that a mutation changes"] = 504
+    variance: Annotated[float, "part of the range by which a mutation changes a threshold"] = 0.1
+    odds: Annotated[Odds, "what the weight of a hand is multiplied with"] = Odds.REWARD
+    rake: Annotated[bool, "a part of each pot that saw a flop is taken as rake"] = True
+    seed: Annotated[int, "of deals, first population and operators"] = 1
 
     def __post_init__(self) -> None:
         for name, least, most in _BOUNDS:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import permutations
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from bots.evolution.breeding import (
 )
 from bots.evolution.evolution import Evolution, Opposition, State
 from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant
-from bots.sdk.bot import option
+from bots.sdk.options import Wording
 
 _LISTED_FLOOR: Final = -1.0
 """The listing of the thesis begins a tournament with a best fitness of this, which a participant has to exceed."""
@@ -80,32 +80,32 @@ class Fitness(enum.Enum):
 class KuhnSettings:
     """The settings of one run; the defaults are those of the thesis."""
 
-    game: Variant = option(Variant.CLASSIC, "which game")
+    game: Annotated[Variant, "which game", Wording(group="Evolution")] = Variant.CLASSIC
     opposition: OppositionKind = OppositionKind.MODEL
     model: Genes = ()
     """The strategy that a population, or with mixed opponents its first players, play against."""
-    seat: int = option(1, "seat of those who evolve against a model: 1 acts first")
-    population: int = option(1010, "individuals of a generation, on each side")
-    games: int = option(1010, "hands of an individual against a model")
-    fitness: Fitness = option(Fitness.SAMPLED, "what fitness is: the mean of hands played, or the exact value")
-    selection: SelectionKind = option(SelectionKind.TOURNAMENT, "how parents are drawn")
-    tournament: int = option(2, "participants of a tournament")
-    offset: float = option(2.0, "what a roulette wheel adds to every fitness")
-    crossover: CrossoverKind = option(CrossoverKind.UNIFORM, "what a pair of children exchanges")
-    crossover_rate: float = option(0.7, "chance that a pair exchanges anything")
-    share: float = option(0.5, "chance that uniform crossover exchanges a gene")
-    mutation_rate: float = option(0.01, "chance that a child gets a new value in a gene")
-    mutated: int = option(1, "genes that a mutation changes")
-    elite: int = option(0, "best individuals that live on unchanged")
-    unique: bool = option(True, "a child equal to another is dropped")
-    start: Start = option(Start.UNIFORM, "values spread evenly, or all drawn")
-    alleles: int = option(101, "values of a gene in a uniform start")
-    hall: int = option(100, "places in each hall of fame")
-    tens_as_twos: bool = option(
-        False, "in breadth, a bet of 10 looks like one of 2: the second seat answers both by the same genes"
-    )
-    as_published: bool = option(False, "make the mistakes of the thesis's listing")
-    seed: int = option(1, "of everything that is drawn")
+    seat: Annotated[int, "seat of those who evolve against a model: 1 acts first"] = 1
+    population: Annotated[int, "individuals of a generation, on each side"] = 1010
+    games: Annotated[int, "hands of an individual against a model"] = 1010
+    fitness: Annotated[Fitness, "what fitness is: the mean of hands played, or the exact value"] = Fitness.SAMPLED
+    selection: Annotated[SelectionKind, "how parents are drawn"] = SelectionKind.TOURNAMENT
+    tournament: Annotated[int, "participants of a tournament"] = 2
+    offset: Annotated[float, "what a roulette wheel adds to every fitness"] = 2.0
+    crossover: Annotated[CrossoverKind, "what a pair of children exchanges"] = CrossoverKind.UNIFORM
+    crossover_rate: Annotated[float, "chance that a pair exchanges anything"] = 0.7
+    share: Annotated[float, "chance that uniform crossover exchanges a gene"] = 0.5
+    mutation_rate: Annotated[float, "chance that a child gets a new value in a gene"] = 0.01
+    mutated: Annotated[int, "genes that a mutation changes"] = 1
+    elite: Annotated[int, "best individuals that live on unchanged"] = 0
+    unique: Annotated[bool, "a child equal to another is dropped"] = True
+    start: Annotated[Start, "values spread evenly, or all drawn"] = Start.UNIFORM
+    alleles: Annotated[int, "values of a gene in a uniform start"] = 101
+    hall: Annotated[int, "places in each hall of fame"] = 100
+    tens_as_twos: Annotated[
+        bool, "in breadth, a bet of 10 looks like one of 2: the second seat answers both by the same genes"
+    ] = False
+    as_published: Annotated[bool, "make the mistakes of the thesis's listing"] = False
+    seed: Annotated[int, "of everything that is drawn"] = 1
 
     def __post_init__(self) -> None:
         for name in ("games", "hall"):

@@ -38,12 +38,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from bots.artifact import Artifact, FileKind, artifact_bytes, read_artifact, write_file
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation
-from bots.sdk.bot import option
+from bots.sdk.options import Wording
 from engine import Game
 from engine.errors import quoted
 from logs.whole_file import FileLock
@@ -77,28 +77,22 @@ RANGES: Final[Mapping[str, Range]] = {
 """The thesis's table of the genes, by constant and in its order. BIG QTY and LITTLE QTY are whole numbers."""
 
 
-def _interval(default: float, quantity: str) -> float:
-    return option(default, f"how much {quantity} one level holds")
-
-
-def _levels(default: int, quantities: str) -> int:
-    return option(default, f"how many levels {quantities} have")
-
-
 @dataclass(frozen=True, slots=True)
 class Constants:
     """How finely a learner looks. Money is in big blinds, CHANCE in per cent."""
 
-    chance_interval: float = _interval(12.5, "of CHANCE, in per cent,")
-    pot_interval: float = _interval(4.0, "of POT, in big blinds,")
-    raise_interval: float = _interval(2.0, "of RAISE, in big blinds,")
-    odds_interval: float = _interval(1.5, "of ODDS")
-    qtyraise_interval: float = _interval(2.0, "of QTYRAISE")
-    nplayers_interval: float = _interval(3.0, "of NPLAYERS")
-    followers_interval: float = _interval(1.0, "of FOLLOWERS")
-    ingame_interval: float = _interval(2.0, "of INGAME")
-    big_qty: int = _levels(8, "CHANCE, POT, RAISE and ODDS")
-    little_qty: int = _levels(4, "the other quantities")
+    chance_interval: Annotated[
+        float, "how much of CHANCE, in per cent, one level holds", Wording(group="How finely it distinguishes states")
+    ] = 12.5
+    pot_interval: Annotated[float, "how much of POT, in big blinds, one level holds"] = 4.0
+    raise_interval: Annotated[float, "how much of RAISE, in big blinds, one level holds"] = 2.0
+    odds_interval: Annotated[float, "how much of ODDS one level holds"] = 1.5
+    qtyraise_interval: Annotated[float, "how much of QTYRAISE one level holds"] = 2.0
+    nplayers_interval: Annotated[float, "how much of NPLAYERS one level holds"] = 3.0
+    followers_interval: Annotated[float, "how much of FOLLOWERS one level holds"] = 1.0
+    ingame_interval: Annotated[float, "how much of INGAME one level holds"] = 2.0
+    big_qty: Annotated[int, "how many levels CHANCE, POT, RAISE and ODDS have"] = 8
+    little_qty: Annotated[int, "how many levels the other quantities have"] = 4
 
     def __post_init__(self) -> None:
         """Check the values, and make every interval a float, so that equal constants are written alike."""

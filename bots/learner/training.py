@@ -19,7 +19,7 @@ from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from itertools import islice
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ from bots.learner.memory import (
     shipped_memory,
     write_memory,
 )
-from bots.sdk.bot import option
+from bots.sdk.options import Wording
 from bots.sdk.registry import make_bot, parse_spec
 from bots.sdk.selfplay import self_play
 from engine import Game, deals
@@ -307,11 +307,11 @@ class LearnerSettings:
     opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
     unseen: tuple[str, ...] = ("raising", "random", "mfs?k=4", "rh?k=64")
     constants: Constants = _DEFAULT
-    explore: float = option(0.1, "which part of its decisions is drawn while it learns")
-    trials: int = option(DEFAULT_TRIALS, "showdowns drawn for its chance against several")
-    block: int = option(2000, "hands of a block, after which it is tested and saved")
-    test: int = option(2000, "hands of frozen play after each block: against each field")
-    seed: int = option(1, "of the cards and of all draws")
+    explore: Annotated[float, "which part of its decisions is drawn while it learns", Wording(group="Training")] = 0.1
+    trials: Annotated[int, "showdowns drawn for its chance against several"] = DEFAULT_TRIALS
+    block: Annotated[int, "hands of a block, after which it is tested and saved"] = 2000
+    test: Annotated[int, "hands of frozen play after each block: against each field"] = 2000
+    seed: Annotated[int, "of the cards and of all draws"] = 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.explore <= 1:

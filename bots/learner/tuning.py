@@ -16,7 +16,7 @@ from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from bots.evolution.breeding import Breeding, Evaluation, Genome, reset_mutation
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.training import DealBatch, PlaySettings, Trainee, frozen_play, line_ups, unseen_deals
-from bots.sdk.bot import option
+from bots.sdk.options import Wording
 from bots.workers import Workers
 from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.estimation import RunningMean
@@ -47,16 +47,16 @@ class TuningSettings:
 
     game: str = "limit"
     opponents: tuple[str, ...] = ("calling", "random?decisions=20/50/15/10/5", "mfs", "rh")
-    hands: int = option(20_000, "hands that each learner trains for")
-    test: int = option(10_000, "hands of frozen play that are its fitness")
-    explore: float = option(0.1, "which part of its decisions is drawn while it learns")
-    trials: int = option(1000, "showdowns drawn for its chance against several")
-    population: int = option(20, "individuals of a generation")
-    generations: int = option(30, "generations bred after the first")
-    tournament: int = option(2, "participants in the tournament that selects a parent")
-    crossover: float = option(0.7, "chance that a pair of children exchanges constants")
-    mutation: float = option(0.1, "chance that one constant of a child is drawn again")
-    seed: int = option(1, "of deals and of the search")
+    hands: Annotated[int, "hands that each learner trains for", Wording(group="Training")] = 20_000
+    test: Annotated[int, "hands of frozen play that are its fitness"] = 10_000
+    explore: Annotated[float, "which part of its decisions is drawn while it learns"] = 0.1
+    trials: Annotated[int, "showdowns drawn for its chance against several"] = 1000
+    population: Annotated[int, "individuals of a generation"] = 20
+    generations: Annotated[int, "generations bred after the first"] = 30
+    tournament: Annotated[int, "participants in the tournament that selects a parent"] = 2
+    crossover: Annotated[float, "chance that a pair of children exchanges constants"] = 0.7
+    mutation: Annotated[float, "chance that one constant of a child is drawn again"] = 0.1
+    seed: Annotated[int, "of deals and of the search"] = 1
 
     def __post_init__(self) -> None:
         for name in ("hands", "test", "trials", "generations"):

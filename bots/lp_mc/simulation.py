@@ -17,9 +17,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
-from bots.sdk.bot import option, uniform
+from bots.sdk.bot import uniform
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
@@ -38,33 +38,33 @@ _MOST_PRIOR: Final = 1e6
 class SimulationOptions:
     """How to simulate and how to choose; a value out of range is a `ValueError`."""
 
-    trials: int = option(10_000, "how many showdowns are drawn for each decision")
-    batches: int = option(
-        1,
+    trials: Annotated[int, "how many showdowns are drawn for each decision"] = 10_000
+    batches: Annotated[
+        int,
         "into how many batches they are divided: in each the opponent is as aggressive as one number says that is "
         "drawn for it, from 0, where it takes the first of fold, call and raise, to 1, the last",
-    )
-    threshold: float = option(
-        0.05,
+    ] = 1
+    threshold: Annotated[
+        float,
         "how near the values of call and raise must be, as a share of the pot, for the hand's aggression to decide "
         "between them; both must be positive",
-    )
-    aggression: float = option(
-        0.5, "0 to 1: the probability that it decides for the raise; drawn once at the start of each hand"
-    )
-    prior: float = option(
-        1.0, "how many actions of each legal kind the model of the opponent begins with, in each of its cells"
-    )
-    weakest: str = option(
-        _ALL_FOLDS,
+    ] = 0.05
+    aggression: Annotated[
+        float, "0 to 1: the probability that it decides for the raise; drawn once at the start of each hand"
+    ] = 0.5
+    prior: Annotated[
+        float, "how many actions of each legal kind the model of the opponent begins with, in each of its cells"
+    ] = 1.0
+    weakest: Annotated[
+        str,
         "which folds say what share of the opponent's hands is left out from the weak end: all, among its actions in "
         "all rounds; round, among its answers to a bet in the present one; none, nothing is left out",
-    )
-    sunk: str = option(
-        _LOST,
+    ] = _ALL_FOLDS
+    sunk: Annotated[
+        str,
         "the chips we have put in before: lost, whatever we do, so that a fold is worth 0; whole, the values of call "
         "and raise are those of the whole hand, and a fold is worth 0 all the same",
-    )
+    ] = _LOST
 
     def __post_init__(self) -> None:
         if not 1 <= self.trials <= _MOST_TRIALS:

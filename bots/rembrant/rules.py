@@ -60,9 +60,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
-from bots.sdk.bot import option
 from engine import Card, Category, category, rank_hand
 from engine.cards import RANKS, STARTING_HANDS, rank_of, suit_of
 
@@ -285,36 +284,36 @@ _LARGEST_SIZE: Final = 1e6
 class Style:
     """How to play where the paper is silent; a value out of range is a `ValueError`."""
 
-    reading: str = option(
-        DETERMINISTIC,
+    reading: Annotated[
+        str,
         "how the board chooses between the two moves of a cell with a slash: deterministic, by fixed rules; "
         "probabilistic, by the three chances",
-    )
-    chance: float = option(
-        0.5,
+    ] = DETERMINISTIC
+    chance: Annotated[
+        float,
         "0 to 1, probabilistic reading: the probability of the more aggressive move on a board that is neither dry nor "
         "invites draws",
+    ] = 0.5
+    chance_danger: Annotated[float, "like chance, on a board that invites draws"] = 0.8
+    chance_dry: Annotated[float, "like chance, on a dry board, and where one card makes a straight"] = 0.2
+    river_danger: Annotated[bool, "whether two cards of a suit count as danger on the river, where no draw is left"] = (
+        False
     )
-    chance_danger: float = option(0.8, "like chance, on a board that invites draws")
-    chance_dry: float = option(0.2, "like chance, on a dry board, and where one card makes a straight")
-    river_danger: bool = option(
-        False, "whether two cards of a suit count as danger on the river, where no draw is left"
-    )
-    four_straight: str = option(
-        "fold",
+    four_straight: Annotated[
+        str,
         "what four cards to a straight on the board mean for a hand below a straight: fold, no bet is paid, as the "
         "text of the paper requires; slash, they decide only the cells with a slash",
-    )
-    complete: int = option(
-        8, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table says check"
-    )
-    open_bb: float = option(4.0, "the first raise before the flop, in big blinds; the paper has 3 to 5")
-    reraise_times: float = option(
-        3.5, "a re-raise before the flop, as a multiple of the opponent's raise; the paper has 3 to 4"
-    )
-    bet_pot: float = option(0.667, "a bet after the flop, as a fraction of the pot")
-    bet_pot_danger: float = option(1.0, "like bet_pot, on a board that invites draws")
-    raise_times: float = option(3.5, "a re-raise after the flop, as a multiple of the opponent's bet or raise")
+    ] = "fold"
+    complete: Annotated[
+        int, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table says check"
+    ] = 8
+    open_bb: Annotated[float, "the first raise before the flop, in big blinds; the paper has 3 to 5"] = 4.0
+    reraise_times: Annotated[
+        float, "a re-raise before the flop, as a multiple of the opponent's raise; the paper has 3 to 4"
+    ] = 3.5
+    bet_pot: Annotated[float, "a bet after the flop, as a fraction of the pot"] = 0.667
+    bet_pot_danger: Annotated[float, "like bet_pot, on a board that invites draws"] = 1.0
+    raise_times: Annotated[float, "a re-raise after the flop, as a multiple of the opponent's bet or raise"] = 3.5
 
     def __post_init__(self) -> None:
         _require("reading", self.reading, (DETERMINISTIC, PROBABILISTIC))

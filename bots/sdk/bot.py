@@ -15,8 +15,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from bots.errors import GameRefused
 from bots.sdk.view import View
@@ -28,13 +27,6 @@ if TYPE_CHECKING:
 
 FilePath: TypeAlias = str
 """The path of a file, as an option: relative to the folder in which the bot was asked for."""
-_Value = TypeVar("_Value")
-
-
-def option(default: _Value, decides: str) -> _Value:
-    """A field of a dataclass of options, with what it decides, in words, for the command line."""
-    chosen: _Value = field(default=default, metadata={"decides": decides})
-    return chosen
 
 
 class Bot(ABC):

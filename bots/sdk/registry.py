@@ -27,12 +27,14 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from itertools import count
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from bots.errors import SpecError, in_one_line
 from bots.sdk.bot import Bot
+from bots.sdk.options import options_of
 from engine.errors import quoted
 
 if TYPE_CHECKING:
@@ -428,12 +430,10 @@ def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
     annotations = getattr(bot.__init__, "__annotations__", {})
     options = []
     for name, default in _parameters(bot).items():
-        if fields := getattr(default, "__dataclass_fields__", None):
+        if is_dataclass(default):
             options += [
-                OptionDescription(
-                    one.name, _type_of(one.type).word, getattr(default, one.name), one.metadata.get("decides", "")
-                )
-                for one in fields.values()
+                OptionDescription(one.name, _type_of(one.kind).word, getattr(default, one.name), one.meaning)
+                for one in options_of(type(default))
             ]
         else:
             option = name.removesuffix("_")

@@ -11,6 +11,7 @@ import typer
 
 from dealer.cli.commands import ArenaCommand, ArenaGroup
 from dealer.cli.console import Terminal
+from dealer.cli.options import takes_options
 
 
 def application(commands: Iterable[str]) -> typer.Typer:
@@ -28,9 +29,12 @@ def application(commands: Iterable[str]) -> typer.Typer:
         if hasattr(module, "app"):
             for command in module.app.registered_commands:
                 command.cls = ArenaCommand
+                command.callback = command.callback and takes_options(command.callback)
             app.add_typer(module.app, name=name)
         else:
-            app.command(name, cls=ArenaCommand, epilog=getattr(module, "EPILOG", None))(getattr(module, name))
+            app.command(name, cls=ArenaCommand, epilog=getattr(module, "EPILOG", None))(
+                takes_options(getattr(module, name))
+            )
     return app
 
 

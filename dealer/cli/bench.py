@@ -6,10 +6,11 @@ import shutil
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import takes_options
 from dealer.cli.report_output import DocumentOptions
 from dealer.cli.streams import EXIT_FAILED
 from engine.errors import quoted
@@ -21,18 +22,16 @@ app = typer.Typer(cls=ArenaGroup, help="Measure the speed of the dealer or of a 
 
 
 @app.command()
-@takes_options
 def dealer(
     context: typer.Context,
-    reference_dealer: Annotated[str | None, typer.Option(help="Path of the reference dealer.")] = None,
+    reference_dealer: Annotated[str | None, "Path of the reference dealer."] = None,
     reference_player: Annotated[
-        str | None,
-        typer.Option(help="A client started as PLAYER GAME HOST PORT.", show_default="our random bot"),
+        str | None, "A client started as PLAYER GAME HOST PORT.", Wording(otherwise="our random bot")
     ] = None,
-    matches: Annotated[str, typer.Option(help="Numbers of simultaneous matches, separated by commas.")] = "1,32",
-    game: Annotated[str, typer.Option(help="A game of two players.")] = "limit",
-    hands: Annotated[int, typer.Option(min=1, help="Total number of hands, shared among the matches.")] = 19200,
-    rounds: Annotated[int, typer.Option(min=1, help="Number of measurements of each dealer.")] = 5,
+    matches: Annotated[str, "Numbers of simultaneous matches, separated by commas."] = "1,32",
+    game: Annotated[str, "A game of two players."] = "limit",
+    hands: Annotated[int, "Total number of hands, shared among the matches.", Interval(ge=1)] = 19200,
+    rounds: Annotated[int, "Number of measurements of each dealer.", Interval(ge=1)] = 5,
     *,
     output: DocumentOptions,
 ) -> None:
@@ -73,12 +72,11 @@ def _counts(text: str) -> list[int]:
 
 
 @app.command()
-@takes_options
 def bot(
     context: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],
-    game: Annotated[str, typer.Option(help="The game.")] = "limit",
-    deals: Annotated[int, typer.Option("--deals", "-n", min=1, help="Deals to play, each once in every seat.")] = 500,
+    game: Annotated[str, "The game."] = "limit",
+    deals: Annotated[int, "Deals to play, each once in every seat.", Interval(ge=1), Wording(flags="-n")] = 500,
     *,
     output: DocumentOptions,
 ) -> None:

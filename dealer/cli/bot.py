@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bots.sdk.builtin import main as play_bot
+from bots.sdk.options import Wording
 
 
 def bot(
@@ -20,8 +21,8 @@ def bot(
     ],
     host: Annotated[str, typer.Argument(help="The dealer's address.")],
     port: Annotated[int, typer.Argument(help="The port of a seat.")],
-    game: Annotated[str | None, typer.Option(help="Name or file of the game. [default: $ARENA_GAME or limit]")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the bot's random decisions.")] = None,
+    game: Annotated[str | None, "Name or file of the game.", Wording(otherwise="$ARENA_GAME or limit")] = None,
+    seed: Annotated[int | None, "Seed of the bot's random decisions."] = None,
 ) -> None:
     """Connect a Python bot to any dealer that speaks the protocol."""
     # Reached for --help only: `dealer.cli.main` starts the bot without this application.

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from annotated_types import Interval
 
 from bots.errors import WorkersError
+from bots.sdk.options import Wording
 from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import abort
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
@@ -21,30 +23,15 @@ TRAINING: Final = "Training"
 RunFolder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Folder for finished work; created if it does not exist.")
 ]
-WorkerCount = Annotated[
-    int,
-    typer.Option("--workers", min=1, max=1000, help="Processes of this machine that compute.", rich_help_panel=_PANEL),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler", metavar="ADDRESS", help="Let the workers of a dask cluster compute.", rich_help_panel=_PANEL
-    ),
-]
+WorkerCount = Annotated[int, "Processes of this machine that compute.", Interval(ge=1, le=1000), Wording(group=_PANEL)]
+Scheduler = Annotated[str | None, "Let the workers of a dask cluster compute.", Wording("ADDRESS", group=_PANEL)]
 
 
-LearnerGame = Annotated[
-    str, typer.Option("--game", help="A game (see 'arena games'), or a .game file.", rich_help_panel=TRAINING)
-]
+LearnerGame = Annotated[str, "A game (see 'arena games'), or a .game file.", Wording(group=TRAINING)]
 LearnerOpponents = Annotated[
     str,
-    typer.Option(
-        "--opponents",
-        metavar="BOTS",
-        help="The field to learn against: bots separated by blanks. Fewer than there are seats are repeated, more take "
-        "turns.",
-        rich_help_panel=TRAINING,
-    ),
+    "The field to learn against: bots separated by blanks. Fewer than there are seats are repeated, more take turns.",
+    Wording("BOTS", group=TRAINING),
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.runs import run_argument
 from dealer.reports.documents import crosstable as crosstable_of
@@ -22,7 +23,7 @@ def crosstable(
         run_argument(metavar="RUN", help="The folder of a tournament, or its result.json."),
     ],
     form: Annotated[
-        Literal["csv", "markdown", "latex"], typer.Option("--format", "-f", help="How the tables are written.")
+        Literal["csv", "markdown", "latex"], "How the tables are written.", Wording(flags="--format -f")
     ] = "markdown",
 ) -> None:
     """Print the crosstable of a tournament: in mbb/g with 95 % intervals, and both rankings.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
 
 from dealer.cli.arguments import complete_word
 from dealer.cli.console import Terminal
-from dealer.cli.options import RunOptions, takes_options
+from dealer.cli.options import Given, RunOptions
 from dealer.cli.running import run_new
-from dealer.run.settings import Command, Seating
+from dealer.run.settings import Command, RunSettings, Seating
 from protocol import find_game
 
 _DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "deals": 1000, "seating": Seating.SINGLE, "workers": 1}
@@ -19,13 +18,11 @@ _DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "deals": 1000, "se
 _SHOWN: Final = {
     "deals": "1000; with a stop rule 1000000",
     "start_timeout_s": "300",
-    "duplicate": "off",
     "workers": "1",
 }
-"""The same in the help, by the names of the options."""
+"""The same in the help."""
 
 
-@partial(takes_options, defaults=_SHOWN)
 def deal(
     context: typer.Context,
     game: Annotated[
@@ -36,11 +33,11 @@ def deal(
         typer.Argument(metavar="[SEAT...]", help="A bot, a command, or 'tcp' (the default for every seat)."),
     ] = None,
     *,
-    options: RunOptions,
+    settings: Annotated[Given, RunSettings, _SHOWN],
+    options: Annotated[RunOptions, {"duplicate": "off"}],
 ) -> None:
     """Deal a match to clients that connect to its ports, one per seat."""
     players = find_game(game)[1].num_players
-    given = options.settings
-    defaults = _DEFAULTS | ({"deals": None} if "stop" in given else {})
+    defaults = _DEFAULTS | ({"deals": None} if "stop" in settings else {})
     own = {"games": [game], "bots": seats or ["tcp"] * players}
-    run_new(context.ensure_object(Terminal), Command.PLAY, defaults | given | own, options)
+    run_new(context.ensure_object(Terminal), Command.PLAY, defaults | options.seating | settings | own, options)

@@ -6,19 +6,20 @@ import contextlib
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort, check_writable, write_file
-from dealer.cli.options import JsonOutput, Junit, Quiet, takes_options
+from dealer.cli.options import JsonOutput, Junit, Quiet
 from dealer.cli.progress import LiveLine
 from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.match.events import StrayConnection
 from dealer.match.sentences import stray_sentence
-from dealer.run.settings import NO_ADDRESS
+from dealer.run.settings import NO_ADDRESS, Host
 from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Game
 from protocol import find_game
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from dealer.doctor.report import Examination
     from dealer.doctor.situations import ExaminationSetup
 
-_examination = partial(typer.Option, rich_help_panel="Examination")
-_tcp = partial(typer.Option, rich_help_panel="A client that connects by itself")
 _START_TIMEOUT_S = 30.0
 _TCP_START_TIMEOUT_S = 300.0
 _MOST_SHOWN = 2000
@@ -37,49 +36,53 @@ _MOST_SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
-    game: Annotated[str, _examination("--game", "-g", help="A game (see 'arena games') or a .game file.")] = "limit"
+    game: Annotated[str, "A game (see 'arena games') or a .game file.", Wording(flags="-g", group="Examination")] = (
+        "limit"
+    )
     situations: Annotated[
         list[str] | None,
-        _examination("--situation", metavar="NAME", help="Play only this situation; may be repeated."),
+        "Play only this situation; may be repeated.",
+        Wording("NAME", flags="--situation", group="Examination"),
     ] = None
-    lists: Annotated[bool, _examination("--list", help="List the situations and stop.")] = False
+    lists: Annotated[bool, "List the situations and stop.", Wording(flags="--list", group="Examination")] = False
     timeout: Annotated[
         float,
-        _examination(
-            metavar="SECONDS",
-            min=0.001,
-            max=1e6,
-            help="Seconds for one answer; also for the bot to end after the dealer has closed.",
-        ),
+        "Seconds for one answer; also for the bot to end after the dealer has closed.",
+        Interval(ge=0.001, le=1e6),
+        Wording("SECONDS", group="Examination"),
     ] = 10.0
     wait: Annotated[
         float,
-        _examination(metavar="SECONDS", min=0.0, max=1e6, help="Seconds of silence in the situation 'long-wait'."),
+        "Seconds of silence in the situation 'long-wait'.",
+        Interval(ge=0.0, le=1e6),
+        Wording("SECONDS", group="Examination"),
     ] = 2.0
     start_timeout: Annotated[
         float | None,
-        _examination(
-            metavar="SECONDS",
-            min=0,
-            max=1e9,
-            help="Seconds for the bot to connect and name the version; 0 waits forever.",
-            show_default="30; tcp: 300",
-        ),
+        "Seconds for the bot to connect and name the version; 0 waits forever.",
+        Interval(ge=0, le=1e9),
+        Wording("SECONDS", group="Examination", otherwise="30; tcp: 300"),
     ] = None
     seed: Annotated[
-        int, _examination(min=0, max=2**32 - 1, help="Seed of the cards, the opponents and a built-in bot.")
+        int,
+        "Seed of the cards, the opponents and a built-in bot.",
+        Interval(ge=0, le=2**32 - 1),
+        Wording(group="Examination"),
     ] = 0
-    strict: Annotated[bool, _examination("--strict", help="Also exit with code 1 for warnings.")] = False
-    host: Annotated[str, _tcp(help="Address to listen on; 0.0.0.0 admits other machines.")] = "127.0.0.1"
-    port: Annotated[int, _tcp(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0
+    strict: Annotated[bool, "Also exit with code 1 for warnings.", Wording(group="Examination")] = False
+    host: Annotated[Host, Wording(group="A client that connects by itself")] = "127.0.0.1"
+    port: Annotated[
+        int,
+        "Port to listen on; 0 takes a free one.",
+        Interval(ge=0, le=65535),
+        Wording(group="A client that connects by itself"),
+    ] = 0
     reconnect: Annotated[
         bool,
-        _tcp("--reconnect", help="Wait for the client to reconnect; some situations need a connection of their own."),
+        "Wait for the client to reconnect; some situations need a connection of their own.",
+        Wording(group="A client that connects by itself"),
     ] = False
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", "-v", help="Show every line sent and received.", rich_help_panel="Output"),
-    ] = False
+    verbose: Annotated[bool, "Show every line sent and received.", Wording(flags="-v", group="Output")] = False
     quiet: Quiet = False
     out: PageFile = None
     force: PageForce = False
@@ -87,7 +90,6 @@ class DoctorOptions:
     junit: Junit = None
 
 
-@takes_options
 def doctor(
     context: typer.Context,
     bot: Annotated[

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
 from engine import CARD_TEXTS, STARTING_HANDS, Card, CardError, parse_cards
@@ -25,7 +26,6 @@ _UNKNOWN = ("random", "??")
 _CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
 
 
-@takes_options
 def equity(
     context: typer.Context,
     words: Annotated[
@@ -36,33 +36,20 @@ def equity(
             "are the board.",
         ),
     ],
-    board: Annotated[
-        str, typer.Option("--board", metavar="CARDS", help="The board, up to five cards.", show_default=False)
-    ] = "",
-    dead: Annotated[
-        str,
-        typer.Option("--dead", metavar="CARDS", help="Cards out of play, such as folded ones.", show_default=False),
-    ] = "",
+    board: Annotated[str, "The board, up to five cards.", Wording("CARDS")] = "",
+    dead: Annotated[str, "Cards out of play, such as folded ones.", Wording("CARDS")] = "",
     players: Annotated[
         int | None,
-        typer.Option(
-            "--players",
-            metavar="N",
-            help="Number of players, 2 to 10; players without cards hold random ones.",
-            show_default="one for each CARDS, at least 2",
-        ),
+        "Number of players, 2 to 10; players without cards hold random ones.",
+        Wording("N", otherwise="one for each CARDS, at least 2"),
     ] = None,
     trials: Annotated[
         int | None,
-        typer.Option(
-            "--trials",
-            metavar="N",
-            help="Draw this number of showdowns instead of counting all; by default "
-            f"{DEFAULT_SHOWDOWNS:,} are drawn where counting takes too long.",
-            show_default=False,
-        ),
+        "Draw this number of showdowns instead of counting all; by default "
+        f"{DEFAULT_SHOWDOWNS:,} are drawn where counting takes too long.",
+        Wording("N"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draws.")] = 0,
+    seed: Annotated[int, "Seed of the draws.", Interval(ge=0)] = 0,
     *,
     output: DocumentOptions,
 ) -> None:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
+from annotated_types import Interval
 
 from bots.evolution.evolution import StopRule
 from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
+from bots.sdk.options import Wording
 from bots.workers import Workers
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, computing
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
-from dealer.cli.options import given, setting_options, takes_options
+from dealer.cli.options import Given
 from dealer.cli.progress import LiveLine, time_left
 from engine.text import count_of
 from logs.document import TEXT, Column, Table
@@ -36,50 +38,32 @@ app.command()(learner)
 _STOP: Final = "When to stop"
 _ALONG: Final = "Checks along the way"
 
-_TrainerOptions: Any = setting_options(EvolvedSettings, TRAINING)
-_PlayerOptions: Any = setting_options(EvolvedSettings, TRAINING, deals=520)
-
-_Generations = Annotated[
-    int | None, typer.Option("--generations", min=1, help="Breed at most this many generations.", rich_help_panel=_STOP)
-]
+_PLAYER_DEALS: Final = 520
+_Generations = Annotated[int | None, "Breed at most this many generations.", Interval(ge=1), Wording(group=_STOP)]
 _CheckEvery = Annotated[
     int,
-    typer.Option(
-        "--check-every",
-        min=0,
-        help="Generations between checks of the best individual: against opponents outside the training, random "
-        "trainers and earlier champions; 0: never.",
-        rich_help_panel=_ALONG,
-    ),
+    "Generations between checks of the best individual: against opponents outside the training, random "
+    "trainers and earlier champions; 0: never.",
+    Interval(ge=0),
+    Wording(group=_ALONG),
 ]
 _CheckDeals = Annotated[
-    int,
-    typer.Option(
-        "--check-deals",
-        min=1,
-        help="Deals of such a check, each played 100 times; no training uses them.",
-        rich_help_panel=_ALONG,
-    ),
+    int, "Deals of such a check, each played 100 times; no training uses them.", Interval(ge=1), Wording(group=_ALONG)
 ]
 
 
 @app.command()
-@takes_options
 def trainers(
     context: typer.Context,
     folder: RunFolder,
-    settings: _TrainerOptions,
-    count: Annotated[
-        int, typer.Option("--count", min=1, help="How many trainers.", rich_help_panel=TRAINING)
-    ] = OPPONENTS,
+    settings: EvolvedSettings,
+    count: Annotated[int, "How many trainers.", Interval(ge=1), Wording(group=TRAINING)] = OPPONENTS,
     generations: _Generations = TRAINER.generations,
     patience: Annotated[
-        int,
-        typer.Option(min=1, help="Stop after this many generations without a better trainer.", rich_help_panel=_STOP),
+        int, "Stop after this many generations without a better trainer.", Interval(ge=1), Wording(group=_STOP)
     ] = TRAINER.patience or 0,
     renewals: Annotated[
-        int,
-        typer.Option(min=1, help="Stop after this many generations with a better trainer.", rich_help_panel=_STOP),
+        int, "Stop after this many generations with a better trainer.", Interval(ge=1), Wording(group=_STOP)
     ] = TRAINER.opponents or 0,
     check_every: _CheckEvery = CHECKS.every,
     check_deals: _CheckDeals = CHECKS.deals,
@@ -92,18 +76,17 @@ def trainers(
     """
     terminal = context.ensure_object(Terminal)
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
-    asked, checks = EvolvedSettings(**given(settings)), CheckSettings(every=check_every, deals=check_deals)
+    checks = CheckSettings(every=check_every, deals=check_deals)
     with _evolving(terminal, folder, workers, scheduler) as (over, show):
-        runs = evolve_trainers(folder, asked, rule, count=count, checks=checks, workers=over, show=show)
+        runs = evolve_trainers(folder, settings, rule, count=count, checks=checks, workers=over, show=show)
     _report(terminal, runs)
 
 
 @app.command()
-@takes_options
 def player(
     context: typer.Context,
     folder: RunFolder,
-    settings: _PlayerOptions,
+    settings: Annotated[Given, EvolvedSettings, {"deals": f"{_PLAYER_DEALS}"}],
     generations: _Generations = PLAYER.generations,
     check_every: _CheckEvery = CHECKS.every,
     check_deals: _CheckDeals = CHECKS.deals,
@@ -115,7 +98,10 @@ def player(
     An unfinished run is resumed. The final chromosome is a bot: `evolved?chromosome=FILE`.
     """
     terminal = context.ensure_object(Terminal)
-    rule, asked = StopRule(generations=generations), EvolvedSettings(**given(settings))
+    rule, asked = (
+        StopRule(generations=generations),
+        EvolvedSettings(**settings | {"deals": settings.get("deals", _PLAYER_DEALS)}),
+    )
     checks = CheckSettings(every=check_every, deals=check_deals)
     with _evolving(terminal, folder, workers, scheduler) as (over, show):
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)

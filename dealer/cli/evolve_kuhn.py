@@ -5,9 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
+from annotated_types import Interval
 
 from bots.evolution.evolution import Generation
 from bots.kuhn.evolution import KuhnSettings, OppositionKind
@@ -23,9 +24,10 @@ from bots.kuhn.runs import (
     format_genes,
     read_genes,
 )
+from bots.sdk.options import Wording
 from dealer.cli.computing import RunFolder, WorkerCount, computing
 from dealer.cli.console import Terminal, abort, write_file
-from dealer.cli.options import given, setting_options, takes_options
+from dealer.cli.options import Given
 from dealer.cli.progress import LiveLine, time_left
 from engine.text import count_of
 from logs.document import CODE, Column, Table
@@ -37,44 +39,28 @@ _MORE_GENERATIONS: Final = 1000
 _ROW: Final = 12
 """Genes up to this many are printed in one line."""
 
-_Options: Any = setting_options(KuhnSettings, _TRAINING)
 
-
-@takes_options
 def kuhn(
     context: typer.Context,
     folder: RunFolder,
-    settings: _Options,
+    settings: Annotated[Given, KuhnSettings],
     opponent: Annotated[
         str,
-        typer.Option(
-            "--opponent",
-            metavar="MODEL|FILE|KIND",
-            help=f"The opponents: {', '.join(MODEL_NAMES)}; a file of genes; or {', '.join(_RIVALS)}.",
-            rich_help_panel=_TRAINING,
-        ),
+        f"The opponents: {', '.join(MODEL_NAMES)}; a file of genes; or {', '.join(_RIVALS)}.",
+        Wording("MODEL|FILE|KIND", group=_TRAINING),
     ] = "rational",
     mixed_model: Annotated[
         str,
-        typer.Option(
-            "--model",
-            metavar="MODEL|FILE",
-            help="With mixed opponents: the model that first players meet in addition to their rivals.",
-            rich_help_panel=_TRAINING,
-        ),
+        "With mixed opponents: the model that first players meet in addition to their rivals.",
+        Wording("MODEL|FILE", flags="--model", group=_TRAINING),
     ] = "rational",
     generations: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Number of generations to breed.",
-            show_default="100 against a model, 1,000 otherwise",
-            rich_help_panel=_TRAINING,
-        ),
+        "Number of generations to breed.",
+        Interval(ge=1),
+        Wording(group=_TRAINING, otherwise="100 against a model, 1,000 otherwise"),
     ] = None,
-    repeat: Annotated[
-        int, typer.Option(min=1, help="Number of runs, with consecutive seeds.", rich_help_panel=_TRAINING)
-    ] = 1,
+    repeat: Annotated[int, "Number of runs, with consecutive seeds.", Interval(ge=1), Wording(group=_TRAINING)] = 1,
     workers: WorkerCount = 1,
 ) -> None:
     """Evolve strategies for Kuhn poker: or a larger game of its three cards, by a genetic algorithm.
@@ -92,16 +78,15 @@ def kuhn(
     _print_results(terminal, configured, results, folder)
 
 
-def _settings(options: Any, opponent: str, mixed_model: str) -> KuhnSettings:
-    values = given(options)
+def _settings(given: Given, opponent: str, mixed_model: str) -> KuhnSettings:
     kind = _RIVALS.get(opponent, OppositionKind.MODEL)
-    plain = KuhnSettings(game=options.game, opposition=OppositionKind.COEVOLUTION, tens_as_twos=options.tens_as_twos)
+    plain = KuhnSettings(**given | {"opposition": OppositionKind.COEVOLUTION, "seat": 1})
     genes: Genes = ()
     if kind is OppositionKind.MODEL:
         genes = _model(opponent, plain, f"--opponent {opponent}", tuple(_RIVALS))
     elif kind is OppositionKind.MIXED:
         genes = _model(mixed_model, plain, f"--model {mixed_model}", ())
-    return KuhnSettings(**values, opposition=kind, model=genes)
+    return KuhnSettings(**given, opposition=kind, model=genes)
 
 
 def _model(name: str, settings: KuhnSettings, option: str, others: Sequence[str]) -> Genes:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Annotated, Any, Final
+from dataclasses import replace
+from typing import Annotated, Final
 
 import typer
+from annotated_types import Interval
 
 from bots.learner.tuning import MeasuredConstants, TuningSettings, check, search, tuning_document
+from bots.sdk.options import Wording
 from dealer.cli.computing import (
     TRAINING,
     LearnerGame,
@@ -19,25 +22,20 @@ from dealer.cli.computing import (
     computing,
 )
 from dealer.cli.console import Terminal
-from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
 
 _DEFAULTS: Final = TuningSettings()
 _OPPONENTS: Final = " ".join(_DEFAULTS.opponents)
-_SearchOptions: Any = setting_options(TuningSettings, TRAINING)
 
 
-@takes_options
 def learner(
     context: typer.Context,
     folder: RunFolder,
-    settings: _SearchOptions,
+    settings: TuningSettings,
     game: LearnerGame = _DEFAULTS.game,
     opponents: LearnerOpponents = _OPPONENTS,
-    seeds: Annotated[
-        int, typer.Option(min=5, help="Trainings and tests of the best at the end.", rich_help_panel=TRAINING)
-    ] = 20,
+    seeds: Annotated[int, "Trainings and tests of the best at the end.", Interval(ge=5), Wording(group=TRAINING)] = 20,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
     out: PageFile = None,
@@ -52,7 +50,7 @@ def learner(
     from bots.learner.memory import Constants
 
     check_page(out, force)
-    wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **given(settings))
+    wanted = replace(settings, game=game, opponents=tuple(opponents.split()))
     with computing(folder, "every measurement", workers, scheduler) as over, LiveLine(terminal) as show:
         measured = search(wanted, folder, workers=over, show=_progress(show, wanted.budget))
         best = max(measured, key=lambda one: one.mbb).constants

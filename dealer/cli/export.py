@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import takes_options, warning_text
+from dealer.cli.options import warning_text
 from dealer.cli.reading import Problems, Sources, StrictHandOptions, Transcript, abort_without_hands
 from dealer.table.collector import spare_collector
+from engine.errors import quoted
 from engine.text import count_of
 from logs.conversion import Conversion, MoneyRake, convert
 from logs.export import parse_currency, parse_formats
@@ -21,48 +24,35 @@ from logs.export import parse_currency, parse_formats
 @dataclass(frozen=True, slots=True)
 class ExportArguments:
     format: Annotated[
-        str, typer.Option("--format", "-f", metavar="FORMATS", help="pokerstars, phh, ohh, or several with commas.")
+        str, "Formats separated by commas, of pokerstars, phh and ohh.", Wording("FORMATS", flags="-f")
     ] = "pokerstars"
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Where to write.", show_default="FORMAT/ next to each log"),
-    ] = None
+    out: Annotated[Path | None, "Where to write.", Wording("DIR", flags="-o", otherwise="FORMAT/ next to each log")] = (
+        None
+    )
     hero: Annotated[
         str | None,
-        typer.Option(
-            help="The player whose cards are dealt face up.", show_default="the first player of the first match"
-        ),
+        "The player whose cards are dealt face up.",
+        Wording(otherwise="the first player of the first match"),
     ] = None
-    observed: Annotated[
-        bool, typer.Option("--observed", help="Write hands without a hero, as an observer sees them.")
-    ] = False
+    observed: Annotated[bool, "Write hands without a hero, as an observer sees them."] = False
     stakes: Annotated[
         str | None,
-        typer.Option(
-            metavar="SMALL/BIG",
-            help="The stakes, such as 0.50/1: the blinds, in limit games the bets.",
-            show_default="a chip is 1",
-        ),
+        "The stakes, such as 0.50/1: the blinds, in limit games the bets.",
+        Wording("SMALL/BIG", otherwise="a chip is 1"),
     ] = None
-    currency: Annotated[str, typer.Option(help="USD, EUR, GBP, or none for play money.")] = "USD"
-    rake: Annotated[float, typer.Option(min=0, max=100, help="Rake, in per cent of the pot.")] = 0.0
-    rake_step: Annotated[float, typer.Option(min=0, help="The rake is a multiple of this, in money.")] = 0.0
-    rake_cap: Annotated[
-        float | None, typer.Option(min=0, help="The most it takes, in money.", show_default="no cap")
-    ] = None
-    rake_preflop: Annotated[
-        bool, typer.Option("--rake-preflop", help="Take rake also of pots that end before the flop.")
-    ] = False
+    currency: Annotated[str, "USD, EUR, GBP, or none for play money."] = "USD"
+    rake: Annotated[float, "Rake, in per cent of the pot.", Interval(ge=0, le=100)] = 0.0
+    rake_step: Annotated[float, "The rake is a multiple of this, in money.", Interval(ge=0)] = 0.0
+    rake_cap: Annotated[float | None, "The most it takes, in money.", Interval(ge=0), Wording(otherwise="no cap")] = (
+        None
+    )
+    rake_preflop: Annotated[bool, "Take rake also of pots that end before the flop."] = False
     begin: Annotated[
-        datetime | None,
-        typer.Option(
-            formats=["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"],
-            metavar="TIME",
-            help="Begin of a match without times: such as '2026-01-03 20:15'.",
-            show_default="the beginning of 2000",
-        ),
+        str | None,
+        "Begin of a match without times: such as '2026-01-03 20:15'.",
+        Wording("TIME", otherwise="the beginning of 2000"),
     ] = None
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False
+    force: Annotated[bool, "Overwrite existing files."] = False
 
     def conversion(self) -> Conversion:
         """The options as a conversion; raises `ValueError` for contradictions."""
@@ -75,9 +65,10 @@ class ExportArguments:
             raise ValueError("--rake-step, --rake-cap and --rake-preflop need --rake, the per cent of the pot")
         rake = MoneyRake(self.rake, self.rake_step, self.rake_cap, self.rake_preflop) if self.rake else None
         try:
-            begin_us = None if self.begin is None else int(self.begin.timestamp()) * 1_000_000
+            begin = None if self.begin is None else datetime.fromisoformat(self.begin)
+            begin_us = None if begin is None else int(begin.timestamp()) * 1_000_000
         except (OverflowError, OSError, ValueError):
-            raise ValueError(f"--begin {self.begin} is not a time that this system can represent") from None
+            raise ValueError(f"--begin: {quoted(self.begin)} is not a time such as '2026-01-03 20:15'") from None
         return Conversion(
             formats,
             folder=self.out,
@@ -91,7 +82,6 @@ class ExportArguments:
         )
 
 
-@takes_options
 def export(
     context: typer.Context,
     sources: Sources,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit
 from dealer.cli.report_output import show_document
@@ -26,8 +27,8 @@ def gate(
         Path,
         run_argument(metavar="RUN", help="The folder of a run, or its result.json."),
     ],
-    min_mbb: Annotated[float, typer.Option("--min-mbb", help="The least win rate, in mbb/g.")],
-    player: Annotated[str | None, typer.Option("--player", help="The player's name.", show_default="the first")] = None,
+    min_mbb: Annotated[float, "The least win rate, in mbb/g."],
+    player: Annotated[str | None, "The player's name.", Wording(otherwise="the first")] = None,
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:

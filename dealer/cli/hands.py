@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import Json, takes_options
+from dealer.cli.options import Json
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
 from engine.text import shown
 from logs.acpc_log.writer import state_text
@@ -16,17 +18,13 @@ from logs.record import HandRecord
 from logs.view import views_of
 
 
-@takes_options
 def hands(
     context: typer.Context,
     sources: Sources,
-    worst: Annotated[int, typer.Option("--worst", min=1, help="How many hands to show.")] = 10,
-    player: Annotated[
-        str | None, typer.Option("--player", help="Whose losses.", show_default="the first player")
-    ] = None,
+    worst: Annotated[int, "How many hands to show.", Interval(ge=1)] = 10,
+    player: Annotated[str | None, "Whose losses.", Wording(otherwise="the first player")] = None,
     number: Annotated[
-        int | None,
-        typer.Option("--hand", min=0, help="Show the hands of this number instead.", show_default=False),
+        int | None, "Show the hands of this number instead.", Interval(ge=0), Wording(flags="--hand")
     ] = None,
     as_json: Json = False,
     *,

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort, until_stopped
-from dealer.cli.options import Quiet, Verbose, takes_options
+from dealer.cli.options import Quiet, Verbose
 from dealer.cli.progress import LiveLine
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.match.faults import FaultPolicy
@@ -45,50 +47,35 @@ _DEFAULT_USER = "player"
 _TERMS = ContestTerms()
 
 
-_login = partial(typer.Option, rich_help_panel="Login")
-_challenge = partial(typer.Option, rich_help_panel="Challenges")
-
-
 @dataclass(frozen=True, slots=True)
 class _Login:
     token: Annotated[
         str | None,
-        _login(
-            "--token",
-            help=f"Token, or NAME:TOKEN; the variable {_TOKEN_VARIABLE} or a file hides it from other users of this "
-            "machine.",
-        ),
+        f"Token, or NAME:TOKEN; the variable {_TOKEN_VARIABLE} or a file hides it from other users of this machine.",
+        Wording(group="Login"),
     ] = None
     token_file: Annotated[
-        Path | None, _login("--token-file", metavar="FILE", help="File with the token, or with name and token.")
+        Path | None, "File with the token, or with name and token.", Wording("FILE", group="Login")
     ] = None
-    user: Annotated[str | None, _login("--user", help="Name of the login.", show_default=_DEFAULT_USER)] = None
-    tls: Annotated[bool, _login("--tls", help="Encrypt the connection.")] = False
+    user: Annotated[str | None, "Name of the login.", Wording(group="Login", otherwise=_DEFAULT_USER)] = None
+    tls: Annotated[bool, "Encrypt the connection.", Wording(group="Login")] = False
     ca: Annotated[
         Path | None,
-        _login("--ca", metavar="FILE", help="With --tls, trust the certificates in this file: not the system's."),
+        "With --tls, trust the certificates in this file: not the system's.",
+        Wording("FILE", group="Login"),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Bot:
-    name: Annotated[str | None, typer.Option("--name", help="Name of the bot.", show_default="as in 'arena play'")] = (
-        None
-    )
-    version: Annotated[str, typer.Option("--bot-version", help="The bot's version; each has results of its own.")] = "1"
-    games: Annotated[
-        str, typer.Option("--games", help=f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's.")
-    ] = "limit"
-    parallel: Annotated[int, typer.Option("--parallel", min=1, max=1000, help="Contests to play at a time.")] = 1
-    ladder: Annotated[bool, typer.Option("--ladder", help="Also play background matches while the server is idle.")] = (
-        False
-    )
-    contests: Annotated[
-        int | None, typer.Option("--contests", min=1, help="Leave after N contests.", show_default="stay")
-    ] = None
+    name: Annotated[str | None, "Name of the bot.", Wording(otherwise="as in 'arena play'")] = None
+    version: Annotated[str, "The bot's version; each has results of its own.", Wording(flags="--bot-version")] = "1"
+    games: Annotated[str, f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's."] = "limit"
+    parallel: Annotated[int, "Contests to play at a time.", Interval(ge=1, le=1000)] = 1
+    ladder: Annotated[bool, "Also play background matches while the server is idle."] = False
+    contests: Annotated[int | None, "Leave after N contests.", Interval(ge=1), Wording(otherwise="stay")] = None
     seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of a Python bot's own draws.", show_default="random"),
+        int | None, "Seed of a Python bot's own draws.", Interval(ge=0, le=2**32 - 1), Wording(otherwise="random")
     ] = None
 
 
@@ -96,53 +83,39 @@ class _Bot:
 class _Challenges:
     challenge: Annotated[
         list[str] | None,
-        _challenge(
-            "--challenge",
-            metavar="NAME",
-            help="Play against this bot, then leave; several names, with commas, where a game has more seats. Repeat "
-            "the option for more contests.",
-        ),
+        "Play against this bot, then leave; several names, with commas, where a game has more seats. Repeat "
+        "the option for more contests.",
+        Wording("NAME", group="Challenges"),
     ] = None
     game: Annotated[
-        str | None, _challenge("--game", help="Game of the challenges.", show_default="the first of --games")
+        str | None, "Game of the challenges.", Wording(group="Challenges", otherwise="the first of --games")
     ] = None
     deals: Annotated[
         int | None,
-        _challenge(
-            "--deals", "-n", min=1, help="Deals of each challenge, at most.", show_default="as the server has set"
-        ),
+        "Deals of each challenge, at most.",
+        Interval(ge=1),
+        Wording(flags="-n", group="Challenges", otherwise="as the server has set"),
     ] = None
-    stop: Annotated[
-        str | None, _challenge("--stop", metavar="RULE", help="When to stop, as for 'arena play'.", show_default=False)
-    ] = None
+    stop: Annotated[str | None, "When to stop, as for 'arena play'.", Wording("RULE", group="Challenges")] = None
     seating: Annotated[
-        Seating | None, _challenge("--seating", help="Seatings of each deal.", show_default=_TERMS.seating)
+        Seating | None, "Seatings of each deal.", Wording(group="Challenges", otherwise=_TERMS.seating)
     ] = None
     card_seed: Annotated[
         int | None,
-        _challenge(
-            "--card-seed",
-            metavar="SEED",
-            min=1,
-            max=2**32 - 1,
-            help="Seed of the cards; such results do not count in standings.",
-            show_default="a secret one",
-        ),
+        "Seed of the cards; such results do not count in standings.",
+        Interval(ge=1, le=2**32 - 1),
+        Wording("SEED", group="Challenges", otherwise="a secret one"),
     ] = None
     practice: Annotated[
         bool | None,
-        _challenge(
-            "--practice",
-            help="Same cards in every seating; they show leaks, and such results do not count in standings.",
-            show_default=False,
-        ),
+        "Same cards in every seating; they show leaks, and such results do not count in standings.",
+        Wording(group="Challenges"),
     ] = None
     on_fault: Annotated[
-        FaultPolicy | None, _challenge("--on-fault", help="As for 'arena play'.", show_default=_TERMS.on_fault)
+        FaultPolicy | None, "As for 'arena play'.", Wording(group="Challenges", otherwise=_TERMS.on_fault)
     ] = None
 
 
-@takes_options
 def join(
     context: typer.Context,
     server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The server's text port.")],
@@ -155,8 +128,7 @@ def join(
     login: _Login,
     challenges: _Challenges,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="New or empty folder for what the bot prints.", show_default="a new one in runs/"),
+        Path | None, "New or empty folder for what the bot prints.", Wording(otherwise="a new one in runs/")
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,

@@ -6,9 +6,11 @@ from itertools import chain
 from typing import Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal
-from dealer.cli.options import Json, takes_options
+from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
 from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
@@ -17,18 +19,12 @@ from engine.holdem import is_holdem
 from logs.document import Document
 
 
-@takes_options
 def leaks(
     context: typer.Context,
     sources: Sources,
-    player: Annotated[
-        str | None, typer.Option("--player", help="Whose leaks.", show_default="the first player")
-    ] = None,
-    compare: Annotated[
-        str | None,
-        typer.Option("--compare", metavar="BOT", help="Compare with the policy of this bot, such as cfr."),
-    ] = None,
-    worst: Annotated[int, typer.Option("--worst", min=0, help="How many deals to name.")] = 10,
+    player: Annotated[str | None, "Whose leaks.", Wording(otherwise="the first player")] = None,
+    compare: Annotated[str | None, "Compare with the policy of this bot, such as cfr.", Wording("BOT")] = None,
+    worst: Annotated[int, "How many deals to name.", Interval(ge=0)] = 10,
     out: PageFile = None,
     force: PageForce = False,
     as_json: Json = False,

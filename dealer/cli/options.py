@@ -1,78 +1,52 @@
-"""Options that commands share, and options made of the fields of settings.
+"""The command line's reader of declared options (`bots.sdk.options`), and the options that commands share.
 
-A command takes the options of a dataclass as one object:
+A command declares its options in its signature, or takes all of a dataclass as one object:
 
-    @takes_options
-    def play(words: ..., options: RunOptions) -> None: ...
+    def train(
+        terminal: ...,
+        settings: TrainingSettings,
+        hours: Annotated[float | None, "Stop after this many hours.", Interval(ge=0)] = None,
+    ) -> None: ...
 
-The meaning, bounds and default of a setting of a run are those of `dealer.run.settings.RunSettings`. An option that is
-not given is None: then the configuration file decides, and then the default. Other settings, dataclasses whose fields
-have their meaning in the metadata ``decides``, become options by `setting_options`:
-
-    Options = setting_options(TrainingSettings, panel="Training")
-
-    @takes_options
-    def train(options: Options) -> None:
-        settings = TrainingSettings(**given(options))
+`takes_options` makes parameters for typer of both. With `Annotated[Given, RunSettings]` a command takes those that were
+typed, by name: then a configuration file decides about the others, and then their defaults.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from copy import copy
-from dataclasses import Field, dataclass, fields, is_dataclass, make_dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias, get_type_hints
+from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
+from bots.sdk.options import Option, Wording, options_of
+from dealer.cli.console import abort
 from dealer.errors import ConfigError
-from dealer.match.faults import FaultPolicy
-from dealer.run.settings import RunSettings, Score, Seating
+from dealer.run.settings import RunSettings, Seating
 from logs.formats import ExportWarning
 
-_MATCH = "Match"
-_FAULTS = "Clocks and faults"
-_HISTORIES = "Hand histories"
-_OUTPUT = "Output"
+Given: TypeAlias = dict[str, Any]
+"""The options that were typed, by name."""
+_OUTPUT: Final = "Output"
 Out: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        help="New or empty folder for logs and results.",
-        show_default="a new one in runs/",
-        rich_help_panel=_OUTPUT,
-    ),
+    Path | None, "New or empty folder for logs and results.", Wording(group=_OUTPUT, otherwise="a new one in runs/")
 ]
-Quiet: TypeAlias = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print the result as a sentence only.", rich_help_panel=_OUTPUT)
-]
+Quiet: TypeAlias = Annotated[bool, "Print the result as a sentence only.", Wording(flags="-q", group=_OUTPUT)]
 JsonOutput: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON and nothing else.", rich_help_panel=_OUTPUT)
+    bool, "Print the result as JSON and nothing else.", Wording(flags="--json", group=_OUTPUT)
 ]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
-Junit: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--junit", metavar="FILE", help="Write a JUnit report for a build server.", rich_help_panel=_OUTPUT),
-]
+Json: TypeAlias = Annotated[bool, "Print everything as JSON.", Wording(flags="--json")]
+Junit: TypeAlias = Annotated[Path | None, "Write a JUnit report for a build server.", Wording("FILE", group=_OUTPUT)]
 Verbose: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--verbose", "-v", help="Log connections, faults and restarts to standard error.", rich_help_panel=_OUTPUT
-    ),
+    bool, "Log connections, faults and restarts to standard error.", Wording(flags="-v", group=_OUTPUT)
 ]
 Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Let a dask cluster play: each of its workers a contest at a time.",
-        rich_help_panel=_MATCH,
-    ),
+    str | None, "Let a dask cluster play: each of its workers a contest at a time.", Wording("ADDRESS", group="Match")
 ]
 _NAMES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("command", "games", "bots"), ""),
     "directory": "directory",
     "seating": "--permutations",
     "format": "--gauntlet",
@@ -83,90 +57,43 @@ _NAMES: Final[Mapping[str, str]] = {
 
 def option_of(setting: str) -> str:
     """The option of a setting; empty if it is an argument without a name."""
-    if setting not in RunSettings.model_fields and setting not in _NAMES:
-        return ""
-    return _NAMES.get(setting, "--" + setting.removesuffix("_ms").removesuffix("_s").replace("_", "-"))
+    named = {option.name for option in options_of(RunSettings) if option.wording.is_flag}
+    return _flag(setting) if setting in named else _NAMES.get(setting, "")
 
 
-def setting_option(name: str, panel: str | None = None, *flags: str, **others: Any) -> Any:
-    """The option of a setting, with its meaning, bounds and default; `others` override arguments of `typer.Option`."""
-    about = RunSettings.model_fields[name]
-    extra = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
-    plain = getattr(about.default, "value", about.default)
-    shown = extra.get("otherwise") or (f"{plain:g}" if isinstance(plain, float) else plain)
-    values: dict[str, Any] = {
-        "help": about.description,
-        "min": next((bound.ge for bound in about.metadata if hasattr(bound, "ge")), None),
-        "max": next((bound.le for bound in about.metadata if hasattr(bound, "le")), None),
-        "show_default": str(shown) if shown not in (None, False, []) else False,
-        "rich_help_panel": panel,
-    }
-    return typer.Option(option_of(name), *flags, **(values | others))
+def _flag(name: str) -> str:
+    return "--" + name.removesuffix("_ms").removesuffix("_s").replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of a run; those named like a setting are that setting."""
+    """The options of a run that are not its settings."""
 
-    deals: Annotated[int | None, setting_option("deals", _MATCH, "-n")] = None
-    seed: Annotated[int | None, setting_option("seed", _MATCH)] = None
     duplicate: Annotated[
         bool | None,
-        typer.Option(
-            "--duplicate/--no-duplicate",
-            help="Play the same cards again with the seats rotated: with fresh bots, so that the luck of the cards "
-            "cancels.",
-            show_default="on, unless a player is 'tcp'",
-            rich_help_panel=_MATCH,
-        ),
+        "Play the same cards again with the seats rotated: with fresh bots, so that the luck of the cards cancels.",
+        Wording(flags="--duplicate/--no-duplicate", group="Match", otherwise="on, unless a player is 'tcp'"),
     ] = None
-    permutations: Annotated[
-        bool,
-        typer.Option("--permutations", help="Play the cards in every order of the players.", rich_help_panel=_MATCH),
-    ] = False
-    stop: Annotated[str | None, setting_option("stop", _MATCH, metavar="RULE")] = None
-    score: Annotated[Score | None, setting_option("score", _MATCH)] = None
-    workers: Annotated[int | None, setting_option("workers", _MATCH)] = None
-    in_process: Annotated[bool | None, setting_option("in_process", _MATCH)] = None
-    fixed_seats: Annotated[bool | None, setting_option("fixed_seats", _MATCH)] = None
-    on_fault: Annotated[FaultPolicy | None, setting_option("on_fault", _FAULTS)] = None
-    t_response_s: Annotated[float | None, setting_option("t_response_s", _FAULTS)] = None
-    t_hand_s: Annotated[float | None, setting_option("t_hand_s", _FAULTS)] = None
-    t_per_hand_s: Annotated[float | None, setting_option("t_per_hand_s", _FAULTS)] = None
-    start_timeout_s: Annotated[float | None, setting_option("start_timeout_s", _FAULTS)] = None
-    coalesce_ms: Annotated[float | None, setting_option("coalesce_ms", _FAULTS)] = None
-    host: Annotated[str | None, setting_option("host", _MATCH)] = None
-    ports: Annotated[str | None, setting_option("ports", _MATCH, metavar="PORTS")] = None
+    permutations: Annotated[bool, "Play the cards in every order of the players."] = False
     config: Annotated[
         Path | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help="Settings as TOML: for example the run.toml of an earlier run; command-line options take precedence.",
-            rich_help_panel=_MATCH,
-        ),
+        "Settings as TOML: for example the run.toml of an earlier run; command-line options take precedence.",
+        Wording("FILE"),
     ] = None
     out: Out = None
-    export: Annotated[str | None, setting_option("export", _HISTORIES, metavar="FORMATS")] = None
-    histories: Annotated[str | None, setting_option("histories", _HISTORIES, metavar="DIR")] = None
-    hero: Annotated[str | None, setting_option("hero", _HISTORIES, metavar="NAME")] = None
-    observed: Annotated[bool | None, setting_option("observed", _HISTORIES)] = None
-    stakes: Annotated[str | None, setting_option("stakes", _HISTORIES, metavar="SMALL/BIG")] = None
-    currency: Annotated[str | None, setting_option("currency", _HISTORIES)] = None
     quiet: Quiet = False
     as_json: JsonOutput = False
     junit: Junit = None
     verbose: Verbose = False
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The given options, under the names of `dealer.run.settings.RunSettings`."""
-        given = {option.name: getattr(self, option.name) for option in fields(self)}
-        seating = {None: None, True: Seating.ROTATIONS, False: Seating.SINGLE}[self.duplicate]
+    def seating(self) -> Given:
+        """The setting, if an option decides it."""
         if self.permutations and self.duplicate is not None:
             raise ConfigError("--permutations plays every order of the players: leave out --[no-]duplicate")
-        given["seating"] = Seating.PERMUTATIONS if self.permutations else seating
-        return {name: given[name] for name in RunSettings.model_fields if given.get(name) is not None}
+        if self.permutations:
+            return {"seating": Seating.PERMUTATIONS}
+        return {} if self.duplicate is None else {"seating": (Seating.SINGLE, Seating.ROTATIONS)[self.duplicate]}
 
 
 def warning_text(warning: ExportWarning) -> str:
@@ -176,28 +103,36 @@ def warning_text(warning: ExportWarning) -> str:
     return warning.problem + ("." if warning.better is None else f": --stakes {warning.better} would help.")
 
 
-def takes_options(command: Callable[..., None], defaults: Mapping[str, str] | None = None) -> Callable[..., None]:
-    """Make the fields of a command's dataclasses its options; the help shows `defaults` in place of theirs."""
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Make typer's parameters of a command's options; those of a dataclass reach it as one object, or as `Given`."""
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    own = {option.name: option for option in options_of(command)}
+    groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
-        if name not in groups:
+        if name in own:
+            parameters.append(_parameter(own[name], own[name].default))
+            continue
+        kind, *about = get_args(hints[name]) if get_origin(hints[name]) is Annotated else [hints[name]]
+        declared = next((one for one in (kind, *about) if isinstance(one, type) and is_dataclass(one)), None)
+        if declared is None:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        types = get_type_hints(groups[name], include_extras=True)
-        for option, shown in (defaults or {}).items():
-            about = copy(types[option].__metadata__[0])
-            about.show_default = shown
-            types[option] = Annotated[types[option].__origin__, about]
+        otherwise: Mapping[str, str] = next((one for one in about if isinstance(one, dict)), {})
+        options = [option for option in options_of(declared) if option.wording.is_flag]
+        groups[name] = kind if kind is declared else dict, [option.name for option in options]
         parameters += [
-            inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name])
-            for one in fields(groups[name])
+            _parameter(option, None, otherwise.get(option.name) or option.wording.otherwise or _text(option.default))
+            for option in options
         ]
 
     def run(**values: Any) -> None:
-        for name, kind in groups.items():
-            values[name] = kind(**{option.name: values.pop(option.name) for option in fields(kind)})
+        for name, (make, options) in groups.items():
+            typed = {option: value for option in options if (value := values.pop(option)) is not None}
+            try:
+                values[name] = make(**typed)
+            except ValueError as error:
+                abort(str(error))
         command(**values)
 
     run.__doc__ = command.__doc__
@@ -207,27 +142,37 @@ def takes_options(command: Callable[..., None], defaults: Mapping[str, str] | No
     return run
 
 
-def setting_options(settings: type, panel: str | None = None, **defaults: Any) -> Any:
-    """A dataclass for `takes_options`; `defaults` are those that differ."""
-    return make_dataclass(
-        f"{settings.__name__}Options",
-        [
-            (about.name, Annotated[type(about.default), _option(about, panel)], defaults.get(about.name, about.default))
-            for about in fields(settings)
-            if "decides" in about.metadata
-        ],
-        frozen=True,
+def _parameter(option: Option, default: Any, shown: str | None = None) -> inspect.Parameter:
+    """The parameter for typer; `shown` is the default in the help, None for `default`."""
+    wording, names = option.wording, option.wording.flags.split()
+    if not any(name.startswith("--") for name in names):
+        names.insert(0, _flag(option.name))
+    if option.kind is bool and option.default is True:
+        names[0] += f"/--no-{names[0].removeprefix('--')}"
+    about = typer.Option(
+        *names,
+        help=option.sentence,
+        metavar=wording.unit or None,
+        min=option.low,
+        max=option.high,
+        show_default=wording.otherwise or True if shown is None else shown or False,
+        rich_help_panel=option.group or None,
+    )
+    # The texts of several values are split where they are read; an option that is repeated has a list.
+    kind = str if get_origin(option.kind) is tuple else option.kind
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind | None if default is None else kind, about],
     )
 
 
-def given(options: Any) -> dict[str, Any]:
-    """The values of such options, by the names of the settings."""
-    return {about.name: getattr(options, about.name) for about in fields(options)}
-
-
-def _option(about: Field[Any], panel: str | None) -> Any:
-    flag = f"--{about.name.replace('_', '-')}"
-    if about.default is True:
-        flag += f"/--no-{flag.removeprefix('--')}"
-    decides = about.metadata["decides"]
-    return typer.Option(flag, help=f"{decides[0].upper()}{decides[1:]}.", rich_help_panel=panel)
+def _text(default: Any) -> str:
+    """A default in words; empty for one that says nothing."""
+    if default is True:
+        return "on"
+    if isinstance(default, float):
+        return f"{default:g}"
+    says_nothing = default is None or default is False or default in ((), inspect.Parameter.empty)
+    return "" if says_nothing else str(getattr(default, "value", default))

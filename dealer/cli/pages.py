@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
-import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort, on_stop
 
 if TYPE_CHECKING:
@@ -20,12 +21,8 @@ if TYPE_CHECKING:
     from logs.hand_source import HandSource
 
 _START_S = 10.0
-PagePort: TypeAlias = Annotated[
-    int, typer.Option("--port", min=0, max=65535, help="Port of the pages.", show_default="a free one")
-]
-NoBrowser: TypeAlias = Annotated[
-    bool, typer.Option("--no-browser", help="Print the address only, and open no browser.")
-]
+PagePort: TypeAlias = Annotated[int, "Port of the pages.", Interval(ge=0, le=65535), Wording(otherwise="a free one")]
+NoBrowser: TypeAlias = Annotated[bool, "Print the address only, and open no browser."]
 
 
 WEB_INSTALL: Final = "pip install starlette fastapi uvicorn"

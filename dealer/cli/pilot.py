@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -33,13 +34,18 @@ def show_plan(terminal: Terminal, asked: RunSettings, *, is_silent: bool, as_jso
     plan = settle(asked)
     if isinstance(plan.stop, FixedDeals):
         abort("--plan estimates what a stop rule needs: give --stop ci=20 or --stop better:0,30")
-    kept_nowhere = {"deals": min(plan.deals, PILOT_DEALS), "export": [], "histories": None}
     with (
         tempfile.TemporaryDirectory(prefix="arena-plan-") as folder,
         RunLine(terminal, is_silent=is_silent or as_json) as line,
         asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):
-        result, progress = runner.run(_pilot(asked.model_copy(update=kept_nowhere), Path(folder) / "pilot", line))
+        result, progress = runner.run(
+            _pilot(
+                replace(asked, deals=min(plan.deals, PILOT_DEALS), export=(), histories=None),
+                Path(folder) / "pilot",
+                line,
+            )
+        )
     if result.outcome is Outcome.FAILED:
         abort(result.sentence, EXIT_FAILED)
     if progress.deals_needed is None:

@@ -8,12 +8,11 @@ import typer
 
 from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal
-from dealer.cli.options import RunOptions, takes_options
+from dealer.cli.options import Given, RunOptions
 from dealer.cli.running import merged, run_new
-from dealer.run.settings import Command
+from dealer.run.settings import Command, RunSettings
 
 
-@takes_options
 def play(
     context: typer.Context,
     words: Annotated[
@@ -28,18 +27,14 @@ def play(
         ),
     ] = None,
     *,
-    watch: Annotated[bool, typer.Option("--watch", help="Show the match in the browser while it is played.")] = False,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="With --watch, print the address only, and open no browser.")
-    ] = False,
+    watch: Annotated[bool, "Show the match in the browser while it is played."] = False,
+    no_browser: Annotated[bool, "With --watch, print the address only, and open no browser."] = False,
     plan: Annotated[
         bool,
-        typer.Option(
-            "--plan",
-            help="Print how many deals --stop is likely to need: and how long that takes, from a pilot of 1,000 deals "
-            "or 30 seconds whose files are not kept.",
-        ),
+        "Print how many deals --stop is likely to need: and how long that takes, from a pilot of 1,000 deals "
+        "or 30 seconds whose files are not kept.",
     ] = False,
+    settings: Annotated[Given, RunSettings],
     options: RunOptions,
 ) -> None:
     """Play a match between bots: which one won, and how sure that is.
@@ -47,15 +42,19 @@ def play(
     Every bot is a process of its own, connected over TCP. The same cards are played again with the seats rotated.
     Without arguments, two built-in bots play limit hold'em.
     """
-    settings = options.settings | split_words(words or [])
+    asked = options.seating | settings | split_words(words or [])
     terminal = context.ensure_object(Terminal)
     if plan:
         from dealer.cli.pilot import show_plan
 
-        asked = merged(Command.PLAY, settings, options.config)
-        show_plan(terminal, asked, is_silent=options.quiet, as_json=options.as_json)
+        show_plan(
+            terminal,
+            merged(Command.PLAY, asked, options.config),
+            is_silent=options.quiet,
+            as_json=options.as_json,
+        )
     if not watch:
-        run_new(terminal, Command.PLAY, settings, options)
+        run_new(terminal, Command.PLAY, asked, options)
         return
     from dealer.cli.pages import pages_during, require_web
 
@@ -63,7 +62,7 @@ def play(
     run_new(
         terminal,
         Command.PLAY,
-        settings,
+        asked,
         options,
         observer=lambda folder: pages_during(terminal, folder, opens_browser=not no_browser),
     )

@@ -11,8 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
-import typer
-
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.progress import showing_progress
 from dealer.cli.runs import run_argument
@@ -31,7 +30,7 @@ def _chip_value(text: str) -> Decimal:
     try:
         return Scale(text).chip_value
     except (ValueError, ArithmeticError):
-        raise typer.BadParameter(f"{text} is not an amount above 0 with at most {MOST_DECIMALS} decimals") from None
+        abort(f"--chip-value: {text} is not an amount above 0 with at most {MOST_DECIMALS} decimals")
 
 
 Sources: TypeAlias = Annotated[
@@ -42,10 +41,7 @@ Sources: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-Transcript: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--transcript", metavar="FILE", help="The dealer's standard error, for the bots' comments."),
-]
+Transcript: TypeAlias = Annotated[Path | None, "The dealer's standard error, for the bots' comments.", Wording("FILE")]
 
 _MOST_SHOWN = 10
 
@@ -55,20 +51,12 @@ class HandOptions:
     """How hands are read from files."""
 
     game: Annotated[
-        str | None,
-        typer.Option(
-            "--game", metavar="GAME", help="The game of logs that do not name one.", show_default="as the log says"
-        ),
+        str | None, "The game of logs that do not name one.", Wording("GAME", otherwise="as the log says")
     ] = None
     chip_value: Annotated[
-        Decimal | None,
-        typer.Option(
-            "--chip-value",
-            metavar="AMOUNT",
-            parser=_chip_value,
-            help="Value of a chip in PHH and PokerStars files.",
-            show_default="the smallest unit of a file's amounts",
-        ),
+        str | None,
+        "Value of a chip in PHH and PokerStars files.",
+        Wording("AMOUNT", otherwise="the smallest unit of a file's amounts"),
     ] = None
 
     def finder(self, *, strict: bool = False) -> Callable[..., HandSource]:
@@ -76,14 +64,15 @@ class HandOptions:
         from logs.hand_source import find
 
         game = None if self.game is None else find_game(self.game)[1]
-        return partial(find, game=game, chip_value=self.chip_value, strict=strict)
+        chip_value = None if self.chip_value is None else _chip_value(self.chip_value)
+        return partial(find, game=game, chip_value=chip_value, strict=strict)
 
 
 @dataclass(frozen=True, slots=True)
 class StrictHandOptions(HandOptions):
     """The same for commands that can stop at damaged lines."""
 
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at a damaged line instead of skipping it.")] = False
+    strict: Annotated[bool, "Stop at a damaged line instead of skipping it."] = False
 
 
 class Problems:

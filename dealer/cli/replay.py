@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal
-from dealer.cli.options import takes_options
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
 from dealer.cli.reading import HandOptions, Sources
 
 
-@takes_options
 def replay(
     context: typer.Context,
     sources: Sources,
     number: Annotated[
-        int | None, typer.Option("--hand", min=0, help="The hand to begin with.", show_default="the list of hands")
+        int | None, "The hand to begin with.", Interval(ge=0), Wording(flags="--hand", otherwise="the list of hands")
     ] = None,
     port: PagePort = 0,
     no_browser: NoBrowser = False,

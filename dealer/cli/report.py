@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, check_new_file, write_file
-from dealer.cli.options import takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Sources, StrictHandOptions, Transcript, counted
 from dealer.errors import ResultError
@@ -28,23 +28,21 @@ if TYPE_CHECKING:
 _PAGE: Final = "report.html"
 
 
-@takes_options
 def report(
     context: typer.Context,
     sources: Sources,
     out_file: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="File to write.",
-            show_default=f"{_PAGE} in the folder, or in the present one for other hands than those of one folder",
+        "File to write.",
+        Wording(
+            "FILE",
+            flags="--out -o",
+            otherwise=f"{_PAGE} in the folder, or in the present one for other hands than those of one folder",
         ),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the page.", show_default="the names of the bots")] = None,
+    title: Annotated[str | None, "Title of the page.", Wording(otherwise="the names of the bots")] = None,
     transcript: Transcript = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Annotated[bool, "Overwrite an existing file."] = False,
     *,
     reading: StrictHandOptions,
 ) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, check_new_file, write_file
 from dealer.cli.options import Json
 from dealer.person.styles import styles_of
@@ -19,15 +18,10 @@ from logs.poker_table.faces import with_symbols
 
 PageFile = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Also write a page with all tables and charts; a name that ends in .json or .md has them as JSON or "
-        "Markdown.",
-    ),
+    "Also write a page with all tables and charts; a name that ends in .json or .md has them as JSON or Markdown.",
+    Wording("FILE", flags="-o", group="Options"),
 ]
-PageForce = Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")]
+PageForce = Annotated[bool, "Overwrite an existing page.", Wording(group="Options")]
 
 
 def check_page(path: Path | None, force: bool) -> None:

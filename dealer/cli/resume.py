@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
 from dealer.cli.report_output import show_document
@@ -26,7 +28,9 @@ def resume(
     ] = None,
     deals: Annotated[
         int | None,
-        typer.Option("--deals", "-n", min=1, help="Total number of deals, more than before.", show_default="as before"),
+        "Total number of deals, more than before.",
+        Interval(ge=1),
+        Wording(flags="-n", otherwise="as before"),
     ] = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,

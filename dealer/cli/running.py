@@ -53,7 +53,7 @@ def run_new(
 ) -> None:
     """Play what the settings and the configuration file ask for, in a new folder, and end the command."""
     check_writable(options.junit)
-    if scheduler is not None and options.workers is not None:
+    if scheduler is not None and "workers" in settings:
         abort("--workers counts matches on this machine, and a cluster has workers of its own: leave one out")
     asked = merged(command, settings, options.config)
     # Connect before creating the folder.

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
 from dealer.cli.report_output import show_document
@@ -49,7 +50,7 @@ run_argument = partial(typer.Argument, parser=run_path, autocompletion=complete_
 def runs(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="A folder that holds runs.")] = FOLDER,
-    every: Annotated[bool, typer.Option("--all", "-a", help=f"List every run, not only the newest {_SHOWN}.")] = False,
+    every: Annotated[bool, f"List every run, not only the newest {_SHOWN}.", Wording(flags="--all -a")] = False,
     as_json: Json = False,
 ) -> None:
     """List the runs in a folder, the newest first: when each began, who played, and its result.

@@ -14,7 +14,9 @@ from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort, until_stopped
 from dealer.cli.pages import WEB_INSTALL, has_web
@@ -51,7 +53,7 @@ class _ServeGroup(ArenaGroup):
 app = typer.Typer(
     cls=_ServeGroup, help="Run a persistent match server: clients queue matches between its bots and their own."
 )
-_Data: TypeAlias = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")]
+_Data: TypeAlias = Annotated[Path, "Folder of everything the server keeps.", Wording("DIR")]
 _Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
 _DATA = Path("arena-server")
 
@@ -73,33 +75,24 @@ def start(
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(
-            "--host",
-            help="Address to listen on; 0.0.0.0 admits other machines.",
-            show_default="as configured; 127.0.0.1",
-        ),
+        "Address to listen on; 0.0.0.0 admits other machines.",
+        Wording(otherwise="as configured; 127.0.0.1"),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(
-            "--port",
-            min=0,
-            max=65535,
-            help="Port of the text protocol; 0 means any.",
-            show_default="as configured; 54000",
-        ),
+        "Port of the text protocol; 0 means any.",
+        Interval(ge=0, le=65535),
+        Wording(otherwise="as configured; 54000"),
     ] = None,
     web_port: Annotated[
         int | None,
-        typer.Option(
-            "--web-port", min=0, max=65535, help="Port of the pages; 0 means any.", show_default="as configured; 8080"
-        ),
+        "Port of the pages; 0 means any.",
+        Interval(ge=0, le=65535),
+        Wording(otherwise="as configured; 8080"),
     ] = None,
     data: _Data = _DATA,
-    init: Annotated[bool, typer.Option("--init", help=f"Write {_CONFIG_NAME}, with all settings, and stop.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Log connections, faults and runs to standard error.")
-    ] = False,
+    init: Annotated[bool, f"Write {_CONFIG_NAME}, with all settings, and stop."] = False,
+    verbose: Annotated[bool, "Log connections, faults and runs to standard error.", Wording(flags="-v")] = False,
 ) -> None:
     """Run a persistent match server: clients queue matches between its bots and their own.
 
@@ -130,14 +123,10 @@ def user(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of users.")] = None,
     data: _Data = _DATA,
     csv_file: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="A CSV file of users: its column 'name', or its first column."),
+        Path | None, "A CSV file of users: its column 'name', or its first column.", Wording("FILE", flags="--csv")
     ] = None,
     scopes: Annotated[
-        str,
-        typer.Option(
-            "--scopes", metavar="LIST", help="Scopes of the token: read, play, admin (sees and cancels everything)."
-        ),
+        str, "Scopes of the token: read, play, admin (sees and cancels everything).", Wording("LIST")
     ] = "read,play",
 ) -> None:
     """Create users and print their tokens, also before the first start; an existing user gets another token."""
@@ -203,10 +192,8 @@ def backup(
 def reset(
     context: typer.Context,
     data: _Data = _DATA,
-    results: Annotated[
-        bool, typer.Option("--results", help="Remove requests, runs, ratings and logs; users, tokens and bots stay.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    results: Annotated[bool, "Remove requests, runs, ratings and logs; users, tokens and bots stay."] = False,
+    yes: Annotated[bool, "Do not ask for confirmation."] = False,
 ) -> None:
     """Remove the results of a server that is not running."""
     terminal = context.ensure_object(Terminal)

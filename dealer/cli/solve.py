@@ -6,7 +6,9 @@ import time
 from typing import Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import Json
@@ -34,8 +36,7 @@ def _group() -> None:
 def equities(
     context: typer.Context,
     threads: Annotated[
-        int | None,
-        typer.Option("--threads", min=1, max=1024, help="Count in so many threads.", show_default="one per processor"),
+        int | None, "Count in so many threads.", Interval(ge=1, le=1024), Wording(otherwise="one per processor")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort, check_writable
-from dealer.cli.options import takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
 from dealer.cli.solve_small import Algorithm
@@ -26,22 +27,19 @@ _FALL: Final = 1.6
 """The exploitability falls about as this power of the iterations."""
 
 
-@takes_options
 def preflop(
     context: typer.Context,
-    cap: Annotated[int, typer.Option(help="How many bets there may be, the big blind included.")] = 4,
-    blinds: Annotated[str, typer.Option(metavar="SMALL/BIG", help="The blinds, in chips.")] = "1/2",
-    bet: Annotated[int, typer.Option(help="The size of a raise, in chips.")] = 2,
+    cap: Annotated[int, "How many bets there may be, the big blind included."] = 4,
+    blinds: Annotated[str, "The blinds, in chips.", Wording("SMALL/BIG")] = "1/2",
+    bet: Annotated[int, "The size of a raise, in chips."] = 2,
     algorithm: Annotated[
-        Algorithm, typer.Option(help="How to solve it: a linear program is exact, regret matching comes close.")
+        Algorithm, "How to solve it: a linear program is exact, regret matching comes close."
     ] = Algorithm.LP,
     until: Annotated[
-        float, typer.Option(min=1e-9, help="Stop at this exploitability, for cfr and cfr+: in chips per hand.")
+        float, "Stop at this exploitability, for cfr and cfr+: in chips per hand.", Interval(ge=1e-9)
     ] = 1e-5,
-    as_published: Annotated[
-        bool, typer.Option("--as-published", help="Make the mistake of the work; compare with what it printed.")
-    ] = False,
-    mps: Annotated[Path | None, typer.Option(help="Write the small blind's linear program: for other solvers.")] = None,
+    as_published: Annotated[bool, "Make the mistake of the work; compare with what it printed."] = False,
+    mps: Annotated[Path | None, "Write the small blind's linear program: for other solvers."] = None,
     *,
     output: DocumentOptions,
 ) -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from annotated_types import Interval
 
 from bots.kuhn.games import KuhnGame, Variant
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import takes_options
 from dealer.cli.progress import showing_progress
 from dealer.cli.report_output import DocumentOptions
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
@@ -37,40 +38,25 @@ class Algorithm(enum.Enum):
 class _Options:
     algorithm: Annotated[
         Algorithm | None,
-        typer.Option(
-            "--algorithm",
-            help="How to solve it: a linear program is exact and for two players, regret matching comes close.",
-            show_default="lp; cfr+ for three players",
-        ),
+        "How to solve it: a linear program is exact and for two players, regret matching comes close.",
+        Wording(otherwise="lp; cfr+ for three players"),
     ] = None
     iterations: Annotated[
         int | None,
-        typer.Option(
-            "--iterations",
-            min=1,
-            max=_MOST_ITERATIONS,
-            help="Number of iterations, for cfr and cfr+.",
-            show_default=f"{_ITERATIONS:,}",
-        ),
+        "Number of iterations, for cfr and cfr+.",
+        Interval(ge=1, le=_MOST_ITERATIONS),
+        Wording(otherwise=f"{_ITERATIONS:,}"),
     ] = None
 
 
-@takes_options
 def kuhn(
     context: typer.Context,
     game: Annotated[
-        Variant,
-        typer.Option(
-            help="Which game: the classic one; with bets of 1, 2 or 10 (breadth); with one raise (depth); with both."
-        ),
+        Variant, "Which game: the classic one; with bets of 1, 2 or 10 (breadth); with one raise (depth); with both."
     ] = Variant.CLASSIC,
     tens_as_twos: Annotated[
         bool,
-        typer.Option(
-            "--tens-as-twos",
-            help="In breadth, a bet of 10 looks like one of 2: the second player cannot distinguish them, as in the "
-            "thesis.",
-        ),
+        "In breadth, a bet of 10 looks like one of 2: the second player cannot distinguish them, as in the thesis.",
     ] = False,
     *,
     options: _Options,
@@ -98,19 +84,16 @@ def kuhn(
     _solve(context, sequence_form_of(which), parts, options, output, title=title, name=name)
 
 
-@takes_options
 def leduc(context: typer.Context, *, options: _Options, output: DocumentOptions) -> None:
     """Solve Leduc poker of two players: value, equilibrium, convergence."""
     _solve_named(context, "leduc", "Leduc poker", options, output)
 
 
-@takes_options
 def kuhn3(context: typer.Context, *, options: _Options, output: DocumentOptions) -> None:
     """Approximate an equilibrium of three-player Kuhn poker: by regret matching, with its exploitability."""
     _solve_named(context, "kuhn3", "Kuhn poker of three players", options, output)
 
 
-@takes_options
 def game(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="GAME", help="A game's name, or the file of its definition.")],

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.console import Terminal, abort, write_file
-from dealer.cli.options import Json, takes_options
+from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Problems, Sources, StrictHandOptions, abort_without_hands, counted
 from dealer.errors import ResultError
@@ -34,42 +36,28 @@ EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic 
 """The definitions of the statistics, for the end of the help."""
 
 
-@takes_options
 def stats(
     context: typer.Context,
     sources: Sources,
-    full: Annotated[
-        bool, typer.Option("--full", help="Print all tables: by position and street, starting hands, final hands.")
-    ] = False,
-    brief: Annotated[bool, typer.Option("--brief", hidden=True)] = False,
-    times: Annotated[bool, typer.Option("--times", help="Also read the times of actions; takes longer.")] = False,
+    full: Annotated[bool, "Print all tables: by position and street, starting hands, final hands."] = False,
+    times: Annotated[bool, "Also read the times of actions; takes longer."] = False,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", min=1, max=1000, help="Processes that count big logs.", show_default="one per processor"
-        ),
+        int | None, "Processes that count big logs.", Interval(ge=1, le=1000), Wording(otherwise="one per processor")
     ] = None,
     as_json: Json = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per bot and position as CSV.")] = False,
-    variance: Annotated[bool, typer.Option("--variance", help="Print variance-reduced win rates instead.")] = False,
+    as_csv: Annotated[bool, "Print one row per bot and position as CSV.", Wording(flags="--csv")] = False,
+    variance: Annotated[bool, "Print variance-reduced win rates instead."] = False,
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--policy",
-            metavar="NAME[=POLICY]",
-            help="Known probabilities of a player, for --variance: those of a bot, file:PATH or ask:COMMAND; the name "
-            "alone takes the bot from the run's result.",
-        ),
+        "Known probabilities of a player, for --variance: those of a bot, file:PATH or ask:COMMAND; the name "
+        "alone takes the bot from the run's result.",
+        Wording("NAME[=POLICY]"),
     ] = None,
     ranges: Annotated[
         bool,
-        typer.Option(
-            "--ranges",
-            help="With --policy, also AIVAT over possible cards: the mean over all that a known player might have "
-            "held; slow.",
-        ),
+        "With --policy, also AIVAT over possible cards: the mean over all that a known player might have held; slow.",
     ] = False,
-    save: Annotated[bool, typer.Option("--save", help="With --variance, also write them to result.json.")] = False,
+    save: Annotated[bool, "With --variance, also write them to result.json."] = False,
     *,
     reading: StrictHandOptions,
 ) -> None:
@@ -82,7 +70,7 @@ def stats(
     terminal = context.ensure_object(Terminal)
     find = reading.finder(strict=reading.strict)
     if variance:
-        if full or brief or times or as_csv or workers is not None:
+        if full or times or as_csv or workers is not None:
             abort(
                 "--variance prints a table of its own: it goes with --json, --policy, --save, --game, --chip-value and "
                 "--strict"

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from annotated_types import Interval
 
+from bots.sdk.options import Wording
 from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import Out, setting_option
+from dealer.cli.options import Out
 from dealer.cli.pages import require_web
 from dealer.cli.runs import complete_run, run_path
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
@@ -21,7 +23,7 @@ from dealer.person.terminal import Face, Leaving, sit_down
 from dealer.reports.sentences import contest_sentence
 from dealer.run.ending import Outcome
 from dealer.run.results import ContestResult
-from dealer.run.settings import BotSettings, RunSettings
+from dealer.run.settings import BotSettings, CardSeed, Host, OnFault, RunSettings
 
 
 def table(
@@ -35,31 +37,20 @@ def table(
             show_default="limit, and a built-in bot that plays the game",
         ),
     ] = None,
-    name: Annotated[str, typer.Option("--name", help="Your name in logs and hand histories.")] = "hero",
+    name: Annotated[str, "Your name in logs and hand histories."] = "hero",
     deals: Annotated[
-        int | None, setting_option("deals", None, "-n", help="Deals to play.", show_default="until you leave")
+        int | None, "Deals to play.", Interval(ge=1, le=2**32 - 1), Wording(flags="-n", otherwise="until you leave")
     ] = None,
-    seed: Annotated[int | None, setting_option("seed")] = None,
+    seed: CardSeed = None,
     pause: Annotated[
-        float | None,
-        typer.Option(
-            "--pause",
-            min=0,
-            max=3600,
-            metavar="SECONDS",
-            help="Time before the next hand, instead of Enter.",
-            show_default=False,
-        ),
+        float | None, "Time before the next hand, instead of Enter.", Interval(ge=0, le=3600), Wording("SECONDS")
     ] = None,
-    show_all: Annotated[bool, typer.Option("--show-all", help="Show all cards after each hand.")] = False,
-    four_colours: Annotated[bool, typer.Option("--four-colours", help="Give every suit a colour of its own.")] = False,
-    host: Annotated[str | None, setting_option("host")] = None,
-    on_fault: Annotated[FaultPolicy, setting_option("on_fault", show_default=True)] = FaultPolicy.RESTART,
-    out: Out = None,
-    browser: Annotated[bool, typer.Option("--browser", help="Play in a browser instead of this terminal.")] = False,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port of the page for --browser; 0 means any.")
-    ] = 0,
+    show_all: Annotated[bool, "Show all cards after each hand."] = False,
+    four_colours: Annotated[bool, "Give every suit a colour of its own."] = False,
+    host: Annotated[Host, Wording(otherwise="127.0.0.1")] = "",
+    on_fault: OnFault = FaultPolicy.RESTART,
+    browser: Annotated[bool, "Play in a browser instead of this terminal."] = False,
+    port: Annotated[int, "Port of the page for --browser; 0 means any.", Interval(ge=0, le=65535)] = 0,
     resume: Annotated[
         Path | None,
         typer.Option(
@@ -70,6 +61,7 @@ def table(
             autocompletion=complete_run,
         ),
     ] = None,
+    out: Out = None,
 ) -> None:
     """Play against bots yourself, in this terminal or in a browser.
 
@@ -81,11 +73,11 @@ def table(
     if browser:
         require_web("--browser")
     if resume is not None:
-        if words or any(given is not None for given in (seed, out, deals, host)):
+        if words or host or any(given is not None for given in (seed, out, deals)):
             abort("--resume continues a match as it was; leave out game, bots, --deals, --seed, --host and --out")
         run = _reopen_table(resume)
     else:
-        asked = {"hands": deals, "seed": seed, "host": host, "on_fault": on_fault}
+        asked = {"deals": deals, "seed": seed, "host": host or None, "on_fault": on_fault}
         run = new_table(_config(words or [], name, asked), out)
     if browser:
         _play_page(terminal, run, port)

@@ -11,12 +11,11 @@ import typer
 
 from dealer.cli.arguments import complete_word, split_words
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import RunOptions, Scheduler, takes_options
+from dealer.cli.options import Given, RunOptions, Scheduler
 from dealer.cli.running import run_new
-from dealer.run.settings import Command, Format
+from dealer.run.settings import Command, Format, RunSettings
 
 
-@takes_options
 def tournament(
     context: typer.Context,
     words: Annotated[
@@ -28,18 +27,17 @@ def tournament(
             autocompletion=complete_word,
         ),
     ],
-    gauntlet: Annotated[
-        bool, typer.Option("--gauntlet", help="Let the first bot meet all the others; the others do not meet.")
-    ] = False,
+    gauntlet: Annotated[bool, "Let the first bot meet all the others; the others do not meet."] = False,
     scheduler: Scheduler = None,
     *,
+    settings: Annotated[Given, RunSettings],
     options: RunOptions,
 ) -> None:
     """Play a tournament: a crosstable with intervals, and the two rankings of the ACPC.
 
     The same cards are played again with the seats rotated.
     """
-    settings = options.settings | ({"format": Format.GAUNTLET} if gauntlet else {})
+    settings |= options.seating | ({"format": Format.GAUNTLET} if gauntlet else {})
     if len(words) == 1 and words[0].endswith(".toml"):
         if options.config is not None:
             abort(f"settings come from {words[0]} or from --config {options.config}, not from both")

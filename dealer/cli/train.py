@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from annotated_types import Interval
 
 from bots.learner.memory import Constants
 from bots.learner.training import LearnerSettings
+from bots.sdk.options import Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import TRAINING, LearnerGame, LearnerOpponents
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
 from dealer.cli.streams import EXIT_INTERRUPTED
@@ -25,7 +27,6 @@ app = typer.Typer(
     cls=ArenaGroup, help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True
 )
 
-_CONSTANTS: Final = "How finely it distinguishes states"
 _DEFAULTS: Final = LearnerSettings()
 _OPPONENTS: Final = " ".join(_DEFAULTS.opponents)
 
@@ -38,30 +39,19 @@ def _group() -> None:
 app.command()(cfr)
 
 
-_ConstantOptions: Any = setting_options(Constants, _CONSTANTS)
-_TrainingOptions: Any = setting_options(LearnerSettings, TRAINING)
-
-
 @app.command()
-@takes_options
 def learner(
     context: typer.Context,
-    constants: _ConstantOptions,
-    training: _TrainingOptions,
+    constants: Constants,
+    training: LearnerSettings,
     game: LearnerGame = _DEFAULTS.game,
     opponents: LearnerOpponents = _OPPONENTS,
     test_opponents: Annotated[
-        str,
-        typer.Option(
-            metavar="BOTS", help="A second field for tests, against which it never learns.", rich_help_panel=TRAINING
-        ),
+        str, "A second field for tests, against which it never learns.", Wording("BOTS", group=TRAINING)
     ] = " ".join(_DEFAULTS.unseen),
-    hands: Annotated[
-        int, typer.Option("--hands", "-n", min=1, help="Hands, in whole blocks.", rich_help_panel=TRAINING)
-    ] = 40_000,
+    hands: Annotated[int, "Hands, in whole blocks.", Interval(ge=1), Wording(flags="-n", group=TRAINING)] = 40_000,
     memory: Annotated[
-        Path,
-        typer.Option("--memory", metavar="FILE", help="The bot's memory; an existing training is continued."),
+        Path, "The bot's memory; an existing training is continued.", Wording("FILE", group="Options")
     ] = Path("learner.memory"),
     out: PageFile = None,
     force: PageForce = False,
@@ -77,16 +67,12 @@ def learner(
     check_page(out, force)
     if memory.is_dir():
         abort(f"{memory} is a folder: --memory takes a file")
-    try:
-        distinguished = Constants(**given(constants))
-    except ValueError as error:
-        abort(str(error))
-    settings = LearnerSettings(
+    settings = replace(
+        training,
         game=game,
         opponents=tuple(opponents.split()),
         unseen=tuple(test_opponents.split()),
-        constants=distinguished,
-        **given(training),
+        constants=constants,
     )
     try:
         with LiveLine(terminal) as show:
@@ -94,7 +80,7 @@ def learner(
     except KeyboardInterrupt:
         abort(f"interrupted; {memory} holds every finished block: the same command resumes", EXIT_INTERRUPTED)
     show_document(terminal, training_document(settings, trained, blocks), out)
-    options = "".join(f",{name}={value:g}" for name, value in Constants().differences(distinguished).items())
+    options = "".join(f",{name}={value:g}" for name, value in Constants().differences(constants).items())
     terminal.sentence(f"It plays as learner?memory={memory},learn=false{options}")
 
 

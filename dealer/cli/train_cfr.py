@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from annotated_types import Interval
 
 from bots.cfr.settings import CfrSettings
-from dealer.cli.computing import TRAINING, RunFolder, Scheduler, WorkerCount, resumable, workers_from
+from bots.sdk.options import Wording
+from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import given, setting_options, takes_options
 from dealer.cli.progress import LiveLine, time_left
 from engine.text import duration
 from logs.document import Column, Table
@@ -24,44 +25,31 @@ _MINUTES: Final = 10.0
 _ITERATIONS: Final = 1000
 _MB: Final = 1e6
 
-_Options: Any = setting_options(CfrSettings, TRAINING)
 
-
-@takes_options
 def cfr(
     context: typer.Context,
     folder: RunFolder,
-    settings: _Options,
+    settings: CfrSettings,
     hours: Annotated[
-        float | None, typer.Option(min=0, help="Stop after this many hours of iterating.", rich_help_panel=_STOP)
+        float | None, "Stop after this many hours of iterating.", Interval(ge=0), Wording(group=_STOP)
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            help="Stop after this many minutes of iterating.",
-            show_default=f"{_MINUTES:g} in hold'em",
-            rich_help_panel=_STOP,
-        ),
+        "Stop after this many minutes of iterating.",
+        Interval(ge=0),
+        Wording(group=_STOP, otherwise=f"{_MINUTES:g} in hold'em"),
     ] = None,
     iterations: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Stop after this many iterations.",
-            show_default=f"{_ITERATIONS:,} in games whose boards are all enumerated",
-            rich_help_panel=_STOP,
-        ),
+        "Stop after this many iterations.",
+        Interval(ge=1),
+        Wording(group=_STOP, otherwise=f"{_ITERATIONS:,} in games whose boards are all enumerated"),
     ] = None,
     threads: Annotated[
         int,
-        typer.Option(
-            min=1,
-            max=256,
-            help="Threads that walk deals or boards; the result is the same.",
-            show_default="one for each processor",
-            rich_help_panel=_ALONG,
-        ),
+        "Threads that walk deals or boards; the result is the same.",
+        Interval(ge=1, le=256),
+        Wording(group=_ALONG, otherwise="one for each processor"),
     ] = os.cpu_count() or 1,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
@@ -78,7 +66,7 @@ def cfr(
     if hours is not None and minutes is not None:
         abort("--hours and --minutes contradict each other: give one of them")
     try:
-        plan = plan_training(CfrSettings(**given(settings)))
+        plan = plan_training(settings)
     except SolvingError as error:
         abort(str(error))
     if (workers > 1 or scheduler is not None) and plan.settings.copies == 1:

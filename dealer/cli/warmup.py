@@ -29,7 +29,7 @@ _TITLE: Final = "Compiled code"
 
 def warmup(
     context: typer.Context,
-    clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled code and compile nothing.")] = False,
+    clear: Annotated[bool, "Remove the compiled code and compile nothing."] = False,
     as_json: Json = False,
 ) -> None:
     """Compile the kernels of bots and commands once: they stay on disk, and both start quickly.

@@ -8,13 +8,11 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal
-from dealer.cli.options import takes_options
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
 from dealer.cli.reading import HandOptions
 from dealer.cli.runs import run_argument
 
 
-@takes_options
 def watch(
     context: typer.Context,
     sources: Annotated[

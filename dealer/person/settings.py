@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from bots.sdk.registry import describe, is_builtin, make_bot
@@ -32,7 +33,7 @@ def table_config(
     bots: Sequence[BotSettings],
     *,
     name: str,
-    hands: int | None = None,
+    deals: int | None = None,
     seed: Seed | None = None,
     host: str | None = None,
     directory: str | None = None,
@@ -45,7 +46,7 @@ def table_config(
         game: as for `protocol.find_game`.
         bots: the others, by seat; a single one takes all other seats; without any, one that plays the game.
         name: the person's.
-        hands: to play; None until the person leaves.
+        deals: to play; None until the person leaves.
         seed: of the cards, a number or a key; None for a new number.
         host: address to listen on for ``tcp`` players; None for this machine alone.
         directory: the folder where commands start; None for the present one.
@@ -73,7 +74,7 @@ def table_config(
         {
             "games": [game],
             "bots": [_you(name), *map(_explaining, bots)],
-            "deals": HANDS if hands is None else hands,
+            "deals": HANDS if deals is None else deals,
             "seed": seed,
             "host": host,
             "directory": directory,
@@ -99,7 +100,7 @@ def _you(name: str) -> BotSettings:
     if player is None or player.kind is not PlayerKind.TCP or player.name != name:
         raise ConfigError(SettingProblem("name", f"{quoted(name)} cannot be a name: {NAME_RULE}"))
     return BotSettings(
-        bot=f"{name}=tcp",
+        f"{name}=tcp",
         # The seat is the person's alone, not of the first client that finds its port.
         key=secrets.token_urlsafe(24),
         t_response_s=_THINKING_S,
@@ -117,4 +118,4 @@ def _explaining(bot: BotSettings) -> BotSettings:
         can_explain = any(option.name == "explain" for option in describe(kind).options)
         if can_explain and "explain" not in [item.partition("=")[0].strip() for item in given.split(",")]:
             text = f"{kind}?{given}{',' if given else ''}explain=true"
-    return bot.model_copy(update={"bot": f"{player.name}={text}"})
+    return replace(bot, bot=f"{player.name}={text}")

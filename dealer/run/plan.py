@@ -110,17 +110,16 @@ class Plan:
     def repeatable(self) -> RunSettings:
         """The settings with every default that was decided: the same run can be made of them anywhere."""
         settings = self.settings
-        return settings.model_copy(
-            update={
-                "games": [named.name for named in self.games],
-                "bots": list(settings.bots) or [BotSettings(bot=player.text) for player in self.players],
-                "deals": self.deals,
-                "seed": self.seed,
-                "seating": self.seating,
-                "workers": self.workers,
-                "directory": settings.directory or os.getcwd(),
-                "histories": settings.histories and os.path.abspath(settings.histories),
-            }
+        return replace(
+            settings,
+            games=tuple(named.name for named in self.games),
+            bots=settings.bots or tuple(BotSettings(bot=player.text) for player in self.players),
+            deals=self.deals,
+            seed=self.seed,
+            seating=self.seating,
+            workers=self.workers,
+            directory=settings.directory or os.getcwd(),
+            histories=settings.histories and os.path.abspath(settings.histories),
         )
 
     def keep_games(self, folder: Path) -> None:
@@ -445,7 +444,7 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
     }
     return replace(
         player,
-        arguments=tuple(bot.arguments),
+        arguments=bot.arguments,
         address=bot.address,
         key=bot.key,
         is_linked=bool(bot.linked),

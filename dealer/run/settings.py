@@ -21,16 +21,21 @@ import os
 import re
 import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 import tomli_w
+from annotated_types import Interval, MaxLen, MinLen
 from pydantic import (
-    BaseModel,
+    AfterValidator,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
     SerializerFunctionWrapHandler,
+    TypeAdapter,
     ValidationError,
     field_validator,
     model_serializer,
@@ -38,6 +43,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
+from bots.sdk.options import Wording, options_of
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
@@ -47,6 +53,9 @@ from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_currency, parse_formats
 
 _LONGEST_S = 1e9
+_SEEDS: Final = Interval(ge=0, le=2**32 - 1)
+STRICT: Final = ConfigDict(extra="forbid")
+"""Of a dataclass of settings: unknown names are refused."""
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
 
 
@@ -92,23 +101,19 @@ class Command(enum.StrEnum):
     """One contest, in which the first player is a person at this terminal."""
 
 
-def _setting(default: Any, description: str, *, otherwise: str | None = None, **bounds: Any) -> Any:
-    return Field(default, description=description, json_schema_extra={"otherwise": otherwise}, **bounds)
-
-
-_Limit: TypeAlias = Annotated[int, Field(ge=1, le=10**9)]
-_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=_LONGEST_S)]
+_MATCH: Final = "Match"
+_FILE: Final = Wording(is_flag=False)
+_Limit: TypeAlias = Annotated[int, Interval(ge=1, le=10**9)]
+_Seconds: TypeAlias = Annotated[float, Interval(ge=0.001, le=_LONGEST_S)]
 
 
 class _SeedSetting:
     """How a seed is written: an integer of 32 bits, or the 64 hexadecimal digits of a key."""
 
-    ge, le = 0, 2**32 - 1
-
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_wrap_validator_function(
             self._read,
-            handler.generate_schema(Annotated[int, Field(ge=self.ge, le=self.le)] | None),
+            handler.generate_schema(Annotated[int, _SEEDS] | None),
             serialization=core_schema.plain_serializer_function_ser_schema(self._write),
         )
 
@@ -123,7 +128,54 @@ class _SeedSetting:
         return seed.secret.hex() if isinstance(seed, DealKey) else seed
 
 
-class BotSettings(BaseModel):
+def check_address(text: str) -> str:
+    """Refuse an empty address to listen on."""
+    if not text:
+        raise ValueError(NO_ADDRESS)
+    return text
+
+
+def _formats(formats: Any) -> Any:
+    words = formats if isinstance(formats, list | tuple) else [formats]
+    if formats is None or not words or not all(isinstance(word, str) for word in words):
+        return formats
+    return [format_.name for format_ in parse_formats(",".join(words))]
+
+
+def _ports(ports: Any) -> Any:
+    words = ports.split(",") if isinstance(ports, str) and ports else ports or []
+    for word in words if isinstance(words, list | tuple) else []:
+        if not (str(word).isascii() and str(word).strip().isdigit() and int(word) <= 65535):
+            raise ValueError(f"{quoted(word)} is not a valid port; give numbers from 0 (any free port) to 65535")
+    return words
+
+
+Host: TypeAlias = Annotated[str, "Address to listen on; 0.0.0.0 admits other machines.", AfterValidator(check_address)]
+CardSeed: TypeAlias = Annotated[
+    Seed | None, "Seed of the cards.", _SEEDS, _SeedSetting(), Wording(otherwise="a new one")
+]
+OnFault: TypeAlias = Annotated[
+    FaultPolicy,
+    "When a bot fails: end the contest; let the bot forfeit, that is, check or fold from then on; or restart it and "
+    "continue. A bot fails that does not start, crashes, times out, disconnects or floods.",
+]
+
+
+def _currency(text: str) -> str:
+    return parse_currency(text) or "none"
+
+
+def _stop_rule(text: str | None) -> str | None:
+    if text is not None:
+        try:
+            parse_stop_rule(text)
+        except StopRuleError as error:
+            raise ValueError(str(error)) from None
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class BotSettings:
     """A bot with what is set for it alone: ``{bot = "./new.py", t_response_s = 2.0}``; a text is the bot alone.
 
     Attributes:
@@ -142,15 +194,15 @@ class BotSettings(BaseModel):
         cpu_s: seconds of the processor for its process; None for any.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     bot: str
     directory: str | None = None
     address: str | None = None
     key: str | None = None
     linked: bool | None = None
-    arguments: list[str] = []
-    environment: dict[str, str] = {}
+    arguments: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict, hash=False)
     t_response_s: _Seconds | None = None
     t_hand_s: _Seconds | None = None
     t_per_hand_s: _Seconds | None = None
@@ -161,11 +213,13 @@ class BotSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _text_alone(cls, data: Any) -> Any:
+        if not isinstance(data, str | dict | BotSettings):
+            raise ValueError(f"must be text or a table with a 'bot', not {quoted(data)}")
         return {"bot": data} if isinstance(data, str) else data
 
     @field_validator("arguments")
     @classmethod
-    def _are_words(cls, arguments: list[str]) -> list[str]:
+    def _are_words(cls, arguments: tuple[str, ...]) -> tuple[str, ...]:
         for word in arguments:
             if "\0" in word:
                 raise ValueError(f"{quoted(word)} cannot be an argument")
@@ -188,152 +242,116 @@ class BotSettings(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_written(self, dump: SerializerFunctionWrapHandler) -> Any:
-        data = {name: value for name, value in dump(self).items() if value not in (None, {}, [])}
+        data = {name: value for name, value in dump(self).items() if value not in (None, {}, [], ())}
         return self.bot if data.keys() == {"bot"} else data
 
 
-class RunSettings(BaseModel):
-    """The settings of a run, as written."""
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """The settings of a run, as written: in a file, on the command line, or as keywords of `dealer.play`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
-    command: Command = Command.PLAY
-    games: list[str] = Field(default=["limit"], min_length=1)
-    bots: list[BotSettings] = Field(default=[], max_length=1000)
-    format: Format = Format.ROUND_ROBIN
-    deals: int | None = _setting(
-        None,
-        "Deals to play, each once in every seating; with a stop rule, the most to play.",
-        otherwise="3000; with a stop rule 1000000",
-        ge=1,
-        le=2**32 - 1,
+    command: Annotated[Command, "What is run: a contest, a tournament, or a contest with a person.", _FILE] = (
+        Command.PLAY
     )
-    seed: Annotated[Seed | None, _SeedSetting()] = _setting(None, "Seed of the cards.", otherwise="a new one")
-    seating: Seating | None = None
-    stop: str | None = _setting(
-        None,
+    games: Annotated[
+        tuple[str, ...], "The games, by their names or files; a single one is 'game'.", MinLen(1), _FILE
+    ] = ("limit",)
+    bots: Annotated[
+        tuple[BotSettings, ...],
+        "The players: texts, or tables with settings of their own.",
+        MaxLen(1000),
+        Wording(is_flag=False, otherwise="raising and random in turns"),
+    ] = ()
+    format: Annotated[Format, "Which bots of a tournament meet.", _FILE] = Format.ROUND_ROBIN
+    deals: Annotated[
+        int | None,
+        "Deals to play, each once in every seating; with a stop rule, the most to play.",
+        Interval(ge=1, le=2**32 - 1),
+        Wording(flags="-n", group=_MATCH, otherwise="3000; with a stop rule 1000000"),
+    ] = None
+    seed: CardSeed = None
+    seating: Annotated[
+        Seating | None,
+        "Which seatings each deal is played in.",
+        Wording(is_flag=False, otherwise="rotations, unless a player is 'tcp'"),
+    ] = None
+    stop: Annotated[
+        str | None,
         "When to stop, such as 'ci=20' or 'better:0,30': a number of deals; 'ci=20' when half the 95 % interval is 20 "
         "mbb/g; 'better:0,30' as soon as it is clear that the first player wins more than 0 or less than 30 mbb/g "
         "(with error rates of 1 %: 'better:0,30,0.01,0.01').",
-    )
-    score: Score = _setting(
-        Score.BOTH,
+        AfterValidator(_stop_rule),
+        Wording("RULE"),
+    ] = None
+    score: Annotated[
+        Score,
         "Which win rates to compute: 'raw' winnings; 'both', also those without the luck of the cards if counting "
         "these takes some seconds at most; or 'corrected', where the stop rule and the live line look at those, which "
         "takes fewer hands, and the result has win rates by all estimators.",
-    )
-    workers: int | None = _setting(
-        None,
+    ] = Score.BOTH
+    workers: Annotated[
+        int | None,
         "Matches to play at a time; with more workers than seatings, the hands are cut into slices.",
-        otherwise="one per seating, up to the number of cores",
-        ge=1,
-        le=1000,
+        Interval(ge=1, le=1000),
+        Wording(otherwise="one per seating, up to the number of cores"),
+    ] = None
+    in_process: Annotated[bool, "Play Python bots inside this process: faster, the same log."] = False
+    fixed_seats: Annotated[bool, "Do not move the button."] = False
+    host: Host = "127.0.0.1"
+    ports: Annotated[
+        tuple[int, ...],
+        "Ports by seat, for a single match: separated by commas; 0 means any free port.",
+        BeforeValidator(_ports),
+        Wording("PORTS", otherwise="any free ports"),
+    ] = ()
+    on_fault: Annotated[OnFault, Wording(group="Clocks and faults")] = FaultPolicy.END
+    t_response_s: Annotated[_Seconds, "Seconds for one answer."] = DEFAULT_LIMITS.response_us / 1e6
+    t_hand_s: Annotated[_Seconds, "Seconds for all answers of a player in one hand."] = DEFAULT_LIMITS.hand_us / 1e6
+    t_per_hand_s: Annotated[_Seconds, "Average seconds of a player per hand of the match."] = (
+        DEFAULT_LIMITS.per_hand_us / 1e6
     )
-    in_process: bool = _setting(False, "Play Python bots inside this process: faster, the same log.")
-    fixed_seats: bool = _setting(False, "Do not move the button.")
-    on_fault: FaultPolicy = _setting(
-        FaultPolicy.END,
-        "When a bot fails: end the contest; let the bot forfeit, that is, check or fold from then on; or restart it "
-        "and continue. A bot fails that does not start, crashes, times out, disconnects or floods.",
-    )
-    t_response_s: float = _setting(DEFAULT_LIMITS.response_us / 1e6, "Seconds for one answer.", ge=0.001, le=_LONGEST_S)
-    t_hand_s: float = _setting(
-        DEFAULT_LIMITS.hand_us / 1e6, "Seconds for all answers of a player in one hand.", ge=0.001, le=_LONGEST_S
-    )
-    t_per_hand_s: float = _setting(
-        DEFAULT_LIMITS.per_hand_us / 1e6,
-        "Average seconds of a player per hand of the match.",
-        ge=0.001,
-        le=_LONGEST_S,
-    )
-    start_timeout_s: float = _setting(
-        30.0, "Seconds for all bots to connect and name a version; 0 waits without limit.", ge=0, le=_LONGEST_S
-    )
-    coalesce_ms: float | None = _setting(
-        None,
+    start_timeout_s: Annotated[
+        float,
+        "Seconds for all bots to connect and name a version; 0 waits without limit.",
+        Interval(ge=0, le=_LONGEST_S),
+    ] = 30.0
+    coalesce_ms: Annotated[
+        float | None,
         "Hold lines for a player that is not to act: until its next question, at most this many milliseconds. Faster, "
         "the same bytes; not for bots that compute during opponents' turns.",
-        otherwise="send at once",
-        ge=0,
-        le=1000,
-    )
-    host: str = _setting("127.0.0.1", "Address to listen on; 0.0.0.0 admits other machines.")
-    ports: list[int] = _setting(
-        [], "Ports by seat, for a single match: separated by commas; 0 means any free port.", otherwise="any free ports"
-    )
-    export: list[str] | None = _setting(
-        None,
+        Interval(ge=0, le=1000),
+        Wording(otherwise="send at once"),
+    ] = None
+    export: Annotated[
+        tuple[str, ...] | None,
         "Write hand histories as the hands end: pokerstars, phh, ohh, several separated by commas, or none.",
-        otherwise="pokerstars, in games it supports",
-    )
-    histories: str | None = _setting(
-        None,
+        BeforeValidator(_formats),
+        Wording("FORMATS", group="Hand histories", otherwise="pokerstars, in games it supports"),
+    ] = None
+    histories: Annotated[
+        str | None,
         "Folder for the hand histories of all runs: a file per match, so that a tracker watches one folder.",
-        otherwise="a folder per format in the run's own",
-    )
-    hero: str | None = _setting(
-        None, "The player whose cards hand histories show from the start.", otherwise="the first player of each contest"
-    )
-    observed: bool = _setting(False, "Write hand histories without a hero.")
-    stakes: str | None = _setting(
-        None,
+        Wording("DIR", otherwise="a folder per format in the run's own"),
+    ] = None
+    hero: Annotated[
+        str | None,
+        "The player whose cards hand histories show from the start.",
+        Wording("NAME", otherwise="the first player of each contest"),
+    ] = None
+    observed: Annotated[bool, "Write hand histories without a hero."] = False
+    stakes: Annotated[
+        str | None,
         "The stakes in hand histories, such as 0.50/1: the blinds, in limit games the bets.",
-        otherwise="a chip is 1",
-    )
-    currency: str = _setting("USD", "Currency of hand histories: USD, EUR, GBP, or none for play money.")
-    directory: str | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _single_game(cls, data: Any) -> Any:
-        """Take ``game`` for a single game."""
-        if not isinstance(data, dict):
-            return data
-        if "game" in data and "games" in data:
-            raise ValueError("name the game with 'game', or several with 'games', not both")
-        data = dict(data)
-        if "game" in data:
-            data["games"] = [data.pop("game")]
-        return data
-
-    @field_validator("export", mode="before")
-    @classmethod
-    def _are_formats(cls, formats: Any) -> Any:
-        words = formats if isinstance(formats, list) else [formats]
-        if formats is None or not words or not all(isinstance(word, str) for word in words):
-            return formats
-        return [format_.name for format_ in parse_formats(",".join(words))]
-
-    @field_validator("ports", mode="before")
-    @classmethod
-    def _are_ports(cls, ports: Any) -> Any:
-        words = ports.split(",") if isinstance(ports, str) and ports else ports or []
-        for word in words if isinstance(words, list) else []:
-            if not (str(word).isascii() and str(word).strip().isdigit() and int(word) <= 65535):
-                raise ValueError(f"{quoted(word)} is not a valid port; give numbers from 0 (any free port) to 65535")
-        return words
-
-    @field_validator("host")
-    @classmethod
-    def _is_address(cls, host: str) -> str:
-        if not host:
-            raise ValueError(NO_ADDRESS)
-        return host
-
-    @field_validator("currency")
-    @classmethod
-    def _is_currency(cls, currency: str) -> str:
-        return parse_currency(currency) or "none"
-
-    @field_validator("stop")
-    @classmethod
-    def _is_stop_rule(cls, stop: str | None) -> str | None:
-        if stop is not None:
-            try:
-                parse_stop_rule(stop)
-            except StopRuleError as error:
-                raise ValueError(str(error)) from None
-        return stop
+        Wording("SMALL/BIG", otherwise="a chip is 1"),
+    ] = None
+    currency: Annotated[
+        str, "Currency of hand histories: USD, EUR, GBP, or none for play money.", AfterValidator(_currency)
+    ] = "USD"
+    directory: Annotated[
+        str | None, "The folder in which commands start.", Wording(is_flag=False, otherwise="the current one")
+    ] = None
 
     @property
     def limits(self) -> TimeLimits:
@@ -347,7 +365,7 @@ class RunSettings(BaseModel):
 
     def to_toml(self) -> str:
         """The file that repeats this run: all settings, including those left at their defaults."""
-        data = self.model_dump(exclude_none=True, mode="json")
+        data = adapter(RunSettings).dump_python(self, exclude_none=True, mode="json")
         if self.command is not Command.TOURNAMENT:
             data["game"] = data.pop("games")[0]
             data.pop("format")
@@ -356,19 +374,30 @@ class RunSettings(BaseModel):
         return tomli_w.dumps(arranged, multiline_strings=False)
 
 
+@cache
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
 def validated(data: dict[str, Any], source: str = "") -> RunSettings:
     """The settings as an object.
 
     Args:
-        data: settings by name; those that are None count as not written.
+        data: settings by name; those that are None count as not written. ``game`` is a single game.
 
     Raises:
         ConfigError: a setting is unknown or out of range.
     """
+    written = {name: value for name, value in data.items() if value is not None}
+    if "game" in written:
+        if "games" in written:
+            raise ConfigError("name the game with 'game', or several with 'games', not both", source=source)
+        written["games"] = [written.pop("game")]
     try:
-        return RunSettings.model_validate({name: value for name, value in data.items() if value is not None})
+        settings: RunSettings = adapter(RunSettings).validate_python(written)
     except ValidationError as error:
         raise ConfigError(*map(_setting_problem, error.errors(include_url=False)), source=source) from None
+    return settings
 
 
 _WORDS: Final = {
@@ -383,7 +412,6 @@ _WORDS: Final = {
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "string_type": "must be text",
-    "model_type": "must be text or a table with a 'bot'",
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "dataclass_type": "must be a table",
@@ -423,10 +451,9 @@ def problem_in_words(problem: Any) -> tuple[str, str]:
 
 def _setting_problem(problem: Any) -> SettingProblem:
     setting, text = problem_in_words(problem)
-    if problem["type"] == "extra_forbidden":
-        return SettingProblem(
-            "", f"there is no setting {quoted(setting)} (there are: {', '.join(RunSettings.model_fields)})"
-        )
+    if problem["type"] == "unexpected_keyword_argument":
+        names = ", ".join(option.name for option in options_of(RunSettings))
+        return SettingProblem("", f"there is no setting {quoted(setting)} (there are: {names})")
     return SettingProblem(setting, text)
 
 
@@ -469,7 +496,7 @@ def user_defaults() -> dict[str, Any]:
     if taken := sorted(data.keys() & _NOT_DEFAULTS):
         raise ConfigError(SettingProblem(taken[0], "a file of defaults cannot set it"), source=str(path))
     written = validated(data, str(path))
-    return {name: getattr(written, name) for name in written.model_fields_set}
+    return {name: getattr(written, name) for name in data}
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bots.sdk.program import SERVER_VARIABLE
 from dealer.errors import ConfigError
@@ -45,14 +47,14 @@ def process_settings(
     """
     found = []
     for position, bot in enumerate(bots):
-        changes: dict[str, object] = {
+        changes: dict[str, Any] = {
             name: getattr(bot.settings, name) or getattr(settings, f"bot_{name}") or None for name in _LIMITS
         }
         if settings.tells_position:
-            changes["arguments"] = [str(position)]
+            changes["arguments"] = (str(position),)
         changes["bot"] = f"{player_name(bot.name)}={bot.settings.bot}"
         changes["environment"] = {**bot.settings.environment, **environment}
-        found.append(bot.settings.model_copy(update=changes))
+        found.append(replace(bot.settings, **changes))
     return found
 
 
@@ -73,9 +75,9 @@ def confine_again(settings: ServerSettings, folder: Path, store: Store) -> None:
                 if (bot := game.bot(player)) is not None:
                     (now,) = process_settings(settings, [bot], environment)
                     changes = {name: getattr(now, name) for name in (*_LIMITS, "environment")}
-                    bots[seat] = bots[seat].model_copy(update=changes)
-            if bots != config.bots:
-                write_whole(path, config.model_copy(update={"bots": bots}).to_toml())
+                    bots[seat] = replace(bots[seat], **changes)
+            if tuple(bots) != config.bots:
+                write_whole(path, replace(config, bots=tuple(bots)).to_toml())
         except (ConfigError, OSError) as error:
             # It is reported again, with its run, when that is to be played on.
             _log.error("%s: %s", path, error)
@@ -117,7 +119,7 @@ def run_config(
     return validated(
         {
             "games": [game.path],
-            "bots": [bot.model_dump() for bot in bots],
+            "bots": list(bots),
             "deals": most_deals(game, terms),
             "seed": seed,
             "seating": terms.seating,

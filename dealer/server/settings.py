@@ -11,19 +11,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar, get_type_hints
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
+from annotated_types import Interval
+from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, ValidationError
 
+from bots.sdk.options import Wording, options_of, reference_table
 from bots.sdk.registry import builtin_names
 from dealer.errors import ConfigError, PlayerError, RefusedError, SettingProblem
-from dealer.run.settings import NO_ADDRESS, BotSettings, problem_in_words, read_toml
+from dealer.run.settings import STRICT, BotSettings, adapter, check_address, problem_in_words, read_toml
 from dealer.server.queue.fair_queue import Limits, Slot
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player
@@ -42,25 +42,6 @@ _DEALS = 3000
 _RUNS = 10
 
 
-class Shown(NamedTuple):
-    """How the texts made from a setting differ from its default.
-
-    Attributes:
-        group: a heading, of which the setting is the first.
-        example: appears in the example, commented out with its section.
-    """
-
-    group: str = ""
-    example: object = None
-    otherwise: str = ""
-
-
-def _address(text: str) -> str:
-    if not text:
-        raise ValueError(NO_ADDRESS)
-    return text
-
-
 def _is_advertised(text: str) -> str:
     if not text.isprintable() or " " in text:
         raise ValueError(f"{quoted(text)} is not an address")
@@ -74,26 +55,25 @@ def _network(text: str) -> str:
         raise ValueError(f"{quoted(text)} is not an address or a network") from None
 
 
-_Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000)]
-_Bound: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
-_Rate: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
-_Amount: TypeAlias = Annotated[int, Field(ge=0, le=10**9)]
-_Bytes: TypeAlias = Annotated[int, Field(ge=1000, le=1_000_000_000)]
-_Port: TypeAlias = Annotated[int, Field(ge=0, le=65535)]
-_Connections: TypeAlias = Annotated[int, Field(ge=1, le=100_000)]
-_Deals: TypeAlias = Annotated[int, Field(ge=1, le=2**32 - 1)]
-_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=1e9)]
-_MaySeconds: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
-_Minutes: TypeAlias = Annotated[float, Field(ge=0.01, le=1e6)]
-_Hours: TypeAlias = Annotated[float, Field(ge=0.001, le=10_000)]
-_Days: TypeAlias = Annotated[float, Field(ge=0.001, le=3650)]
-_MayDays: TypeAlias = Annotated[float, Field(ge=0, le=36_500)]
+_Count: TypeAlias = Annotated[int, Interval(ge=0, le=1_000_000)]
+_Bound: TypeAlias = Annotated[int, Interval(ge=1, le=10_000)]
+_Rate: TypeAlias = Annotated[int, Interval(ge=1, le=1_000_000)]
+_Amount: TypeAlias = Annotated[int, Interval(ge=0, le=10**9)]
+_Bytes: TypeAlias = Annotated[int, Interval(ge=1000, le=1_000_000_000)]
+_Port: TypeAlias = Annotated[int, Interval(ge=0, le=65535)]
+_Connections: TypeAlias = Annotated[int, Interval(ge=1, le=100_000)]
+_Deals: TypeAlias = Annotated[int, Interval(ge=1, le=2**32 - 1)]
+_Seconds: TypeAlias = Annotated[float, Interval(ge=0.001, le=1e9)]
+_MaySeconds: TypeAlias = Annotated[float, Interval(ge=0, le=1e9)]
+_Minutes: TypeAlias = Annotated[float, Interval(ge=0.01, le=1e6)]
+_Hours: TypeAlias = Annotated[float, Interval(ge=0.001, le=10_000)]
+_Days: TypeAlias = Annotated[float, Interval(ge=0.001, le=3650)]
+_MayDays: TypeAlias = Annotated[float, Interval(ge=0, le=36_500)]
 _Text: TypeAlias = Annotated[str, Field(max_length=4096)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 _HostName: TypeAlias = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(str.lower)]
 _Network: TypeAlias = Annotated[str, AfterValidator(_network)]
 _Listed: Final = Field(max_length=1000)
-_STRICT: Final = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +128,20 @@ class ServerGame:
 class GameSettings:
     """The games, each with its bots. Without this section, all games and all built-in bots are available."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
-    game: Annotated[str, "as for `arena play`: a game's name, or a .game file in this folder", Shown(example="limit")]
-    name: Annotated[_Name | None, "its name for clients", Shown(example="limit", otherwise="its full name")] = None
+    game: Annotated[str, "as for `arena play`: a game's name, or a .game file in this folder", Wording(example="limit")]
+    name: Annotated[_Name | None, "its name for clients", Wording(example="limit", otherwise="its full name")] = None
     deals: Annotated[_Deals, "deals of one run"] = _DEALS
     max_runs: Annotated[_Bound, "runs of one request"] = _RUNS
     max_deals: Annotated[_Deals, "deals of one run that a request may ask for"] = _MOST_DEALS
     max_running: Annotated[
-        _Count | None, "runs at a time; 0 means no limit", Shown(example=1, otherwise="the number of cores")
+        _Count | None, "runs at a time; 0 means no limit", Wording(example=1, otherwise="the number of cores")
     ] = None
     bots: Annotated[
         tuple[BotSettings, ...] | None,
         "as for `arena play`",
-        Shown(example=["random", "mfs", "Mine=./my_bot.sh"], otherwise="all built-in bots that play it"),
+        Wording(example=["random", "mfs", "Mine=./my_bot.sh"], otherwise="all built-in bots that play it"),
         _Listed,
     ] = None
 
@@ -170,17 +150,17 @@ class GameSettings:
 class LadderSettings:
     """Matches between bots while the queue is empty: the pair with the widest interval first, until all are narrow."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
-    width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Field(gt=0, le=1e9)] = 20.0
+    width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Interval(gt=0, le=1e9)] = 20.0
     games: Annotated[
         tuple[str, ...] | None,
         "their names",
-        Shown(example=["limit"], otherwise="all games of two players"),
+        Wording(example=["limit"], otherwise="all games of two players"),
         _Listed,
     ] = None
-    deals: Annotated[int, "deals of one run, each in every seating", Field(ge=100, le=_MOST_DEALS)] = 1000
-    share: Annotated[float, "of the cores at most", Field(gt=0, le=1)] = 0.5
+    deals: Annotated[int, "deals of one run, each in every seating", Interval(ge=100, le=_MOST_DEALS)] = 1000
+    share: Annotated[float, "of the cores at most", Interval(gt=0, le=1)] = 0.5
     only: Annotated[bool, "only these matches count: users' requests are practice"] = False
 
 
@@ -188,7 +168,7 @@ class LadderSettings:
 class WebSettings:
     """The pages and the HTTP API (they need the extra `web`: pip install -e '.[web]')."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     port: Annotated[_Port, "at the same address; 0 means any free port"] = 8080
     names: Annotated[tuple[_HostName, ...], "host names of the pages; [] accepts all", _Listed] = ()
@@ -213,9 +193,9 @@ class WebSettings:
     guests_may_play: Annotated[bool, "whether guests, without a login, may play at tables"] = False
     max_tables_per_person: Annotated[_Bound, "open tables of one person"] = 5
     max_tables_per_address: Annotated[_Bound, "open tables of guests from one address"] = 10
-    tables_for_users_percent: Annotated[float, "of all tables, reserved for logged-in users", Field(ge=0, le=100)] = (
-        50.0
-    )
+    tables_for_users_percent: Annotated[
+        float, "of all tables, reserved for logged-in users", Interval(ge=0, le=100)
+    ] = 50.0
     max_tables: Annotated[_Bound, "tables with running bots"] = 50
     table_asleep_minutes: Annotated[_Minutes, "until the bots of a table without a viewer stop; the table is kept"] = (
         10.0
@@ -228,10 +208,10 @@ class WebSettings:
 class ServerSettings:
     """The configuration of `arena serve`. All settings are optional; the values below are the defaults."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     games: SkipValidation[tuple[ServerGame, ...]]
-    host: Annotated[str, 'address to listen on; "0.0.0.0" accepts other machines', AfterValidator(_address)] = (
+    host: Annotated[str, 'address to listen on; "0.0.0.0" accepts other machines', AfterValidator(check_address)] = (
         "127.0.0.1"
     )
     port: Annotated[_Port, "0 means any free port"] = 54000
@@ -244,7 +224,7 @@ class ServerSettings:
     certificate: Annotated[_Text, "a PEM file; with it, clients of the text port have to use TLS"] = ""
     key: Annotated[_Text, "the key of the certificate, if it is in another file"] = ""
     max_running_bots: Annotated[
-        _Count, "the server's own bots at a time, in all runs", Shown(group="Limits; 0 means no limit.")
+        _Count, "the server's own bots at a time, in all runs", Wording(group="Limits; 0 means no limit.")
     ] = 0
     max_runs_per_user: Annotated[_Count, "runs of one user at a time"] = 0
     max_runs_per_bot: Annotated[_Count, "seats of one of the server's own bots at a time"] = 0
@@ -257,12 +237,12 @@ class ServerSettings:
     bot_user: Annotated[
         _Text,
         'the user of the bots, for a server started by root; "" is the user of the server',
-        Shown(group="Processes of the server's own bots (Linux and macOS); the settings of a bot take precedence."),
+        Wording(group="Processes of the server's own bots (Linux and macOS); the settings of a bot take precedence."),
     ] = ""
     bot_memory_mb: Annotated[_Amount, "millions of bytes of address space, for each process; 0 means no limit"] = 0
     bot_cpu_s: Annotated[_Amount, "seconds of the processor, for each process; 0 means no limit"] = 0
     start_timeout_s: Annotated[
-        _MaySeconds, "for all players of a match to connect; 0 waits without limit", Shown(group="Seconds.")
+        _MaySeconds, "for all players of a match to connect; 0 waits without limit", Wording(group="Seconds.")
     ] = 60.0
     t_response_s: Annotated[_Seconds, "for one answer"] = 600.0
     t_hand_s: Annotated[_Seconds, "for all answers of a player in one hand"] = 600.0
@@ -272,7 +252,7 @@ class ServerSettings:
     write_timeout_s: Annotated[_Seconds, "for a client to read part of its pending data"] = 60.0
     own_seat_patience_s: Annotated[_Seconds, "for a client's agent or bot to reconnect, also after a restart"] = 3600.0
     rejoin_timeout_s: Annotated[_Seconds, "for the broken connection of a user's bot to resume"] = 60.0
-    max_connections: Annotated[_Connections, "clients at a time", Shown(group="Connections of the text port.")] = 500
+    max_connections: Annotated[_Connections, "clients at a time", Wording(group="Connections of the text port.")] = 500
     max_connections_per_address: Annotated[_Connections, "of them from one address"] = 50
     web: WebSettings = field(default_factory=WebSettings)
     ladder: LadderSettings | None = None
@@ -403,7 +383,7 @@ def read_toml_settings(path: Path) -> ServerSettings:
 
 def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
     written = data.pop("games", [])
-    known = {"web", "ladder", *(setting.name for setting in _in_file(ServerSettings))}
+    known = {"web", "ladder", *(setting.name for setting in options_of(ServerSettings))}
     unknown = [name for name in data if name not in known]
     problems = [SettingProblem(name, "there is no such setting") for name in unknown]
     found: dict[str, Any] = {}
@@ -412,7 +392,7 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
         ("", ServerSettings, {name: value for name, value in data.items() if name not in unknown} | {"games": ()}),
     ):
         try:
-            found[name] = _adapter(kind).validate_python(value)
+            found[name] = adapter(kind).validate_python(value)
         except ValidationError as error:
             problems += [_problem(name, problem) for problem in error.errors(include_url=False)]
     if problems:
@@ -453,11 +433,6 @@ def _check_programs(games: Sequence[ServerGame], bot_user: str, folder: Path) ->
         program = parse_player(text, os.path.join(folder, directory)).program
         if (refusal := Confinement(user).refusal(program)) is not None:
             raise ConfigError(SettingProblem("bots", f"{name}: {refusal}"))
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def _problem(section: str, problem: Any) -> SettingProblem:
@@ -519,51 +494,22 @@ def _bot(settings: BotSettings, folder: Path) -> ServerBot:
         raise ConfigError(SettingProblem("bots", str(error))) from None
     if player.kind is PlayerKind.TCP or player.name == OWN_SEAT:
         raise ConfigError(SettingProblem("bots", f"{quoted(settings.bot)} is not a bot that the server could start"))
-    return ServerBot(player.name, settings.model_copy(update={"bot": player.text}))
+    return ServerBot(player.name, replace(settings, bot=player.text))
 
 
 # ---- the texts that are made from the settings
-class _Setting(NamedTuple):
-    name: str
-    default: object
-    meaning: str
-    shown: Shown
-    bounds: tuple[str, str]
-
-    @property
-    def value(self) -> str:
-        value = list(self.default) if isinstance(self.default, tuple) else self.default
-        return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
-
-
-def _in_file(section: type) -> Iterator[_Setting]:
-    """The settings of a section that a file can have: those with a meaning."""
-    hints = get_type_hints(section, include_extras=True)
-    for one in fields(section):
-        about = FieldInfo.from_annotation(hints[one.name]).metadata
-        meaning = next((more for more in about if isinstance(more, str)), None)
-        if meaning is not None:
-            shown = next((more for more in about if isinstance(more, Shown)), Shown())
-            bounds = _bound(about, "ge") or _bound(about, "gt", "more than "), _bound(about, "le")
-            yield _Setting(one.name, one.default, meaning, shown, bounds)
-
-
-def _bound(about: Sequence[object], name: str, words: str = "") -> str:
-    found = (getattr(more, name, None) for more in about)
-    return next((f"{words}{value:,.12g}" for value in found if value is not None), "")
-
-
 def example() -> str:
     """A configuration file with all settings, their defaults and their meanings."""
     lines: list[str] = []
     for name, section in _SECTIONS.items():
         mark = "# " if name in _OPTIONAL else ""
         lines += [*([""] if lines else []), f"# {section.__doc__}", f"{mark}{_heading(name)}"]
-        for setting in _in_file(section):
-            group, shown, otherwise = setting.shown
-            lines += ["", f"# {group}"] if group else []
-            line = f"{mark}{setting.name} = {setting.value if shown is None else json.dumps(shown)} "
-            meaning = f"{setting.meaning}; left out, {otherwise}" if otherwise else setting.meaning
+        for setting in options_of(section):
+            wording = setting.wording
+            lines += ["", f"# {wording.group}"] if wording.group else []
+            value = setting.value if wording.example is None else json.dumps(wording.example)
+            line = f"{mark}{setting.name} = {value} "
+            meaning = f"{setting.meaning}; left out, {wording.otherwise}" if wording.otherwise else setting.meaning
             lines.append(f"{line:{_MEANING_COLUMN}}# {meaning}")
     return "\n".join(lines) + "\n"
 
@@ -582,8 +528,5 @@ def reference_page() -> str:
     ]
     for name, section in _SECTIONS.items():
         lines += ["", f"## {f'`{_heading(name)}`' if name else 'The server'}", "", str(section.__doc__), ""]
-        lines += ["| setting | default | from | to | meaning |", "| --- | --- | --- | --- | --- |"]
-        for one in _in_file(section):
-            default = "" if one.default is MISSING else one.shown.otherwise or f"`{one.value}`"
-            lines.append(f"| `{one.name}` | {default} | {' | '.join(one.bounds)} | {one.meaning} |")
+        lines += reference_table(section)
     return "\n".join(lines) + "\n"

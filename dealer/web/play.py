@@ -120,7 +120,7 @@ class Play:
             started = iter(process_settings(server.settings, own, environment))
             others = [users_bot_settings(server, bot) if isinstance(bot, str) else next(started) for bot in bots]
             directory = server.settings.directory
-            return table_config(game.path, others, name=name, hands=hands, seed=cards, directory=directory, export=[])
+            return table_config(game.path, others, name=name, deals=hands, seed=cards, directory=directory, export=[])
 
         try:
             table = await self.table_manager.open(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import pickle
 import subprocess
@@ -11,20 +12,21 @@ import textwrap
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
 import dealer
-from dealer.library import Settings, new_play
-from dealer.run.settings import RunSettings
+from dealer.library import new_play
+from dealer.run.settings import validated
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 from tests.programs import loaded_by
 
-FAST: Settings = {"deals": 40, "seed": 1, "in_process": True}
-ENDLESS: Settings = {"deals": 4_000_000, "seed": 1, "in_process": True, "seating": "single"}
+FAST: dict[str, Any] = {"deals": 40, "seed": 1, "in_process": True}
+ENDLESS: dict[str, Any] = {"deals": 4_000_000, "seed": 1, "in_process": True, "seating": "single"}
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +106,7 @@ def test_every_match_can_be_watched() -> None:
 def test_matches_over_tcp_are_watched_alike_and_inside_a_loop_from_its_thread(tmp_path: Path) -> None:
     here: list[dealer.MatchEvent] = []
     there: list[tuple[dealer.MatchEvent, threading.Thread]] = []
-    settings: Settings = {"deals": 3, "seed": 1, "workers": 1}
+    settings: dict[str, Any] = {"deals": 3, "seed": 1, "workers": 1}
     dealer.play("kuhn", ["calling", "random"], watch=here.append, **settings)
 
     async def main() -> None:
@@ -216,7 +218,7 @@ def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
 def test_a_run_interrupted_before_its_first_step_returns_what_there_is(tmp_path: Path) -> None:
     async def main() -> None:
         bots = [{"bot": "calling"}, {"bot": "random"}]
-        config = RunSettings.model_validate({"games": ["kuhn"], "bots": bots, "deals": 40, "in_process": True})
+        config = validated({"games": ["kuhn"], "bots": bots, "deals": 40, "in_process": True})
         run = new_play(config, tmp_path / "run")
         playing = asyncio.create_task(run.play())
         # It runs after `play` has made its task, and before that task.
@@ -264,9 +266,11 @@ def test_ctrl_c_is_a_keyboard_interrupt_and_the_run_stays(tmp_path: Path) -> Non
 # ---- what the package offers
 
 
-def test_the_settings_are_those_of_the_configuration() -> None:
-    named = {"command", "games", "bots", "format"}
-    assert set(get_type_hints(Settings)) == set(RunSettings.model_fields) - named
+@pytest.mark.parametrize("function", [dealer.play, dealer.play_async, dealer.tournament, dealer.tournament_async])
+def test_the_settings_are_keywords_in_the_signature(function: Callable[..., Any]) -> None:
+    keywords = inspect.signature(function).parameters
+    assert (keywords["t_response_s"].default, keywords["seating"].default) == (600.0, None)
+    assert not {"command", "settings"} & keywords.keys()
 
 
 def test_everything_offered_is_there_and_documented() -> None:

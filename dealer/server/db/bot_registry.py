@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from dealer.errors import ServerError
+from dealer.run.settings import BotSettings, adapter
 from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame
 
@@ -33,7 +34,7 @@ def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tupl
 
 
 def _enter_version(db: sqlite3.Connection, bot: int, described: ServerBot) -> int:
-    text = described.settings.model_dump_json()
+    text = adapter(BotSettings).dump_json(described.settings).decode()
     fingerprint = hashlib.sha256(text.encode()).hexdigest()
     row = db.execute(
         "SELECT id, number, fingerprint FROM versions WHERE bot = ? ORDER BY number DESC LIMIT 1", (bot,)

@@ -13,7 +13,7 @@ import logging
 import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +139,10 @@ def _readdress(settings: ServerSettings, players: Sequence[str], path: Path, own
     """Have a client's own agents come from where the client is now, to where the server listens now."""
     config = validated(read_config(path), str(path))
     bots = [
-        bot.model_copy(update={"address": own_address}) if player == OWN_SEAT else bot
+        replace(bot, address=own_address) if player == OWN_SEAT else bot
         for bot, player in zip(config.bots, players, strict=True)
     ]
-    write_whole(path, config.model_copy(update={"bots": bots, "host": settings.host}).to_toml())
+    write_whole(path, replace(config, bots=tuple(bots), host=settings.host).to_toml())
 
 
 def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str, unrated: str) -> RunReport:

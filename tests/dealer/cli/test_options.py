@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from bots.sdk.options import options_of
 from dealer.cli.options import option_of
 from dealer.run.settings import RunSettings
 from tests.dealer.cli.conftest import Arena
@@ -14,7 +15,7 @@ from tests.dealer.cli.test_help import SNAPSHOTS
 
 def test_every_option_named_in_an_error_is_in_the_help() -> None:
     text = "".join((SNAPSHOTS / f"{command}.txt").read_text("utf-8") for command in ("deal", "tournament"))
-    words = {option_of(setting) for setting in RunSettings.model_fields} - {"", "directory"}
+    words = {option_of(setting.name) for setting in options_of(RunSettings)} - {"", "directory"}
     assert {word for word in words if not re.search(rf"^  (-\w, )?{word}\b", text, re.MULTILINE)} == set()
 
 

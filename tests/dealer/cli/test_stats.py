@@ -40,7 +40,6 @@ def test_the_tables(arena_here: Arena, run: Path) -> None:
     assert ran.out.startswith(screen.out)
     assert len(screen.out.splitlines()) < 40
     assert "By street" not in screen.out
-    assert arena_here("stats", "run", "--brief").out == screen.out
 
 
 def test_the_number_of_workers_changes_no_figure(arena_here: Arena, run: Path) -> None:

@@ -25,7 +25,7 @@ Work = Callable[[TableSession], Awaitable[None]]
 
 
 def table(folder: Path, game: str = "kuhn", bot: str = "calling", **asked: Any) -> Run[Any]:
-    asked = {"name": "Ann", "hands": 3, "seed": 5} | asked
+    asked = {"name": "Ann", "deals": 3, "seed": 5} | asked
     return new_table(table_config(game, [BotSettings(bot=bot)], **asked), folder)
 
 
@@ -83,7 +83,7 @@ def test_an_answer_sent_twice_at_once_counts_once(tmp_path: Path) -> None:
         scene = await asked(table_session)
         assert scene.betting.spent == (2, 2)
 
-    table_session = sit(table(tmp_path / "run", hands=1), work)
+    table_session = sit(table(tmp_path / "run", deals=1), work)
     assert table_session.record(0) is not None
 
 
@@ -99,7 +99,7 @@ def test_a_hand_is_shown_with_all_cards_only_when_its_end_has_been_seen(tmp_path
         assert table_session.record(0) is not None
         assert table_session.record(1) is None
 
-    sit(table(tmp_path / "run", bot="folding", hands=9), work)
+    sit(table(tmp_path / "run", bot="folding", deals=9), work)
 
 
 def test_after_a_break_the_person_is_at_the_same_decision(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_what_a_bot_does_wrong_is_told_and_its_end_ends_the_sitting(
             elif await table_session.wait(version, PATIENCE_S):
                 notes.extend(table_session.notes)
 
-    table_session = sit(table(tmp_path / "run", bot=f"leaves={leaves}", hands=9, on_fault=FaultPolicy.END), work)
+    table_session = sit(table(tmp_path / "run", bot=f"leaves={leaves}", deals=9, on_fault=FaultPolicy.END), work)
     assert any(note.startswith("leaves: disconnect") for note in notes)
     assert table_session.result is not None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bots.sdk.options import options_of
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 from dealer.run.plan import settle
@@ -20,7 +22,7 @@ from tests.programs import KUHN
 
 def test_nothing_asked_for_is_fine() -> None:
     config = validated({}, "here")
-    assert (config.command, config.games, config.bots, config.on_fault) == ("play", ["limit"], [], FaultPolicy.END)
+    assert (config.command, config.games, config.bots, config.on_fault) == ("play", ("limit",), (), FaultPolicy.END)
     limits = config.limits
     assert (limits.response_us, limits.hand_us, limits.per_hand_us) == (600_000_000, 600_000_000, 7_000_000)
     assert limits.start_us == 30_000_000
@@ -40,7 +42,7 @@ def test_a_start_timeout_of_0_waits_for_ever() -> None:
 @pytest.mark.parametrize("formats", [[], ["none"], "none"])
 def test_no_histories_are_asked_for_by_an_empty_list_too(formats: object) -> None:
     """The file that repeats a run writes one."""
-    assert validated({"export": formats}, "here").export == []
+    assert validated({"export": formats}, "here").export == ()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_what_is_wrong_is_told_in_a_sentence(data: dict[str, Any], words: str) -
 
 @given(
     st.builds(
-        RunSettings,
+        lambda **data: validated(data),
         command=st.sampled_from(["play", "tournament"]),
         games=st.lists(st.text(min_size=1, alphabet=st.characters(exclude_categories=["Cs"])), min_size=1, max_size=1),
         bots=st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"])), max_size=4),
@@ -128,10 +130,12 @@ def test_an_error_names_settings_as_its_reader_knows_them() -> None:
 
 
 def test_every_setting_that_can_be_left_open_says_what_it_is_then() -> None:
-    for name, field in RunSettings.model_fields.items():
-        extra = field.json_schema_extra
-        if isinstance(extra, dict) and field.default is None and name != "stop":
-            assert extra["otherwise"], name
+    for option in options_of(RunSettings):
+        assert option.default is not None or option.wording.otherwise or option.name == "stop", option.name
+
+
+def test_every_field_is_declared_with_its_meaning() -> None:
+    assert [option.name for option in options_of(RunSettings)] == [field.name for field in fields(RunSettings)]
 
 
 # ---- bots with settings of their own

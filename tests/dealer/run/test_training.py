@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,7 @@ def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -
         {"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], "workers": 8} | {"deals": 9}
     )
     assert [contest.slices for contest in new_play(config, tmp_path / "run").planned] == [1]
-    frozen = config.model_copy(update={"bots": validated({"bots": [{"bot": "mfs"}, {"bot": "calling"}]}).bots})
+    frozen = replace(config, bots=validated({"bots": [{"bot": "mfs"}, {"bot": "calling"}]}).bots)
     assert [contest.slices for contest in new_play(frozen, tmp_path / "other").planned] == [4]
 
 
