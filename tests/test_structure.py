@@ -155,6 +155,13 @@ def test_the_dealers_rooms_import_downwards() -> None:
     assert not upward
 
 
+def test_what_plays_presents_nothing() -> None:
+    presents = ("dealer.reports", "logs.document")
+    for name, targets in arrows().items():
+        if name.startswith("dealer.run."):
+            assert not [target for target in targets if target.startswith(presents)], name
+
+
 def test_modules_do_not_import_each_other_in_circles() -> None:
     assert not circle(arrows())
 

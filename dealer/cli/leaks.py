@@ -14,7 +14,7 @@ from dealer.cli.options import Json
 from dealer.cli.progress import showing_progress
 from dealer.cli.reading import Problems, Sources, StrictHandOptions
 from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
-from dealer.run.leaks import leaks_document
+from dealer.reports.leaks import leaks_document
 from engine.holdem import is_holdem
 from logs.document import Document
 

@@ -4,6 +4,7 @@
 - `sentences`: who is ahead, how sure that is, why play ended; what a stop rule is likely to need
 - `documents`: contests and tournaments as documents, and the tables that pages and reports take from them
 - `runs`: the runs in a folder as a list
+- `leaks`: the decisions in which a player loses, in sentences, tables and a document
 - `gate`: a verdict and a JUnit report for build servers
 - `report`: the report about runs
 """

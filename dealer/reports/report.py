@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dealer.reports.documents import faults_table
-from dealer.run.leaks import leaks_section
+from dealer.reports.leaks import leaks_section
 from dealer.run.results import AnyResult, ContestResult
 from engine.cards import format_cards
 from engine.holdem import position_names

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.run.leaks import leaks_document
+from dealer.reports.leaks import leaks_document
 from dealer.web.library import Library, ShownRun, run_path
 from dealer.web.site import Site
 from dealer.web.views import contest_of, contest_path, hand_path, open_run, practice_facts, practice_path

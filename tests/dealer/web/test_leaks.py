@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from dealer.run.leaks import divergence_in_words, sentences_of
+from dealer.reports.leaks import divergence_in_words, sentences_of
 from dealer.server.access import Access
 from dealer.server.joining.connection import JoinedServer
 from dealer.watching import WatchedRun
