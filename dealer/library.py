@@ -138,15 +138,14 @@ class Run(Generic[_Result_co]):
             try:
                 result = self._result(tournament)
             except DealerError:
-                if not any(run.hands for contest in tournament.contests for run in contest.runs):
+                if not any(contest.scores.hands_played for contest in tournament.contests):
                     lock.close()
                     self._forget()
                 raise
             result = await asyncio.to_thread(_with_estimates, result)
             self._write(self.folder / RESULT_NAME, result)
-        runs = (run for contest in tournament.contests for run in contest.runs)
-        self.warnings += dict.fromkeys(sentence for run in runs for sentence in run.not_exported())
-        self.warnings += [sentence for contest in tournament.contests for sentence in contest.lost_hands]
+        tallies = [tally for contest in tournament.contests for tally in contest.tallies]
+        self.warnings += dict.fromkeys(sentence for tally in tallies for sentence in tally.warnings)
         _raise_first(shown, watched)
         return result
 

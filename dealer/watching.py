@@ -25,6 +25,7 @@ from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.plan import planned_contests, settle
 from dealer.run.results import AnyResult, read_result
 from dealer.run.settings import read_config, validated
+from dealer.run.writers import read_faults, remedy_text
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
 from logs.contest_scores import ContestScores
@@ -111,33 +112,14 @@ class WatchedContest:
         return len({match.hands.seed for match in self.matches.values()}) > 1
 
     def faults(self, most: int = 50) -> list[FaultSeen]:
-        found: list[FaultSeen] = []
+        found = []
         for match in self.matches.values():
-            found += _faults_of(match)
+            names = match.hands.names
+            for fault in read_faults(f"{stem(match.path)}.faults", len(names), _MOST_FAULT_BYTES):
+                line = fault.line.decode("latin-1").rstrip("\r\n")
+                about = match.key, names[fault.seat], fault.kind.value, fault.hand_number, line, remedy_text(fault)
+                found.append(FaultSeen(*about))
         return found[-most:]
-
-
-def _faults_of(match: WatchedMatch) -> list[FaultSeen]:
-    import json
-
-    path = f"{stem(match.path)}.faults"
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.path.getsize(path) - _MOST_FAULT_BYTES))
-            lines = file.read(_MOST_FAULT_BYTES).splitlines()
-    except OSError:
-        return []
-    names, found = match.hands.names, []
-    for line in lines:
-        try:
-            data = json.loads(line)
-            seat = data["seat"]
-            player = names[seat] if 0 <= seat < len(names) else f"seat {seat + 1}"
-            kind, text, remedy = (str(data[key]) for key in ("kind", "line", "remedy"))
-            found.append(FaultSeen(match.key, player, kind, int(data["hand_number"]), text.rstrip("\r\n"), remedy))
-        except (ValueError, KeyError, TypeError):
-            continue
-    return found
 
 
 class WatchedRun:

@@ -13,7 +13,6 @@ from dealer.reports.sentences import contest_sentence, fault_phrase
 from dealer.run.contest import Contest
 from dealer.run.ending import INTERRUPTED, Outcome
 from dealer.run.plan import ContestPlan
-from dealer.run.record import ResponseTimes
 from dealer.run.results import (
     WON_FIELDS,
     ContestResult,
@@ -28,8 +27,9 @@ from dealer.run.results import (
     won_fields,
 )
 from dealer.run.settings import Score
+from dealer.run.tally import ResponseTimes
 from dealer.run.tournament import Tournament
-from engine import logged_seed
+from engine import Seat, logged_seed
 from engine.text import count_of, listed
 from logs.estimation import FEWEST_UNITS, TAIL_95, Bounds, RankedContest, Ranking, RunningMean, ranking
 from protocol.game_definition import short_name
@@ -77,10 +77,10 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
                 name=slot.name,
                 seats=[plan.names[player] for player in slot.players],
                 first_hand=slot.first_hand,
-                hands=run.tally.hands,
-                chips=run.tally.chips,
+                hands=tally.hands,
+                chips=tally.chips,
             )
-            for slot, run in zip(contest.slots, contest.runs, strict=False)
+            for slot, tally in zip(contest.slots, contest.tallies, strict=False)
         ],
         training=list(contest.trained),
         dealer=_dealer_report(contest),
@@ -118,15 +118,13 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
     times = ResponseTimes()
     restarts = 0
     first_fault = exit_code = None
-    for slot, run in zip(contest.slots, contest.runs, strict=False):
-        seat = slot.players.index(player)
-        tally = run.tally
+    for slot, tally in zip(contest.slots, contest.tallies, strict=False):
+        seat = Seat(slot.players.index(player))
         faults.update(tally.faults[seat])
         times.include(tally.times[seat])
         restarts += tally.restarts[seat]
-        first_fault = first_fault or tally.first_faults[seat]
-        if exit_code is None:
-            exit_code = next((code for failed, code in run.exit_codes.items() if failed == seat), None)
+        first_fault = first_fault or tally.first_faults.get(seat)
+        exit_code = tally.exit_codes.get(seat) if exit_code is None else exit_code
     order = {kind.value: place for place, kind in enumerate(FaultKind)}
     # Each player may come out best by luck on one side, so the errors of all add up.
     tail = 2 * TAIL_95 / len(plan.players)
@@ -150,16 +148,15 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: 
 
 
 def _dealer_report(contest: Contest) -> DealerReport:
-    runs = contest.runs
-    questions = sum(run.questions for run in runs)
-    overhead_ns = sum(run.overhead_ns for run in runs)
-    actions = sum(times.count for run in runs for times in run.tally.times)
-    timeouts = sum(run.tally.timeouts for run in runs)
+    questions = sum(tally.questions for tally in contest.tallies)
+    overhead_ns = sum(tally.overhead_ns for tally in contest.tallies)
+    actions = sum(times.count for tally in contest.tallies for times in tally.times)
+    timeouts = sum(counts[FaultKind.TIMEOUT.value] for tally in contest.tallies for counts in tally.faults)
     return DealerReport(
         actions=actions,
         us_per_action=overhead_ns / 1000 / questions if questions else None,
         timeouts_per_million_actions=1e6 * timeouts / actions if actions else None,
-        turned_away=sum(run.tally.strays for run in runs),
+        turned_away=sum(tally.strays for tally in contest.tallies),
     )
 
 

@@ -15,31 +15,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import islice
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dealer.errors import LaunchError, PlayerError, RecoveryError, RemoteError, TrainingError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.run.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
-from dealer.run.match_run import LocalRun, MatchAccount, MatchPlan, MatchRun, TcpRun
+from dealer.run.match_run import LocalRun, MatchPlan, MatchRun, TcpRun
 from dealer.run.plan import ContestPlan, Slot
 from dealer.run.results import TrainingReport
-from dealer.run.resume import RecoveredMatch, recover_match
+from dealer.run.resume import recover_match
 from dealer.run.scores import Scores
 from dealer.run.settings import Score
+from dealer.run.tally import Tally
 from dealer.run.training import Training
 from engine import Seat
-from logs.acpc_log.reader import read_log
-from logs.estimation import Monitor
+from logs.estimation import Monitor, Rate
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dealer.run.corrected import CorrectedScores
+    from dealer.run.corrected import CorrectedValues
 
 HANDS_BETWEEN_LOOKS = 100
 """A stop rule looks at the scores whenever every match has played this many more hands."""
@@ -97,12 +96,11 @@ class Contest:
     """One contest being run.
 
     Attributes:
-        slots: its matches. runs: the same while they are played. scores: their values.
+        slots: its matches. scores: their values.
+        tallies: what is counted of its matches; runs: the matches while they are played; both empty before `prepare`.
         monitor: applies the stop rule; None for a fixed number of deals.
         ending: how it ended; None while it runs.
         started_s: on the monotonic clock.
-        hands_before: hands found on disk, played by an earlier run.
-        lost_hands: sentences about hands that had to be played again though they stood in a log.
         training: what its players learn; None without any.
         trained: what they have learnt, once all deals were played.
     """
@@ -116,23 +114,21 @@ class Contest:
         """
         self.plan = plan
         self.slots = plan.slots
-        self.scores = Scores(plan.game, self.slots, plan.new_mean)
-        self.runs: list[MatchAccount] = []
+        self.tallies: Sequence[Tally] = ()
+        self.scores = self._judged = Scores(plan.game, self.slots, [array("d") for _ in self.slots])
+        self.runs: list[MatchRun] = []
         self.ending: Ending | None = None
         self.started_s = time.monotonic()
         self.seconds = 0.0
-        self.hands_before = 0
-        self.lost_hands: list[str] = []
         self.training = Training(plan) if plan.learners else None
         self.trained: tuple[TrainingReport, ...] = ()
         self.monitor: Monitor | None = None
         if plan.looks:
             self.monitor = Monitor(plan.run.stop, plan.bounds)
-        self._corrected = self._no_corrected_scores()
+        self._corrected: list[CorrectedValues] = []
+        self._live = plan.new_mean(plan.run.settings.score)
         self._workers = workers
         self._watch = watch
-        self._matches: list[MatchRun] = []
-        self._is_closed: list[bool] = []
         self._fitted: tuple[int, NDArray[np.float64] | None] | None = None
         self._looked_at = 0
         self._is_held = False
@@ -140,7 +136,16 @@ class Contest:
     @property
     def judged(self) -> Scores:
         """The scores that the stop rule looks at."""
-        return self.scores if self._corrected is None else self._corrected.scores
+        for values in self._corrected:
+            values.correct()
+        return self._judged
+
+    @property
+    def live_rate(self) -> Rate | None:
+        """The first player's winnings so far, as the stop rule looks at them; None before the first complete deal."""
+        for scores in self.judged.take_new():
+            self._live.add(scores[0])
+        return self._live.rate(self.plan.names[0], self.plan.opponent)
 
     def deals_without_luck(self) -> NDArray[np.float64] | None:
         """The corrected scores for the result, of as many hands as have been played; see `fitted_deals`."""
@@ -162,9 +167,14 @@ class Contest:
         return self.scores.hands_played
 
     @property
+    def hands_before(self) -> int:
+        """The hands found on disk, played by an earlier run."""
+        return sum(tally.hands_before for tally in self.tallies)
+
+    @property
     def begun_s(self) -> float | None:
         """When its first hand began, on the monotonic clock; None before."""
-        return min((run.started_s for run in self.runs if run.started_s is not None), default=None)
+        return min((tally.started_s for tally in self.tallies if tally.started_s is not None), default=None)
 
     @property
     def waits(self) -> list[Wait]:
@@ -197,8 +207,8 @@ class Contest:
     def _learn(self, training: Training) -> None:
         """Put together what was learnt; where something is missing, the contest is not over."""
         try:
-            for slot, run in zip(self.slots, self.runs, strict=True):
-                training.require_whole(slot, run.tally.absent)
+            for slot, tally in zip(self.slots, self.tallies, strict=True):
+                training.require_whole(slot, tally.absent)
             self.trained = training.end(self.slots)
         except TrainingError as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.")
@@ -207,7 +217,7 @@ class Contest:
         """Have it interrupted when the hands that are being played are over; whether there are any."""
         if not self._is_held:
             # All are to hold, whatever the first returns.
-            held = [run.hold() for run in self._matches]
+            held = [run.hold() for run in self.runs]
             self._is_held = any(held)
         return self._is_held
 
@@ -239,53 +249,36 @@ class Contest:
         """
         if self.training is not None:
             self.training.begin()
-        for index, slot in enumerate(self.slots):
-            plan = self.match_plan(slot)
-            try:
-                journals = {
-                    Seat(seat): learner_files.journal
-                    for seat, learner_files in enumerate(plan.learner_files)
-                    if learner_files is not None
-                }
-                recovered = recover_match(plan.setup, plan.record, journals)
-            except OSError as error:
-                raise LaunchError(f"resume {plan.record.folder}", error.strerror) from None
-            if recovered is not None:
-                self.scores.restore(index, recovered.values)
-                self._restore_corrected(index, recovered.progress.hands)
-                if recovered.lost:
-                    self.lost_hands.append(
-                        f"{plan.setup.name}: the last {recovered.lost:,} hands of its log were played again: its "
-                        f"transaction log{' or a journal' if journals else ''} ended before them."
-                    )
-                self.hands_before += recovered.progress.hands
-            run = self._make_run(index, plan, recovered)
-            self._matches.append(run)
-            self.runs.append(run)
-            self._is_closed.append(recovered is not None and recovered.is_closed)
-
-    def _no_corrected_scores(self) -> CorrectedScores | None:
-        plan = self.plan
-        if plan.run.settings.score is not Score.CORRECTED:
-            return None
-        # Loads compiled code.
-        from dealer.run.corrected import CorrectedScores
-
-        return CorrectedScores(plan.game, Scores(plan.game, self.slots, partial(plan.new_mean, Score.CORRECTED)))
-
-    def _restore_corrected(self, index: int, hands: int) -> None:
-        if self._corrected is not None:
-            records = read_log(self.plan.record.folder / f"{self.slots[index].name}.log")
-            self._corrected.restore(index, islice(records, hands))
-
-    def _make_run(self, index: int, plan: MatchPlan, recovered: RecoveredMatch | None) -> MatchRun:
+        plans = [self.match_plan(slot) for slot in self.slots]
+        self._count(list(map(self._recovered, plans)))
         kind = LocalRun if self.plan.run.settings.in_process else TcpRun
-        watchers: list[Watcher] = []
-        if self._watch is not None:
-            watchers.append(MatchWatcher(self._watch, plan.record.game_name, plan.setup))
-        if self._corrected is not None:
-            watchers.append(self._corrected.watcher(index))
-        return kind(plan, watchers, recovered, lambda values: self.scores.add(index, values))
+        for index, (plan, tally) in enumerate(zip(plans, self.tallies, strict=True)):
+            watchers: list[Watcher] = [*self._corrected[index : index + 1]]
+            if self._watch is not None:
+                watchers.insert(0, MatchWatcher(self._watch, plan.record.game_name, plan.setup))
+            self.runs.append(kind(plan, watchers, tally))
+
+    def _recovered(self, plan: MatchPlan) -> Tally:
+        journals = {Seat(seat): files.journal for seat, files in enumerate(plan.learner_files) if files is not None}
+        try:
+            return recover_match(plan.setup, plan.record, journals)
+        except OSError as error:
+            raise LaunchError(f"resume {plan.record.folder}", error.strerror) from None
+
+    def _count(self, tallies: Sequence[Tally]) -> None:
+        """Let these be the tallies of the matches; corrected values of their hands are made from the logs."""
+        self.tallies = tallies
+        self.scores = self._judged = self._scores_of(tallies)
+        if self.plan.run.settings.score is not Score.CORRECTED:
+            return
+        # Loads compiled code.
+        from dealer.run.corrected import corrected_values
+
+        self._corrected = corrected_values(self.plan, self.scores)
+        self._judged = self._scores_of(self._corrected)
+
+    def _scores_of(self, counted: Sequence[Tally] | Sequence[CorrectedValues]) -> Scores:
+        return Scores(self.plan.game, self.slots, [of_match.values for of_match in counted])
 
     def match_plan(self, slot: Slot) -> MatchPlan:
         """One of its matches as it is to be run."""
@@ -294,6 +287,10 @@ class Contest:
         bot_seeds = tuple([plan.bot_seed(slot, player) for player in slot.players])
         learner_files = () if self.training is None else self.training.learner_files(slot)
         return MatchPlan(plan.setup_of(slot), plan.record, players, bot_seeds, plan.run.settings, learner_files)
+
+    @property
+    def _is_over(self) -> bool:
+        return all(tally.is_closed for tally in self.tallies)
 
     async def _play(self) -> Ending:
         try:
@@ -309,7 +306,7 @@ class Contest:
     async def _play_all(self) -> Ending:
         for until in self._marks():
             await self._advance(until)
-            if self._is_held and not all(self._is_closed):
+            if self._is_held and not self._is_over:
                 raise asyncio.CancelledError
             if self.monitor is not None and self._is_decided(self.monitor, until):
                 reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
@@ -333,27 +330,27 @@ class Contest:
         behind = [
             index
             for index, slot in enumerate(self.slots)
-            if not self._is_closed[index] and self.scores.hands(index) < min(until, slot.hands)
+            if not self.tallies[index].is_closed and self.scores.hands(index) < min(until, slot.hands)
         ]
         async with asyncio.TaskGroup() as tasks:
             for index in behind:
                 tasks.create_task(self._advance_match(index, until))
 
     async def _advance_match(self, index: int, until: int) -> None:
-        run, slot = self._matches[index], self.slots[index]
+        run, slot = self.runs[index], self.slots[index]
         async with self._workers:
             if not self._is_held:
                 await run.play_until(min(until, slot.hands))
             if run.failure is not None:
                 raise _MatchFailed(run.failure)
             if self.scores.hands(index) >= slot.hands:
-                self._is_closed[index] = True
+                run.tally.is_closed = True
                 await run.close()
 
     async def _finish(self, outcome: Outcome, reason: str) -> Ending:
         """Write the score under every match that has none yet."""
-        for index, run in enumerate(self._matches):
-            if not self._is_closed[index]:
+        for run in self.runs:
+            if not run.tally.is_closed:
                 await run.finish()
                 if run.failure is not None:
                     raise _MatchFailed(run.failure)
@@ -361,4 +358,4 @@ class Contest:
 
     async def _close_all(self) -> None:
         with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(*(run.close() for run in self._matches))
+            await asyncio.gather(*(run.close() for run in self.runs))

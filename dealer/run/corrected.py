@@ -1,8 +1,8 @@
-"""The scores of a contest without the luck of the cards: a second look at the same hands.
+"""The values of a contest without the luck of the cards: a second look at the same hands.
 
-For a rule that stops the contest hands come by `watcher`, or, for those that an interrupted run had played, by
-`restore`; a few at a time are corrected together. For a result alone, `fitted_deals` corrects what the logs hold once
-all is played. The chips that were won are counted elsewhere (`dealer.run.scores`) all the same.
+For a rule that stops the contest hands come during play, or, for those that an interrupted run had played, from the
+log; a few at a time are corrected together. For a result alone, `fitted_deals` corrects what the logs hold once all is
+played. The chips that were won are counted elsewhere (`dealer.run.tally`) all the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dealer.match.events import Event, HandFinished, Watcher
 from dealer.run.plan import ContestPlan
 from dealer.run.scores import Scores
 from dealer.run.settings import Score
-from engine import Game
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError
@@ -30,66 +29,54 @@ _AT_ONCE: Final = 32
 _RESTORED_AT_ONCE: Final = 4096
 
 
-class CorrectedScores:
-    """The corrected scores of one contest."""
+class CorrectedValues(Watcher):
+    """The corrected net chips of one match.
 
-    def __init__(self, game: Game, scores: Scores) -> None:
-        """Start without any hand.
+    Attributes:
+        values: by seat, hand after hand, except for the hands that `correct` has yet to look at.
+    """
 
-        Args:
-            scores: an empty book for them.
-        """
-        self._scores = scores
-        self._correction = ChanceCorrection(game)
-        self._pending: list[tuple[int, HandRecord]] = []
+    wants = frozenset({HandFinished})
 
-    @property
-    def scores(self) -> Scores:
-        """The book, with all hands that have come."""
-        self._correct()
-        return self._scores
-
-    def restore(self, slot: int, records: Iterable[HandRecord]) -> None:
-        """Start a match with the hands that an interrupted run had played."""
-        values = array("d")
-        some: list[HandRecord] = []
+    def __init__(self, correction: ChanceCorrection, records: Iterable[HandRecord] = ()) -> None:
+        """Begin with the hands that an interrupted run had played."""
+        self.values = array("d")
+        self._correction = correction
+        self._pending: list[HandRecord] = []
         for record in records:
-            some.append(record)
-            if len(some) == _RESTORED_AT_ONCE:
-                values.extend(self._by_seat(some))
-                some = []
-        if some:
-            values.extend(self._by_seat(some))
-        self._scores.restore(slot, values)
+            self._take(record, _RESTORED_AT_ONCE)
+        self.correct()
 
-    def watcher(self, slot: int) -> Watcher:
-        """Who takes the hands of a match as they end."""
-        return _HandWatcher(self, slot)
+    def notice(self, event: Event) -> None:
+        """Count the next hand."""
+        if isinstance(event, HandFinished):
+            self._take(event.record, _AT_ONCE)
 
-    def add(self, slot: int, record: HandRecord) -> None:
-        """Count the next hand of a match."""
-        self._pending.append((slot, record))
-        if len(self._pending) >= _AT_ONCE:
-            self._correct()
+    def _take(self, record: HandRecord, at_once: int) -> None:
+        self._pending.append(record)
+        if len(self._pending) >= at_once:
+            self.correct()
 
-    def _correct(self) -> None:
+    def correct(self) -> None:
+        """Correct all hands that have come."""
         pending, self._pending = self._pending, []
-        if not pending:
-            return
-        players = len(pending[0][1].seats)
-        values = self._by_seat([record for _, record in pending])
-        for at, (slot, _) in enumerate(pending):
-            self._scores.add(slot, values[at * players : (at + 1) * players])
+        for record, values in zip(pending, self._correction.values(pending) if pending else (), strict=True):
+            self.values.extend(value for _, value in sorted(zip(record.seats, values, strict=True)))
 
-    def _by_seat(self, records: list[HandRecord]) -> array[float]:
-        """The corrected chips, hand after hand by seat."""
-        found = array("d")
-        for record, values in zip(records, self._correction.values(records), strict=True):
-            of_seats = [0.0] * len(values)
-            for seat, value in zip(record.seats, values, strict=True):
-                of_seats[seat] = value
-            found.extend(of_seats)
-        return found
+
+def corrected_values(plan: ContestPlan, scores: Scores) -> list[CorrectedValues]:
+    """The corrected values of as many hands of the logs of a contest as have scores, by match.
+
+    Raises:
+        OSError: a log cannot be read.
+        LogsError: a log is damaged.
+    """
+    correction = ChanceCorrection(plan.game)
+    logs = [plan.record.folder / f"{slot.name}.log" for slot in plan.slots]
+    return [
+        CorrectedValues(correction, islice(read_log(log), hands) if (hands := scores.hands(index)) else ())
+        for index, log in enumerate(logs)
+    ]
 
 
 def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | None:
@@ -106,23 +93,10 @@ def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | Non
         return None
     if not is_cheap(plan.game, scores.hands_played):
         return None
-    book = CorrectedScores(plan.game, Scores(plan.game, plan.slots))
     try:
-        for index, slot in enumerate(plan.slots):
-            book.restore(index, islice(read_log(plan.record.folder / f"{slot.name}.log"), scores.hands(index)))
+        corrected = Scores(plan.game, plan.slots, [of_match.values for of_match in corrected_values(plan, scores)])
     except (OSError, LogsError):
         # The logs have been taken away, or damaged, since they were written: the result is what was won.
         return None
-    raw, corrected = (np.array(list(one.in_order()), np.float64) for one in (scores, book.scores))
-    return fitted_scores(raw, corrected) if len(raw) and raw.shape == corrected.shape else None
-
-
-class _HandWatcher(Watcher):
-    wants = frozenset({HandFinished})
-
-    def __init__(self, corrected: CorrectedScores, slot: int) -> None:
-        self._corrected, self._slot = corrected, slot
-
-    def notice(self, event: Event) -> None:
-        if isinstance(event, HandFinished):
-            self._corrected.add(self._slot, event.record)
+    raw, less_luck = (np.array(list(book.in_order()), np.float64) for book in (scores, corrected))
+    return fitted_scores(raw, less_luck) if len(raw) and raw.shape == less_luck.shape else None

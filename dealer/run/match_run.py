@@ -25,7 +25,7 @@ import os
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -38,16 +38,15 @@ from bots.sdk.registry import is_builtin
 from dealer.errors import Cause, LaunchError, TrainingError
 from dealer.match import Match
 from dealer.match.causes import NotStarted, NotWritten, PlayerCause, StartProblem
-from dealer.match.events import Audience, Event, FaultSeen, MatchStarted, Watcher
+from dealer.match.events import Audience, Event, FaultSeen, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.journal import Journal
 from dealer.match.sentences import process_sentences, sentence_of
-from dealer.match.setup import NO_EARLIER_HANDS, Loss, MatchSetup, Phase
+from dealer.match.setup import Loss, MatchSetup, Phase
 from dealer.run.bot_code import bot_code
 from dealer.run.ending import AwaitedPlayer, Wait
-from dealer.run.record import MatchFiles, RecordPlan, open_match_files
-from dealer.run.resume import RecoveredMatch
+from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.settings import RunSettings
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
@@ -83,47 +82,31 @@ class MatchPlan:
         return self.learner_files[seat] if self.learner_files else None
 
 
-@dataclass(frozen=True, slots=True)
-class FaultDetails:
-    """What is known of a player after its fault has ended the match.
+class MatchRun(ABC):
+    """One match being run.
 
     Attributes:
-        exit_code: of the player's process, if it has ended.
-        last_lines: what the process wrote last; None without a process of ours.
+        tally: everything counted of it, those hands included that `tally` held at the start.
+        failure: a sentence why the match ended early, otherwise None.
     """
 
-    kind: FaultKind
-    exit_code: int | None = None
-    last_lines: tuple[str, ...] | None = None
+    def __init__(self, plan: MatchPlan, watchers: Sequence[Watcher] = (), tally: Tally | None = None) -> None:
+        """Prepare a run.
 
-
-class MatchAccount:
-    """What is known of a match while it is played and afterwards, wherever that is.
-
-    Attributes:
-        exit_codes: by seat, of the processes that failed.
-        started_s: on the monotonic clock, when all players were there; None before, and where it is played elsewhere.
-    """
-
-    plan: MatchPlan
-    tally: Tally
-    exit_codes: dict[Seat, int]
-    started_s: float | None = None
-
-    @property
-    def hands(self) -> int:
-        """Finished hands, including those of an interrupted run."""
-        return self.tally.hands
-
-    @property
-    def questions(self) -> int:
-        """How often the dealer asked a player after an answer."""
-        return 0
-
-    @property
-    def overhead_ns(self) -> int:
-        """The dealer's own time between answers and the questions that followed."""
-        return 0
+        Args:
+            watchers: further watchers, notified after the files and the tally.
+            tally: of the hands that an interrupted run played.
+        """
+        self.plan = plan
+        self.tally = Tally(plan.setup.game.num_players) if tally is None else tally
+        self.failure: str | None = None
+        self._is_resumed = self.tally.is_begun
+        self._progress = self.tally.progress
+        if self._is_resumed:
+            _log.info("match %s: resumed after %d hands", plan.setup.name, self.tally.hands)
+        self._files: MatchFiles | None = None
+        self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), *watchers)
+        self._prepare()
 
     @property
     def start_time_left_s(self) -> float | None:
@@ -138,52 +121,9 @@ class MatchAccount:
         """The players without which the match cannot continue, even for a moment."""
         return []
 
-    def not_exported(self) -> list[str]:
-        """Sentences about the hands that a hand history cannot hold."""
-        return []
-
-
-class MatchRun(MatchAccount, ABC):
-    """One match being run.
-
-    Attributes:
-        failure: a sentence why the match ended early, otherwise None.
-    """
-
-    def __init__(
-        self,
-        plan: MatchPlan,
-        watchers: Sequence[Watcher] = (),
-        recovered: RecoveredMatch | None = None,
-        on_values: Callable[[Sequence[float]], None] | None = None,
-    ) -> None:
-        """Prepare a run.
-
-        Args:
-            watchers: further watchers, notified after the files and the tally.
-            on_values: gets the net chips by seat of every hand that ends.
-        """
-        self.plan = plan
-        self.tally = Tally(plan.setup.game, on_values)
-        self.failure: str | None = None
-        self.failed_seat: Seat | None = None
-        self.exit_codes: dict[Seat, int] = {}
-        self._is_resumed = recovered is not None
-        self._progress = NO_EARLIER_HANDS
-        if recovered is not None:
-            self.tally.restore(recovered)
-            self._progress = recovered.progress
-            _log.info("match %s: resumed after %d hands", plan.setup.name, recovered.progress.hands)
-        self._files: MatchFiles | None = None
-        self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), _Start(self), *watchers)
-        self._prepare()
-
     @abstractmethod
     def _prepare(self) -> None:
         """Set up what a kind of run has more of."""
-
-    def not_exported(self) -> list[str]:
-        return [] if self._files is None else self._files.not_exported()
 
     async def play_until(self, hands: int) -> None:
         """Play until this many hands of the match are finished, or it has failed.
@@ -219,8 +159,10 @@ class MatchRun(MatchAccount, ABC):
         try:
             await self._close()
         finally:
-            if self._files is not None:
-                self._files.close()
+            files, self._files = self._files, None
+            if files is not None:
+                files.close()
+                self.tally.warnings += files.not_exported()
 
     @abstractmethod
     async def _play_until(self, hands: int) -> Cause | None:
@@ -234,11 +176,12 @@ class MatchRun(MatchAccount, ABC):
     async def _close(self) -> None:
         """Part with the players."""
 
-    async def _details_of(self, cause: PlayerCause) -> FaultDetails:
-        return FaultDetails(cause.kind)
+    async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, list[str] | None]:
+        """The fault, the exit code of the player's process if it has ended, and its last lines if it is ours."""
+        return cause.kind, None, None
 
     def _open_files(self) -> MatchFiles:
-        files = self._files = open_match_files(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
+        files = self._files = MatchFiles(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
         self._watchers = (*files.watchers, *self._watchers)
         return files
 
@@ -249,19 +192,17 @@ class MatchRun(MatchAccount, ABC):
         setup = self.plan.setup
         # The hand being played when it happened: waiting for a process below must not change it.
         hand = setup.first_hand + self.tally.hands
-        is_before_start = self.started_s is None
+        is_before_start = self.tally.started_s is None
         self.failure = text = sentence_of(cause, setup.names, hand)
         if not isinstance(cause, PlayerCause):
             return
-        seat = self.failed_seat = cause.seat
-        details = await self._details_of(cause)
-        if details.exit_code is not None:
-            self.exit_codes[seat] = details.exit_code
+        seat = cause.seat
+        kind, exit_code, last_lines = await self._details_of(cause)
+        if exit_code is not None:
+            self.tally.exit_codes[seat] = exit_code
         name = setup.names[seat] if isinstance(cause, NotStarted) and cause.others else ""
-        self.failure = text + process_sentences(details.exit_code, details.last_lines, name)
-        self._tell(
-            FaultSeen(Fault(seat, details.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
-        )
+        self.failure = text + process_sentences(exit_code, last_lines, name)
+        self._tell(FaultSeen(Fault(seat, kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED)))
 
     def _tell(self, event: Event) -> NotWritten | None:
         """Notify the watchers; returns why that failed, if it did."""
@@ -270,19 +211,6 @@ class MatchRun(MatchAccount, ABC):
         except OSError as error:
             return NotWritten.of(error)
         return None
-
-
-class _Start(Watcher):
-    """Notes when the match begins."""
-
-    wants = frozenset({MatchStarted})
-
-    def __init__(self, run: MatchRun) -> None:
-        self._run = run
-
-    def notice(self, event: Event) -> None:
-        """All players are there."""
-        self._run.started_s = time.monotonic()
 
 
 _MANY_HANDS = 2000
@@ -396,14 +324,6 @@ class TcpRun(MatchRun):
         """Whether the match has ended, with its score or early."""
         return self._connections is not None and self._connections.is_over
 
-    @property
-    def questions(self) -> int:
-        return 0 if self._connections is None else self._connections.match.questions
-
-    @property
-    def overhead_ns(self) -> int:
-        return 0 if self._connections is None else self._connections.match.overhead_ns
-
     def waiting_for(self) -> list[AwaitedPlayer]:
         plan, connections = self.plan, self._connections
         if connections is None or connections.is_over:
@@ -469,6 +389,8 @@ class TcpRun(MatchRun):
                     self._playing.cancel()
                     await asyncio.wait([self._playing])
             self._connections.close()
+            match = self._connections.match
+            self.tally.questions, self.tally.overhead_ns = match.questions, match.overhead_ns
         # In a thread: other matches of this loop go on meanwhile.
         leave_s = _LEARNERS_LEAVE_S if any(self.plan.learner_files) else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
@@ -595,7 +517,7 @@ class TcpRun(MatchRun):
 
     async def _replace(self, connections: Connections, loss: Loss) -> None:
         seat, line = loss.cause.seat, loss.cause.line
-        kind = (await self._details_of(loss.cause)).kind
+        kind, *_ = await self._details_of(loss.cause)
         while not connections.is_over:
             if seat in self._processes:
                 await asyncio.to_thread(self._processes[seat].stop)
@@ -620,7 +542,7 @@ class TcpRun(MatchRun):
                 kind, line = failed_as, b""
             else:
                 loss, line = newer, newer.cause.line
-                kind = (await self._details_of(loss.cause)).kind
+                kind, *_ = await self._details_of(loss.cause)
         del self._lost_again[seat]
 
     def _comes_back(self, loss: Loss) -> bool:
@@ -663,11 +585,11 @@ class TcpRun(MatchRun):
             connections.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
 
-    async def _details_of(self, cause: PlayerCause) -> FaultDetails:
+    async def _details_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None, list[str] | None]:
         kind, code = cause.kind, None
         process = self._processes.get(cause.seat)
         if process is None or self._connections is None:
-            return FaultDetails(kind)
+            return kind, None, None
         if kind not in (FaultKind.TIMEOUT, FaultKind.FLOOD):
             # The connection may be gone a moment before the process is.
             await self._connections.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)
@@ -676,7 +598,7 @@ class TcpRun(MatchRun):
             kind = FaultKind.CRASH
         elif code == 0 and kind is FaultKind.CRASH:
             kind = FaultKind.DISCONNECT
-        return FaultDetails(kind, code, tuple(process.last_lines()))
+        return kind, code, list(process.last_lines())
 
 
 def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:

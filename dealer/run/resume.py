@@ -17,19 +17,19 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from bots.errors import BotFileError
 from bots.sdk.learning import cut_journal
 from dealer.errors import RecoveryError, TrainingError
-from dealer.match import EarlierHands, MatchSetup
-from dealer.match.faults import Fault
+from dealer.match import MatchSetup
 from dealer.run.folder import RESULT_NAME
-from dealer.run.record import RecordPlan, ResponseTimes
+from dealer.run.record import RecordPlan
+from dealer.run.tally import ResponseTimes, Tally
 from dealer.run.writers import parse_fault
 from engine import BettingState, Deal, Seat, Seed, deals
 from logs import format_score_line
@@ -47,30 +47,8 @@ _MOST_BYTES_OF_A_LINE = 1 << 20
 """Longer than any line of a match, so that a file without line ends does not fill the memory."""
 
 
-@dataclass(frozen=True)
-class RecoveredMatch:
-    """Where an interrupted match stands.
-
-    Attributes:
-        progress: for `Match` and `InProcessMatch`.
-        is_closed: whether the match has ended with its score.
-        values: net chips by seat, hand after hand.
-        times: by seat, how long answers took.
-        lost: the hands of the log that are played again because the transaction log ends before them.
-    """
-
-    progress: EarlierHands
-    is_closed: bool
-    values: array[float]
-    faults: tuple[Fault, ...]
-    times: tuple[ResponseTimes, ...]
-    lost: int = 0
-
-
-def recover_match(
-    setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, str] = MappingProxyType({})
-) -> RecoveredMatch | None:
-    """Read what a match has left and cut it off at the last whole hand; None if the match has not begun.
+def recover_match(setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, str] = MappingProxyType({})) -> Tally:
+    """Read what a match has left and cut it off at the last whole hand.
 
     Args:
         journals: of the players that learn. A match that ended before a journal was whole has not ended.
@@ -80,43 +58,56 @@ def recover_match(
         TrainingError: a journal cannot be read, or its player is still there.
         OSError: they cannot be read or cut.
     """
-    log_path, transactions_path = plan.path(setup, "log"), plan.path(setup, "tlog")
-    faults_path = plan.path(setup, "faults")
+    log_path, transactions_path, comments_path, faults_path = (
+        plan.path(setup, kind) for kind in ("log", "tlog", "comments", "faults")
+    )
+    tally = Tally(setup.game.num_players)
     if not log_path.exists():
         _cut_journals(journals, setup.first_hand)
-        return None
-    players = setup.game.num_players
-    faults = _read_faults(faults_path, players)
-    forfeits = {fault.seat: fault.hand_number for fault, _ in faults if fault.is_final}
-    transactions = _Transactions(transactions_path, setup, forfeits)
-    log = _read_log(log_path, setup, plan.game_name, transactions.read)
-    if not log.ends:
+        return tally
+    faults = list(_parsed(faults_path, "fault", partial(parse_fault, players=setup.game.num_players)))
+    forfeits = {fault.seat: fault.hand_number for _, fault in faults if fault.is_final}
+    transactions = _Transactions(transactions_path, setup, forfeits, tally.times)
+    ends = _read_log(log_path, setup, plan.game_name, tally, transactions.read)
+    tally.is_begun = bool(ends)
+    if not ends:
         _cut_journals(journals, setup.first_hand)
-        return None
-    hands = logged = len(log.ends) - 1
-    if logged and not log.is_closed and not transactions_path.exists():
+        return tally
+    hands = logged = len(ends) - 1
+    if logged and not tally.is_closed and not transactions_path.exists():
         raise RecoveryError(
             transactions_path, 1, "the file is missing, and without it every hand would be played again"
         )
     learnt = _cut_journals({seat: path for seat, path in journals.items() if seat not in forfeits}, None)
-    is_closed = log.is_closed and learnt >= setup.first_hand + logged
-    if not is_closed:
+    tally.is_closed = tally.is_closed and learnt >= setup.first_hand + logged
+    if not tally.is_closed:
         hands = min(logged, len(transactions.ends) - 1, max(0, learnt - setup.first_hand))
-    end_of_comments = _end_of_comments(plan.path(setup, "comments"), setup.first_hand + hands)
-    _cut_journals(journals, setup.first_hand + hands)
-    if not is_closed:
-        _cut(log_path, log.ends[hands])
+    end_hand = setup.first_hand + hands
+    comments = _parsed(comments_path, "comment", parse_comment)
+    end_of_comments = sum(len(line) for line, _ in takewhile(lambda comment: comment[1][0] < end_hand, comments))
+    _cut_journals(journals, end_hand)
+    if not tally.is_closed:
+        _cut(log_path, ends[hands])
         _cut(transactions_path, transactions.ends[hands])
-    values = log.values[: hands * players]
-    _cut(plan.path(setup, "comments"), end_of_comments)
-    standing = _keep_standing(faults_path, faults, setup.first_hand, hands + is_closed)
-    progress = EarlierHands(
-        hands,
-        tuple(_total(values, seat, players) for seat in range(players)),
-        tuple(times.total_us for times in transactions.times),
-        frozenset(fault.seat for fault in standing if fault.is_final),
-    )
-    return RecoveredMatch(progress, is_closed, values, standing, transactions.times, logged - hands)
+    del tally.values[hands * setup.game.num_players :]
+    tally.hands_before = hands
+    _cut(comments_path, end_of_comments)
+    standing = [
+        (line, fault) for line, fault in faults if setup.first_hand <= fault.hand_number < end_hand + tally.is_closed
+    ]
+    text = b"".join(line for line, _ in standing)
+    if not standing:
+        faults_path.unlink(missing_ok=True)
+    elif faults_path.stat().st_size != len(text):
+        write_whole(faults_path, text)
+    for _, fault in standing:
+        tally.count_fault(fault)
+    if hands < logged:
+        tally.warnings.append(
+            f"{setup.name}: the last {logged - hands:,} hands of its log were played again: its transaction log"
+            f"{' or a journal' if journals else ''} ended before them."
+        )
+    return tally
 
 
 def check_match(setup: MatchSetup, plan: RecordPlan) -> None:
@@ -128,15 +119,7 @@ def check_match(setup: MatchSetup, plan: RecordPlan) -> None:
     """
     path = plan.path(setup, "log")
     if path.exists():
-        _read_log(path, setup, plan.game_name)
-
-
-def _total(values: array[float], seat: int, players: int) -> float:
-    """The sum in the order in which a match adds the values, so that its last digit is the same."""
-    total = 0.0
-    for value in values[seat::players]:
-        total += value
-    return total
+        _read_log(path, setup, plan.game_name, Tally(setup.game.num_players))
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
@@ -169,20 +152,6 @@ def _difference(path: Path, number: int, problem: str) -> RecoveryError:
 
 
 # ---- the log
-@dataclass
-class _Log:
-    """The content of a log.
-
-    Attributes:
-        ends: the offsets at which the header and then each hand end; empty if the header is not whole.
-        values: net chips by seat, hand after hand.
-    """
-
-    ends: array[int] = field(default_factory=lambda: array("Q"))
-    values: array[float] = field(default_factory=lambda: array("d"))
-    is_closed: bool = False
-
-
 def _first_line(name: str, game_name: str, hands: int, seed: Seed) -> bytes:
     return f"# name/game/hands/seed {name} {game_name} {hands} {seed}\n".encode("utf-8", "surrogateescape")
 
@@ -214,10 +183,15 @@ def _read_log(
     path: Path,
     setup: MatchSetup,
     game_name: str,
+    tally: Tally,
     on_hand: Callable[[int, BettingState], None] = lambda hand, betting: None,
-) -> _Log:
-    """Read a log and check every line; `on_hand` is called with each hand's number and betting."""
-    log = _Log()
+) -> array[int]:
+    """Read a log into a tally and check every line; `on_hand` is called with each hand's number and betting.
+
+    Returns:
+        the offsets at which the header and then each hand end; empty if the header is not whole.
+    """
+    ends = array("Q")
     players, names = setup.game.num_players, setup.names
     header = _first_line(setup.name, game_name, setup.hands, setup.seed)
     read, dealt = StateLines(setup.game).read, deals(setup.game, setup.seed, setup.first_hand)
@@ -228,16 +202,15 @@ def _read_log(
             if number == 1 and line != header:
                 raise RecoveryError(path, 1, f"this is the log of another match: {_shown(line)}")
             if number == _HEADER_LINES:
-                log.ends.append(at)
+                ends.append(at)
             continue
         if line.startswith(b"SCORE:"):
-            totals = [_total(log.values, seat, players) for seat in range(players)]
-            score = format_score_line(totals, names).encode("utf-8", "surrogateescape")
+            score = format_score_line(tally.chips, names).encode("utf-8", "surrogateescape")
             if line != score:
                 raise _difference(path, number, f"by the hands the score is {_shown(score)}, not {_shown(line)}")
-            log.is_closed = True
+            tally.is_closed = True
             break
-        hand = setup.first_hand + len(log.ends) - 1
+        hand = setup.first_hand + len(ends) - 1
         shift = 0 if setup.fixed_seats else hand % players
         try:
             found, betting, deal, values, seated = read(line.decode("utf-8", "surrogateescape"))
@@ -251,13 +224,13 @@ def _read_log(
             problem = f"hand {hand} has the cards {_cards(deal)}, but its seed deals {_cards(expected)}"
             raise _difference(path, number, problem)
         on_hand(hand, betting)
-        log.values.extend(values[players - shift :] + values[: players - shift])
-        log.ends.append(at)
-    if not log.ends:
+        tally.values.extend(values[players - shift :] + values[: players - shift])
+        ends.append(at)
+    if not ends:
         left = path.read_bytes()[: len(header)].rstrip(b"\0\r\n")
         if not header.startswith(left):
             raise RecoveryError(path, 1, f"this is the log of another match: {_shown(left)}")
-    return log
+    return ends
 
 
 def _cards(deal: Deal) -> str:
@@ -270,17 +243,19 @@ class _Transactions:
 
     Attributes:
         ends: 0, then the offsets at which the hands end that are whole here and in the log.
-        times: by seat, how long answers took.
     """
 
-    def __init__(self, path: Path, setup: MatchSetup, forfeits: Mapping[Seat, int]) -> None:
+    def __init__(
+        self, path: Path, setup: MatchSetup, forfeits: Mapping[Seat, int], times: Sequence[ResponseTimes]
+    ) -> None:
         """Open a transaction log, which may not exist.
 
         Args:
             forfeits: the hand since which a seat takes no part; it has given no answers there.
+            times: by seat, gets how long answers took.
         """
         self.ends = array("Q", [0])
-        self.times = tuple(ResponseTimes() for _ in range(setup.game.num_players))
+        self._times = times
         self._path = path
         self._setup = setup
         self._forfeits = forfeits
@@ -302,49 +277,23 @@ class _Transactions:
             return
         shift = 0 if self._setup.fixed_seats else hand
         for (position, _), time_us in zip(actions, used_us, strict=True):
-            seat = Seat((position + shift) % len(self.times))
+            seat = Seat((position + shift) % len(self._times))
             if hand < self._forfeits.get(seat, hand + 1):
-                self.times[seat].add(time_us)
+                self._times[seat].add(time_us)
         self.ends.append(end)
 
 
-# ---- the faults
-def _read_faults(path: Path, players: int) -> list[tuple[Fault, str]]:
-    faults = []
-    for number, raw in enumerate(_whole_lines(path), 1):
-        try:
-            line = raw.decode("utf-8")
-            fault = parse_fault(line)
-        except ValueError:
-            raise RecoveryError(path, number, f"not a fault of this match: {_shown(raw)}") from None
-        if not 0 <= fault.seat < players:
-            raise RecoveryError(path, number, f"there is no seat {fault.seat + 1} in this match")
-        faults.append((fault, line))
-    return faults
+# ---- the other files
+_Parsed = TypeVar("_Parsed")
 
 
-def _keep_standing(path: Path, faults: Sequence[tuple[Fault, str]], first_hand: int, hands: int) -> tuple[Fault, ...]:
-    """The faults of the hands that stand; those of hands to be replayed are removed from the file."""
-    standing = [(fault, line) for fault, line in faults if first_hand <= fault.hand_number < first_hand + hands]
-    text = "".join(line for _, line in standing)
-    if not standing:
-        path.unlink(missing_ok=True)
-    elif path.stat().st_size != len(text.encode("utf-8")):
-        write_whole(path, text)
-    return tuple(fault for fault, _ in standing)
-
-
-def _end_of_comments(path: Path, end_hand: int) -> int:
-    """The offset at which the comments of hands to be replayed begin."""
-    at = 0
+def _parsed(path: Path, kind: str, parse: Callable[[str], _Parsed]) -> Iterator[tuple[bytes, _Parsed]]:
+    """The lines of a file, each with its content."""
     for number, line in enumerate(_whole_lines(path), 1):
         try:
-            if parse_comment(line.decode("ascii"))[0] >= end_hand:
-                break
+            yield line, parse(line.decode("utf-8"))
         except ValueError:
-            raise RecoveryError(path, number, f"not a comment of this match: {_shown(line)}") from None
-        at += len(line)
-    return at
+            raise RecoveryError(path, number, f"not a {kind} of this match: {_shown(line)}") from None
 
 
 def _cut_journals(journals: Mapping[Seat, str], end_hand: int | None) -> int:

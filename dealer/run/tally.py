@@ -1,63 +1,132 @@
-"""What a match amounts to while it runs: chips, faults, times. The live line and the result read it."""
+"""What is counted of a match: while it is played, read again from its files, or on another machine."""
 
 from __future__ import annotations
 
+import time
+from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
-from dealer.match.events import Event, FaultSeen, HandFinished, StrayConnection, VersionDiffers, Watcher
-from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.run.record import ResponseTimes
-from dealer.run.resume import RecoveredMatch
-from engine import Game, Seat
+from dealer.match import EarlierHands
+from dealer.match.events import Event, FaultSeen, HandFinished, MatchStarted, StrayConnection, VersionDiffers, Watcher
+from dealer.match.faults import Fault, Remedy
+from engine import Seat
 from logs import HandRecord
+
+_EXACT_BITS = 6
+
+
+@dataclass(slots=True)
+class ResponseTimes:
+    """Times of answers in microseconds, equal when they hold the same counts."""
+
+    count: int = 0
+    total_us: int = 0
+    _classes: Counter[int] = field(default_factory=Counter)
+
+    def add(self, time_us: int) -> None:
+        """Count one answer; a negative time counts as zero."""
+        time_us = max(0, time_us)
+        self.count += 1
+        self.total_us += time_us
+        shift = time_us.bit_length() - _EXACT_BITS
+        self._classes[time_us if shift <= 0 else (shift << _EXACT_BITS) + (time_us >> shift)] += 1
+
+    def include(self, others: ResponseTimes) -> None:
+        """Add everything that another histogram holds."""
+        self.count += others.count
+        self.total_us += others.total_us
+        self._classes.update(others._classes)
+
+    def quantile_us(self, share: float) -> float | None:
+        """The time that a given share of the answers did not exceed; None if there are no answers.
+
+        Args:
+            share: between 0 and 1, such as 0.5 for the median.
+        """
+        if not self.count:
+            return None
+        to_pass = share * self.count
+        for index in sorted(self._classes):
+            to_pass -= self._classes[index]
+            if to_pass <= 0:
+                return _middle_us(index)
+        return _middle_us(max(self._classes))
+
+
+def _middle_us(index: int) -> float:
+    shift = index >> _EXACT_BITS
+    if shift == 0:
+        return float(index)
+    return float((index & ((1 << _EXACT_BITS) - 1)) << shift) + ((1 << shift) - 1) / 2
 
 
 class Tally(Watcher):
-    """Counts a match. By seat unless stated otherwise.
+    """The counts of a match. By seat unless stated otherwise.
 
     Attributes:
+        values: net chips by seat, hand after hand.
         faults: how often each fault happened, by its name.
-        first_faults: the first fault, if there was one.
+        first_faults: the first fault of those that have one.
         restarts: how often a player was started, or awaited, again.
+        absent: the seats whose players did not take part to the end.
+        times: how long answers took.
+        hands_before: the hands that an earlier run played.
+        is_begun: whether the files of the match are there to be continued.
+        is_closed: whether the match has ended with its score.
+        started_s: when all players were there, on the monotonic clock; None before.
+        exit_codes: of the processes that failed.
+        questions: how often the dealer asked a player after an answer; overhead_ns: its own time in between.
         other_versions: the seats whose players speak another version of the protocol.
         strays: how many connections were turned away, in all; latest_strays: the last of them.
+        warnings: sentences about hands that were played again, or that a hand history cannot hold.
     """
 
-    wants = frozenset({FaultSeen, StrayConnection, VersionDiffers, HandFinished})
+    wants = frozenset({FaultSeen, StrayConnection, VersionDiffers, HandFinished, MatchStarted})
 
-    def __init__(self, game: Game, on_values: Callable[[Sequence[float]], None] | None = None) -> None:
-        """Start at nothing.
-
-        Args:
-            on_values: gets the net chips by seat of every hand that ends.
-        """
-        players = game.num_players
-        self._on_values = on_values
-        self.hands = 0
-        self.chips = [0.0] * players
+    def __init__(self, players: int) -> None:
+        """Start at nothing."""
+        self.values = array("d")
         self.faults: list[Counter[str]] = [Counter() for _ in range(players)]
-        self.first_faults: list[Fault | None] = [None] * players
+        self.first_faults: dict[Seat, Fault] = {}
         self.restarts = [0] * players
+        self.absent: set[Seat] = set()
         self.times = [ResponseTimes() for _ in range(players)]
-        self.other_versions: set[int] = set()
+        self.hands_before = 0
+        self.is_begun = self.is_closed = False
+        self.started_s: float | None = None
+        self.exit_codes: dict[Seat, int] = {}
+        self.questions = 0
+        self.overhead_ns = 0
+        self.other_versions: set[Seat] = set()
         self.strays = 0
         self.latest_strays: deque[StrayConnection] = deque(maxlen=8)
-        self._gone: set[int] = set()
+        self.warnings: list[str] = []
 
-    def restore(self, recovered: RecoveredMatch) -> None:
-        """Start at what an interrupted match had come to."""
-        progress = recovered.progress
-        self.hands = progress.hands
-        self.chips = list(progress.totals)
-        for times, earlier in zip(self.times, recovered.times, strict=True):
-            times.include(earlier)
-        for fault in recovered.faults:
-            self.count_fault(fault)
+    @property
+    def hands(self) -> int:
+        """Finished hands, those of an earlier run included."""
+        return len(self.values) // len(self.times)
 
-    def detach(self) -> None:
-        """Report values no more: then it is a value itself, which can be pickled."""
-        self._on_values = None
+    @property
+    def chips(self) -> list[float]:
+        """Net chips, added in the order in which the match adds them, so that the last digit is the same."""
+        totals = [0.0] * len(self.times)
+        for at, value in enumerate(self.values):
+            totals[at % len(totals)] += value
+        return totals
+
+    @property
+    def progress(self) -> EarlierHands:
+        """For `Match` and `InProcessMatch`, which continue from there."""
+        used_us = tuple(times.total_us for times in self.times)
+        return EarlierHands(self.hands, tuple(self.chips), used_us, frozenset(self.absent))
+
+    @property
+    def fault_count(self) -> int:
+        """All faults of all players."""
+        return sum(counter.total() for counter in self.faults)
 
     def notice(self, event: Event) -> None:
         """Count the hand or the fault."""
@@ -70,48 +139,23 @@ class Tally(Watcher):
         elif isinstance(event, StrayConnection):
             self.strays += 1
             self.latest_strays.append(event)
+        elif isinstance(event, MatchStarted):
+            self.started_s = time.monotonic()
 
     def _count_hand(self, record: HandRecord) -> None:
-        self.hands += 1
-        seats, times = record.seats, record.times
-        values = [0.0] * len(seats)
-        for seat, value in zip(seats, record.values, strict=True):
-            values[seat] = value
-            self.chips[seat] += value
-        if times:
-            at = 0
-            for actions in record.betting.rounds:
-                for position, _ in actions:
-                    sent_us, received_us = times[at]
-                    seat = seats[position]
-                    if seat not in self._gone:
-                        self.times[seat].add(received_us - sent_us)
-                    at += 1
-        if self._on_values is not None:
-            self._on_values(values)
+        self.values.extend(value for _, value in sorted(zip(record.seats, record.values, strict=True)))
+        answers = chain.from_iterable(record.betting.rounds)
+        for (position, _), (sent_us, received_us) in zip(answers, record.times, strict=False):
+            seat = record.seats[position]
+            if seat not in self.absent:
+                self.times[seat].add(received_us - sent_us)
 
     def count_fault(self, fault: Fault) -> None:
         """Count the fault and keep the first one."""
         seat = fault.seat
         if fault.is_final:
-            self._gone.add(seat)
+            self.absent.add(seat)
         if fault.remedy in (Remedy.RESTARTED, Remedy.AWAITED):
             self.restarts[seat] += 1
         self.faults[seat][fault.kind.value] += 1
-        if self.first_faults[seat] is None:
-            self.first_faults[seat] = fault
-
-    @property
-    def absent(self) -> frozenset[Seat]:
-        """The seats whose players did not take part to the end."""
-        return frozenset(Seat(seat) for seat in self._gone)
-
-    @property
-    def fault_count(self) -> int:
-        """All faults of all players."""
-        return sum(counter.total() for counter in self.faults)
-
-    @property
-    def timeouts(self) -> int:
-        """All timeouts of all players."""
-        return sum(counter[FaultKind.TIMEOUT.value] for counter in self.faults)
+        self.first_faults.setdefault(seat, fault)

@@ -135,7 +135,11 @@ def progress_of(tournament: Tournament) -> Progress:
     only = contests[0] if len(contests) == 1 else None
     hands = sum(contest.hands_played for contest in contests)
     new = hands - sum(contest.hands_before for contest in contests)
-    runs = [run for contest in contests for run in contest.runs]
+    counted = [
+        (contest.plan.names, slot, tally)
+        for contest in contests
+        for slot, tally in zip(contest.slots, contest.tallies, strict=False)
+    ]
     begun = [contest.begun_s for contest in contests if contest.begun_s is not None]
     awaited, left_s = _awaited(tournament)
     return Progress(
@@ -146,19 +150,21 @@ def progress_of(tournament: Tournament) -> Progress:
         deals=sum(contest.hands_played // contest.plan.seatings for contest in contests),
         deals_planned=sum(contest.hands_to_play // contest.plan.seatings for contest in contests),
         hands_per_second=new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
-        rate=None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
+        rate=None if only is None else only.live_rate,
         players=() if only is None else (only.plan.names[0], only.plan.opponent),
         has_stop_rule=only is not None and only.monitor is not None,
         deals_needed=None if only is None or only.monitor is None else only.monitor.expected_more(),
-        faults=sum(run.tally.fault_count for run in runs),
+        faults=sum(tally.fault_count for _, _, tally in counted),
         awaited=awaited,
         start_time_left_s=left_s,
         waits=tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
-        strays=sum(run.tally.strays for run in runs),
+        strays=sum(tally.strays for _, _, tally in counted),
         latest_strays=tuple(
-            (run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays
+            (names[slot.players[stray.seat]], stray) for names, slot, tally in counted for stray in tally.latest_strays
         ),
-        other_versions=frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
+        other_versions=frozenset(
+            names[slot.players[seat]] for names, slot, tally in counted for seat in tally.other_versions
+        ),
         is_correcting=bool(hands)
         and all(contest.ending is not None for contest in contests)
         and any(contest.plan.is_corrected for contest in contests),

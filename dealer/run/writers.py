@@ -1,24 +1,18 @@
-"""The watchers that keep a match on disk line by line: the ACPC log, the transaction log, comments, faults."""
+"""The lines of a match on disk: the watchers that write the ACPC log and the transaction log, and those of faults."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from dealer.match.events import ActionPlayed, Event, FaultSeen, HandFinished, LogLine, MatchEnded, Watcher
+from dealer.match.events import ActionPlayed, Event, LogLine, MatchEnded, Watcher
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from engine import Action, Seat
 from engine.errors import quoted
 from logs import format_score_line, format_transaction
-from logs.transaction_log import format_comment
 from logs.whole_file import LineFile
 from protocol.actions import format_action, scan_action
-
-if TYPE_CHECKING:
-    # A dealer that writes neither histories nor faults loads nothing for them.
-    from pathlib import Path
-
-    from logs.export import Exporter
 
 
 class LogWriter(Watcher):
@@ -56,70 +50,6 @@ class TransactionWriter(Watcher):
             self._file.close()
 
 
-class _LateWriter(Watcher):
-    """Writes a file that appears with its first line."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: LineFile | None = None
-
-    def _write(self, lines: str) -> LineFile:
-        if self._file is None:
-            self._file = LineFile(self._path, append=True)
-        self._file.write(lines)
-        return self._file
-
-    def close(self) -> None:
-        """Close the file, if there is one."""
-        if self._file is not None:
-            self._file.close()
-
-
-class CommentWriter(_LateWriter):
-    """Keeps the comments of players; the file appears with the first one.
-
-    It comes before the log writer: no hand is in the log whose comments are not on disk.
-    """
-
-    wants = frozenset({LogLine})
-
-    def notice(self, event: Event) -> None:
-        """Write the comments of the hand."""
-        if isinstance(event, LogLine) and event.comments:
-            self._write("".join(format_comment(event.hand_number, comment) for comment in event.comments))
-
-
-class HandHistoryWriter(Watcher):
-    """Writes every hand in a format of other programs, as soon as it is in the log."""
-
-    wants = frozenset({HandFinished})
-
-    def __init__(self, exporter: Exporter) -> None:
-        self._exporter = exporter
-
-    def notice(self, event: Event) -> None:
-        """Write the hand."""
-        if isinstance(event, HandFinished):
-            self._exporter.write(event.record)
-
-
-class FaultWriter(_LateWriter):
-    """Keeps what players did wrong, a JSON object per line, so that a match that is resumed still counts it.
-
-    The fault that ends a player's part is on disk before the first hand without that player: a machine that stops
-    leaves no such hand without its reason.
-    """
-
-    wants = frozenset({FaultSeen})
-
-    def notice(self, event: Event) -> None:
-        """Write the fault; the file appears with the first one."""
-        if isinstance(event, FaultSeen):
-            file = self._write(format_fault(event.fault))
-            if event.fault.is_final:
-                file.sync()
-
-
 def format_fault(fault: Fault) -> str:
     """The line of one fault, with its LF; of a long offending line the beginning is kept."""
     data = {
@@ -150,22 +80,36 @@ def _parse_remedy(text: str) -> tuple[Remedy, Action | None]:
     return Remedy.PLAYED, scanned[0]
 
 
-def parse_fault(line: str) -> Fault:
-    """The fault of a line.
+def parse_fault(line: str, players: int) -> Fault:
+    """The fault of a line, by one of so many players.
 
     Raises:
         ValueError: it holds none.
     """
-    try:
-        import json
+    import json
 
+    try:
         data = json.loads(line)
-        return Fault(
-            Seat(int(data["seat"])),
-            FaultKind(data["kind"]),
-            int(data["hand_number"]),
-            str(data["line"]).encode("latin-1"),
-            *_parse_remedy(str(data["remedy"])),
-        )
-    except (KeyError, TypeError, RecursionError) as error:
+        seat, hand_number = data["seat"], data["hand_number"]
+        of_line = data["line"].encode("latin-1")
+        fault = Fault(Seat(seat), FaultKind(data["kind"]), hand_number, of_line, *_parse_remedy(data["remedy"]))
+    except (AttributeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"there is no fault in {quoted(line)}") from error
+    if not (type(seat) is type(hand_number) is int and 0 <= seat < players):
+        raise ValueError(f"there is no fault of this match in {quoted(line)}")
+    return fault
+
+
+def read_faults(path: str | os.PathLike[str], players: int, most_bytes: int = 1 << 40) -> list[Fault]:
+    """The faults at the end of a file, if there is one; lines that hold none are left out."""
+    faults: list[Fault] = []
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.path.getsize(path) - most_bytes))
+            lines = file.read().splitlines()
+    except OSError:
+        return []
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            faults.append(parse_fault(line.decode("utf-8"), players))
+    return faults

@@ -7,7 +7,6 @@ kept of it: its result, its faults, and the score of every duplicate.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import logging
 import math
@@ -19,7 +18,6 @@ from typing import Any
 
 from dealer.errors import DealerError
 from dealer.library import Run, new_play, reopen
-from dealer.match.faults import Fault
 from dealer.run.contest import MatchEvent, Watch
 from dealer.run.ending import AwaitedPlayer, Outcome
 from dealer.run.folder import CONFIG_NAME, empty_folder
@@ -27,7 +25,7 @@ from dealer.run.plan import ContestPlan
 from dealer.run.results import AnyResult, ContestResult
 from dealer.run.settings import read_config, validated
 from dealer.run.tournament import Progress
-from dealer.run.writers import parse_fault
+from dealer.run.writers import read_faults
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, Match, RunSeat, RunState
 from dealer.server.db.runs import RunReport
@@ -158,7 +156,7 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str, unrated: s
         # By player, who has another seat in every seating.
         (slot.name, fault._replace(seat=Seat(slot.players[fault.seat])))
         for slot in plan.slots
-        for fault in _faults(plan.record.folder / f"{slot.name}.faults")
+        for fault in read_faults(plan.record.folder / f"{slot.name}.faults", len(slot.players))
     )
     matches = tuple(
         Match(name=match.name, log=f"{match.name}.log", first_hand=match.first_hand, hands=match.hands)
@@ -203,15 +201,6 @@ def _seat(plan: ContestPlan, number: int, scores: Sequence[float]) -> RunSeat:
     return RunSeat.new(
         number, plan.names[number], chips=chips, mbb_per_game=mean.mean, half_width_95=mean.half_width_95
     )
-
-
-def _faults(path: Path) -> list[Fault]:
-    """The faults in a file, as far as it can be read; a run that has none leaves none."""
-    faults = []
-    with contextlib.suppress(OSError, ValueError):
-        for line in path.read_text("utf-8").splitlines():
-            faults.append(parse_fault(line))
-    return faults
 
 
 def hosts_of(job: ActiveJob, connected_bots: ConnectedBots) -> list[BotHost]:

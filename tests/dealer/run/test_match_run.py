@@ -24,7 +24,7 @@ from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.reports.sentences import fault_phrase
 from dealer.run.match_run import MatchPlan, TcpRun
-from dealer.run.record import RecordPlan, open_match_files
+from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.resume import recover_match
 from dealer.run.settings import validated
 from dealer.table.launcher import BotProcess
@@ -100,7 +100,7 @@ def test_a_match_leaves_its_files(tmp_path: Path) -> None:
     run = _play(_plan(tmp_path, "calling", "Bob=raising"))
     assert run.failure is None
     assert run.is_over
-    assert run.hands == 10
+    assert run.tally.hands == 10
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "match.game",
         "match.log",
@@ -114,8 +114,8 @@ def test_a_match_leaves_its_files(tmp_path: Path) -> None:
     assert log[-1].startswith("SCORE:")
     assert sum(run.tally.chips) == 0
     assert run.tally.fault_count == 0
-    assert run.questions > 0
-    assert run.overhead_ns > 0
+    assert run.tally.questions > 0
+    assert run.tally.overhead_ns > 0
 
 
 @pytest.mark.sampled
@@ -133,7 +133,7 @@ def test_built_in_bots_play_without_faults(tmp_path: Path, game: str, players: t
     run = _play(_plan(tmp_path, *players, game=game, hands=120))
     assert run.failure is None
     assert run.tally.fault_count == 0
-    assert run.hands == 120
+    assert run.tally.hands == 120
     assert sum(run.tally.chips) == pytest.approx(0, abs=1e-6)
 
 
@@ -167,8 +167,7 @@ def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None
     faults = run.tally.faults[0]
     assert faults["malformed reply"] >= 3
     assert set(faults) <= {"malformed reply", "stale reply"}
-    assert run.tally.first_faults[0] is not None
-    assert fault_phrase(run.tally.first_faults[0]) == "malformed reply in hand 0: 'what?', ignored"
+    assert fault_phrase(run.tally.first_faults[Seat(0)]) == "malformed reply in hand 0: 'what?', ignored"
     assert run.tally.faults[1] == {}
 
 
@@ -304,7 +303,7 @@ def test_the_time_that_a_built_in_bot_compiles_does_not_count(
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(main())
     if is_built_in:
-        assert (run.failure, run.hands) == (None, 10)
+        assert (run.failure, run.tally.hands) == (None, 10)
     else:
         assert run.failure == (f"Bob has not connected within {PATIENCE_S:g} s. The last it wrote:\n    {COMPILING}")
         assert "`arena warmup`" in run.failure
@@ -398,10 +397,9 @@ def test_a_bot_that_ends_in_the_middle(tmp_path: Path) -> None:
     code = TURNS + "hello()\nfor line in f:\n    if b':2:' in line: os._exit(7)\n    if is_asked(line): call(line)"
     run = _play(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", code)))
     assert run.failure == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
-    assert run.failed_seat == 1
-    assert run.hands == 2
+    assert run.tally.hands == 2
     assert run.tally.faults[1] == {"crash": 1}
-    assert run.exit_codes == {1: 7}
+    assert run.tally.exit_codes == {1: 7}
 
 
 def _plan_on_a_full_disk(folder: Path, name: str) -> MatchPlan:
@@ -481,19 +479,19 @@ def _interrupt(run: TcpRun, is_time: Callable[[], bool]) -> TcpRun:
 
 def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
     run = TcpRun(_plan(tmp_path, hands=10_000_000))
-    _interrupt(run, lambda: run.hands > 20)
+    _interrupt(run, lambda: run.tally.hands > 20)
     assert run.failure is None
     assert not run.is_over
     text = (tmp_path / "out" / "match.log").read_text()
     assert text.endswith("\n")
-    assert text.count("STATE:") == run.hands > 20
+    assert text.count("STATE:") == run.tally.hands > 20
     assert "SCORE:" not in text
 
 
 def test_an_interrupted_wait_ends(tmp_path: Path) -> None:
     run = TcpRun(_plan(tmp_path, "tcp", "tcp"))
     _interrupt(run, lambda: bool(run.ports))
-    assert run.hands == 0
+    assert run.tally.hands == 0
 
 
 def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
@@ -618,7 +616,7 @@ def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -
         try:
             for hands in (1, 2, 2, 17, 29):
                 await run.play_until(hands)
-                assert run.hands == hands
+                assert run.tally.hands == hands
                 assert not run.is_over
             await run.play_until(30)
         finally:
@@ -648,10 +646,9 @@ def test_a_picked_up_match_is_the_match_played_at_once(tmp_path: Path) -> None:
     expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
     plan = _plan(tmp_path, "random", "random", hands=30)
     run = TcpRun(plan)
-    _interrupt(run, lambda: run.hands > 7)
+    _interrupt(run, lambda: run.tally.hands > 7)
     recovered = recover_match(plan.setup, plan.record)
-    assert recovered is not None
-    again = TcpRun(plan, recovered=recovered)
+    again = TcpRun(plan, tally=recovered)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(again))
     assert _log(again) == expected
@@ -722,9 +719,8 @@ def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(tmp_path: Path, 
     assert run.failure is None
     assert run.tally.faults[0] == {fault: 1}
     assert run.tally.restarts == [1, 0]
-    assert run.tally.first_faults[0] is not None
-    assert fault_phrase(run.tally.first_faults[0]).startswith(f"{fault} in hand 3")
-    assert fault_phrase(run.tally.first_faults[0]).endswith("started again")
+    assert fault_phrase(run.tally.first_faults[Seat(0)]).startswith(f"{fault} in hand 3")
+    assert fault_phrase(run.tally.first_faults[Seat(0)]).endswith("started again")
     assert _log(run)[4:] == _called_log(tmp_path)[4:]
 
 
@@ -746,15 +742,14 @@ def test_a_client_that_somebody_else_starts_is_awaited_again(tmp_path: Path) -> 
         runner.run(main())
     assert run.failure is None
     assert run.tally.restarts == [1, 0]
-    assert run.tally.first_faults[0] is not None
-    assert fault_phrase(run.tally.first_faults[0]) == "disconnect in hand 3, awaited again"
+    assert fault_phrase(run.tally.first_faults[Seat(0)]) == "disconnect in hand 3, awaited again"
 
 
 def test_a_bot_that_fails_again_and_again_without_an_answer_forfeits(tmp_path: Path) -> None:
     code = "hello()\nfor line in f:\n    if b':3:' in line: os._exit(7)\n    if is_asked(line): call(line)"
     run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", TURNS + code), "calling", on_fault=FaultPolicy.RESTART))
     assert run.failure is None
-    assert run.hands == 10
+    assert run.tally.hands == 10
     assert run.tally.restarts[0] == 3
     assert run.tally.faults[0] == {"crash": 4}
     log = _log(run)
@@ -766,7 +761,7 @@ def test_a_bot_that_cannot_be_started_again_forfeits(tmp_path: Path) -> None:
     code = f"if os.path.exists({str(tmp_path / 'failed')!r}): raise SystemExit(5)\n" + _fails_once(tmp_path, DIES)
     run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling", on_fault=FaultPolicy.RESTART))
     assert run.failure is None
-    assert run.hands == 10
+    assert run.tally.hands == 10
     assert run.tally.faults[0] == {"crash": 4}
 
 
@@ -778,7 +773,7 @@ def test_a_bot_that_forfeits_checks_or_folds_from_there_on(tmp_path: Path, faili
         _plan(tmp_path, bob, "raising", limits=clocks, on_fault=FaultPolicy.FORFEIT, max_idle_lines_per_hand=20)
     )
     assert run.failure is None
-    assert run.hands == 10
+    assert run.tally.hands == 10
     assert run.tally.faults[0][fault] == 1
     assert run.tally.restarts == [0, 0]
     bettings = [line.split(":")[2] for line in _log(run)[4:-1]]
@@ -790,12 +785,11 @@ def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
     bob = _failing_once(tmp_path, DIES)
     plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
     run = TcpRun(plan)
-    _interrupt(run, lambda: run.hands > 20)
+    _interrupt(run, lambda: run.tally.hands > 20)
     recovered = recover_match(plan.setup, plan.record)
-    assert recovered is not None
-    assert recovered.progress.forfeited == frozenset({Seat(0)})
-    again = TcpRun(plan, recovered=recovered)
-    _interrupt(again, lambda: again.hands > run.hands + 20)
+    assert recovered.absent == {Seat(0)}
+    again = TcpRun(plan, tally=recovered)
+    _interrupt(again, lambda: again.tally.hands > run.tally.hands + 20)
     assert again.tally.faults[0] == {"crash": 1}
     assert set(again._processes) == {Seat(1)}
     bettings = [line.split(":")[2] for line in _log(again)[4 + 4 :]]
@@ -827,9 +821,9 @@ def test_a_bot_that_never_begins_forfeits(tmp_path: Path, code: str | None, kind
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(main())
-    assert (run.failure, run.hands) == (None, 10)
+    assert (run.failure, run.tally.hands) == (None, 10)
     assert run.tally.faults == [{}, {kind: 1}]
-    assert fault_phrase(run.tally.first_faults[1]).endswith(", checks or folds from there on")  # type: ignore[arg-type]
+    assert fault_phrase(run.tally.first_faults[Seat(1)]).endswith(", checks or folds from there on")
     assert {line.split(":")[2] for line in _log(run)[4:-1]} == {"rf", "crf"}
 
 
@@ -847,7 +841,7 @@ def test_a_bot_that_does_not_begin_at_once_is_started_again(tmp_path: Path, fail
 def test_a_bot_that_never_begins_is_started_three_times_again(tmp_path: Path) -> None:
     quitter = "Bob=" + write_program(tmp_path, "b.py", "raise SystemExit(3)")
     run = _play(_plan(tmp_path, "calling", quitter, on_fault=FaultPolicy.RESTART))
-    assert (run.failure, run.hands) == (None, 10)
+    assert (run.failure, run.tally.hands) == (None, 10)
     assert (run.tally.restarts, run.tally.faults) == ([0, 3], [{}, {"crash": 4}])
 
 
@@ -871,11 +865,11 @@ def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(
             (plan.record.folder / "match.faults").symlink_to("/dev/full")
 
     def open_files(*arguments: Any, **options: Any) -> Any:
-        files = open_match_files(*arguments, **options)
+        files = MatchFiles(*arguments, **options)
         files.watchers = (Full(), *files.watchers)
         return files
 
-    monkeypatch.setattr("dealer.run.match_run.open_match_files", open_files)
+    monkeypatch.setattr("dealer.run.match_run.MatchFiles", open_files)
     run = _play(plan)
     assert run.failure is not None
     assert run.failure.startswith("could not write ")
@@ -925,13 +919,12 @@ def test_a_match_that_fails_is_logged(tmp_path: Path, caplog: pytest.LogCaptureF
 def test_a_match_that_is_resumed_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     plan = _plan(tmp_path, hands=10_000_000)
     run = TcpRun(plan)
-    _interrupt(run, lambda: run.hands > 5)
+    _interrupt(run, lambda: run.tally.hands > 5)
     caplog.set_level(logging.INFO, "dealer")
     caplog.clear()
     recovered = recover_match(plan.setup, plan.record)
-    assert recovered is not None
-    TcpRun(plan, recovered=recovered)
-    assert _messages(caplog, logging.INFO) == [f"match match: resumed after {recovered.progress.hands} hands"]
+    TcpRun(plan, tally=recovered)
+    assert _messages(caplog, logging.INFO) == [f"match match: resumed after {recovered.hands} hands"]
 
 
 def test_the_log_of_the_program_is_silent_unless_asked_for(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_what_is_left_of_a_contest_is_gone_on_with_there(tmp_path: Path) -> None
 
     class Watched(Machines):
         def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-            sent.append(set(pickle.loads(zlib.decompress(args[1])).files))
+            sent.append(set(pickle.loads(zlib.decompress(args[1]))[2]))
             return super().submit(fn, *args, **kwargs)
 
     assert played(tmp_path / "there", Watched(), resume=True) == whole
@@ -188,13 +188,13 @@ def test_faults(tmp_path: Path, on_fault: str) -> None:
     assert logs(tmp_path / "a") == logs(tmp_path / "b")
 
 
-def away(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
-    """Let orders arrive changed, as on a machine that is not like this one."""
+def away(monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any]) -> None:
+    """Let tasks arrive changed, as on a machine that is not like this one."""
     play = remote.play_remotely
     monkeypatch.setattr(
         remote,
         "play_remotely",
-        lambda there, order: play(there, zlib.compress(pickle.dumps(change(pickle.loads(zlib.decompress(order)))))),
+        lambda there, task: play(there, zlib.compress(pickle.dumps(change(*pickle.loads(zlib.decompress(task)))))),
     )
 
 
@@ -218,21 +218,21 @@ class TestRefusals:
 
     def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         play = remote.play_remotely
-        monkeypatch.setattr(remote, "play_remotely", lambda _, order: play("9.9", order))
+        monkeypatch.setattr(remote, "play_remotely", lambda _, task: play("9.9", task))
         reason = self.failed(tmp_path / "run")
         assert reason.startswith("node7: acpc-arena ")
         assert reason.endswith(" is installed there, and 9.9 here: install the same version.")
 
     def test_no_such_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         bot = "Bob=" + write_program(tmp_path, "bob.py", CONNECT)
-        away(monkeypatch, lambda order: replace(order, directory="/nowhere"))
+        away(monkeypatch, lambda plan, directory, files: (plan, "/nowhere", files))
         reason = self.failed(tmp_path / "run", bots=[bot, "calling"])
         assert reason == "node7: Bob cannot start in /nowhere: there is no such folder."
 
     def test_no_such_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def without(order: Any) -> Any:
-            players = [replace(player, text=player.text.replace("my_", "no_")) for player in order.plan.players]
-            return replace(order, plan=replace(order.plan, run=replace(order.plan.run, players=tuple(players))))
+        def without(plan: Any, *others: Any) -> Any:
+            players = [replace(player, text=player.text.replace("my_", "no_")) for player in plan.players]
+            return replace(plan, run=replace(plan.run, players=tuple(players))), *others
 
         (tmp_path / "my_bot.py").write_text("from bots.baseline import CallingBot as Bot1\n", "utf-8")
         away(monkeypatch, without)

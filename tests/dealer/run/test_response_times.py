@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.run.record import ResponseTimes
+from dealer.run.tally import ResponseTimes
 
 
 def _of(times_us: list[int]) -> ResponseTimes:

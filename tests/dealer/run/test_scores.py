@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from array import array
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from dealer.run.plan import Slot, slots
 from dealer.run.scores import Scores
 from dealer.run.settings import Seating
 from engine import Game
+from logs.estimation import RunningMean
 from protocol import find_game
 
 LIMIT = find_game("limit")[1]
@@ -53,19 +55,22 @@ def naive_scores(found: list[Slot], game: Game, played: list[list[list[float]]],
 def test_scores_are_means_over_seatings_whoever_is_faster(game: Game, kind: Seating, slices: int) -> None:
     found = slots(kind, game.num_players, 17, slices)
     played = values_of(found, game, 1)
-    scores = Scores(game, found)
+    values = [array("d") for _ in found]
+    scores = Scores(game, found, values)
+    live = RunningMean()
     order = [index for index, slot in enumerate(found) for _ in range(slot.hands)]
     random.Random(2).shuffle(order)
     for index in order:
-        scores.add(index, played[index][scores.hands(index)])
+        values[index].extend(played[index][scores.hands(index)])
+        for new in scores.take_new():
+            live.add(new[0])
     assert scores.duplicates == 17
     assert scores.hands_played == 17 * len({slot.players for slot in found})
     expected = naive_scores(found, game, played, 17)
     for got, wanted in zip(scores.in_order(), expected, strict=True):
         assert got == pytest.approx(wanted)
-    assert [mean.count for mean in scores.live] == [17] * game.num_players
-    for player, mean in enumerate(scores.live):
-        assert mean.mean == pytest.approx(sum(row[player] for row in expected) / 17)
+    assert live.count == 17
+    assert live.mean == pytest.approx(sum(row[0] for row in expected) / 17)
     assert sum(scores.chips()) == pytest.approx(0)
     factor = 1000 / game.big_blind / len({slot.players for slot in found})
     for player, chips in enumerate(scores.chips()):
@@ -74,12 +79,14 @@ def test_scores_are_means_over_seatings_whoever_is_faster(game: Game, kind: Seat
 
 @given(st.lists(st.integers(0, 1), max_size=40))
 def test_a_deal_counts_once_both_seatings_have_played_it(order: list[int]) -> None:
-    scores = Scores(LIMIT, slots(Seating.ROTATIONS, 2, 100, 1))
-    played = [0, 0]
+    values = [array("d"), array("d")]
+    scores = Scores(LIMIT, slots(Seating.ROTATIONS, 2, 100, 1), values)
+    played, taken = [0, 0], 0
     for index in order:
-        scores.add(index, [10.0, -10.0])
+        values[index].extend([10.0, -10.0])
         played[index] += 1
-        assert scores.duplicates == min(played) == scores.live[0].count == len(list(scores.in_order()))
+        taken += len(list(scores.take_new()))
+        assert scores.duplicates == min(played) == taken == len(list(scores.in_order()))
         # The first player won in one seat what he lost in the other.
         assert all(score == [0.0, 0.0] for score in scores.in_order())
         assert scores.chips() == [0.0, 0.0]
@@ -90,10 +97,9 @@ def test_rounds_are_hands_in_a_row_of_one_match(game: Game, kind: Seating) -> No
     found = slots(kind, game.num_players, 20, 1)
     played = values_of(found, game, 3)
     hands = [max(0, 20 - 5 * index) for index in range(len(found))]
-    scores, expected = Scores(game, found), []
+    values_of_slots = [array("d", chain(*of_slot[:count])) for of_slot, count in zip(played, hands, strict=True)]
+    scores, expected = Scores(game, found, values_of_slots), []
     for index, slot in enumerate(found):
-        for hand in range(hands[index]):
-            scores.add(index, played[index][hand])
         for first in range(0, hands[index] - len(found) + 1, len(found)):
             values = played[index][first : first + len(found)]
             means = [1000 / game.big_blind * sum(column) / len(found) for column in zip(*values, strict=True)]
@@ -103,20 +109,7 @@ def test_rounds_are_hands_in_a_row_of_one_match(game: Game, kind: Seating) -> No
 
 def test_part_of_the_scores_can_be_asked_for_slice_by_slice() -> None:
     found = slots(Seating.SINGLE, 2, 10, 2)
-    scores = Scores(LIMIT, found)
-    for index in (0, 1):
-        for hand in range(5):
-            scores.add(index, [float(10 * index + hand), -float(10 * index + hand)])
+    values = [array("d", chain(*([10.0 * index + hand, -hand] for hand in range(5)))) for index in (0, 1)]
+    scores = Scores(LIMIT, found, values)
     per_chip = 1000 / LIMIT.big_blind
     assert [row[0] for row in scores.in_order(1, 3)] == [per_chip * value for value in (1, 2, 11, 12)]
-
-
-def test_what_was_restored_counts_as_if_it_had_been_added() -> None:
-    found = slots(Seating.ROTATIONS, 2, 3, 1)
-    scores = Scores(LIMIT, found)
-    scores.restore(0, array("d", [10.0, -10.0, 20.0, -20.0]))
-    scores.restore(1, array("d", [10.0, -10.0]))
-    assert (scores.hands(0), scores.hands(1), scores.duplicates, scores.live[0].count) == (2, 1, 1, 1)
-    scores.add(1, [-20.0, 20.0])
-    assert scores.duplicates == 2
-    assert [row[0] for row in scores.in_order()] == [0.0, 20.0 * 1000 / LIMIT.big_blind]

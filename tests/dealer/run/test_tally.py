@@ -14,13 +14,12 @@ from tests.dealer.helpers import Board, always, drawn_by_state, game, setup_of
 @pytest.mark.parametrize("name", ["kuhn", "nolimit", "sidepots.nolimit.3p.game"])
 def test_a_tally_agrees_with_its_match(name: str) -> None:
     rules = game(name)
-    values: list[list[float]] = []
-    tally = Tally(rules, lambda of_hand: values.append(list(of_hand)))
+    tally = Tally(rules.num_players)
     board = Board(setup_of(rules, 150), watchers=[tally]).connect_all()
     board.play([drawn_by_state(seat) for seat in range(rules.num_players)])
-    assert tally.hands == len(values) == 150
+    assert tally.hands == 150
     assert tally.chips == pytest.approx(board.match.totals)
-    assert tally.chips == pytest.approx([sum(of_seat) for of_seat in zip(*values, strict=True)])
+    assert tally.chips == [sum(tally.values[seat :: rules.num_players]) for seat in range(rules.num_players)]
     answers = [0] * rules.num_players
     for record in board.seen.records:
         for actions in record.betting.rounds:
@@ -28,31 +27,31 @@ def test_a_tally_agrees_with_its_match(name: str) -> None:
                 answers[record.seats[position]] += 1
     assert [times.count for times in tally.times] == answers
     assert tally.fault_count == 0
-    assert tally.first_faults == [None] * rules.num_players
+    assert tally.first_faults == {}
 
 
 def test_faults_are_counted_by_kind_and_the_first_is_kept() -> None:
-    tally = Tally(game("kuhn"))
+    tally = Tally(2)
     first = Fault(Seat(1), FaultKind.MALFORMED_REPLY, 3, b"ju\x1bnk\xff\r\n", Remedy.IGNORED)
     tally.count_fault(first)
     tally.count_fault(Fault(Seat(1), FaultKind.MALFORMED_REPLY, 4, b"more\r\n", Remedy.IGNORED))
     tally.count_fault(Fault(Seat(1), FaultKind.ILLEGAL_ACTION, 4, b"x", Remedy.PLAYED, CALL))
     assert tally.faults[0] == {}
     assert tally.faults[1] == {"malformed reply": 2, "illegal action": 1}
-    assert tally.first_faults == [None, first]
+    assert tally.first_faults == {1: first}
     assert tally.fault_count == 3
 
 
 def test_restarts_are_counted() -> None:
-    tally = Tally(game("kuhn"))
+    tally = Tally(2)
     tally.count_fault(Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.RESTARTED))
     tally.count_fault(Fault(Seat(1), FaultKind.TIMEOUT, 2, b"", Remedy.RESTARTED))
     assert tally.restarts == [0, 2]
-    assert tally.timeouts == 1
+    assert tally.faults[1] == {"crash": 1, "timeout": 1}
 
 
 def test_a_player_who_is_given_up_gives_no_answers_any_more() -> None:
-    tally = Tally(game("kuhn"))
+    tally = Tally(2)
     board = Board(setup_of(game("kuhn"), 2), wants_lines=False).connect_all().play([always("c")] * 2)
     first, second = board.seen.records
     tally.notice(HandFinished(first))
@@ -62,7 +61,7 @@ def test_a_player_who_is_given_up_gives_no_answers_any_more() -> None:
 
 
 def test_bad_replies_of_a_match_are_counted_for_their_seat() -> None:
-    tally = Tally(game("kuhn"))
+    tally = Tally(2)
     board = Board(setup_of(game("kuhn"), 2), watchers=[tally]).connect_all()
     board.send(0, b"junk\n")
     board.reply("f")

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from dealer.match.events import FaultSeen
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
-from dealer.run.writers import CommentWriter, FaultWriter, LogWriter, TransactionWriter, format_fault, parse_fault
+from dealer.run.record import MatchFiles, RecordPlan
+from dealer.run.writers import LogWriter, TransactionWriter, format_fault, parse_fault, read_faults
 from engine import CALL, RAISE, Seat, raise_to
-from logs import format_header
 from logs.acpc_log.reader import read_log
 from logs.whole_file import LineFile
-from protocol import format_game_definition
 from tests.dealer.helpers import Board, drawn_by_state, game, setup_of
 
 FAULTS = st.builds(
@@ -43,12 +42,12 @@ def test_a_fault_is_one_line_and_read_as_it_was(fault: Fault) -> None:
     assert line.count("\n") == 1
     assert line.endswith("\n")
     assert line.isascii()
-    assert parse_fault(line) == fault
+    assert parse_fault(line, 10) == fault
 
 
 def test_a_long_line_is_kept_in_part() -> None:
     fault = Fault(Seat(0), FaultKind.FLOOD, 1, b"x" * 10_000, Remedy.IGNORED)
-    assert parse_fault(format_fault(fault)).line == b"x" * QUOTED_BYTES
+    assert parse_fault(format_fault(fault), 1).line == b"x" * QUOTED_BYTES
 
 
 NO_REMEDY = '{"seat": 0, "kind": "flood", "hand_number": 1, "line": "", "remedy": "played x"}'
@@ -59,6 +58,8 @@ NO_REMEDY = '{"seat": 0, "kind": "flood", "hand_number": 1, "line": "", "remedy"
     [
         NO_REMEDY,
         NO_REMEDY.replace("played x", "shot"),
+        NO_REMEDY.replace("played x", "ignored").replace('"seat": 0', '"seat": 2'),
+        NO_REMEDY.replace("played x", "ignored").replace('"hand_number": 1', '"hand_number": Infinity'),
         "",
         "[]",
         "{}",
@@ -70,24 +71,23 @@ NO_REMEDY = '{"seat": 0, "kind": "flood", "hand_number": 1, "line": "", "remedy"
 )
 def test_what_is_no_fault(line: str) -> None:
     with pytest.raises(ValueError):
-        parse_fault(line)
-
-
-def test_without_a_fault_there_is_no_file(tmp_path: Path) -> None:
-    writer = FaultWriter(tmp_path / "m.faults")
-    writer.close()
-    assert list(tmp_path.iterdir()) == []
+        parse_fault(line, 2)
 
 
 def test_faults_follow_each_other(tmp_path: Path) -> None:
-    path = tmp_path / "m.faults"
     first = Fault(Seat(0), FaultKind.STALE_REPLY, 1, b"\xff\r\n", Remedy.IGNORED)
     second = Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.FORFEITED)
-    for fault in (first, second):
-        writer = FaultWriter(path)
-        writer.notice(FaultSeen(fault))
-        writer.close()
-    assert [parse_fault(line) for line in path.read_text("utf-8").splitlines()] == [first, second]
+    plan = RecordPlan(tmp_path, "kuhn")
+    for number, fault in enumerate((first, second)):
+        files = MatchFiles(setup_of(game("kuhn"), 1), plan, is_resumed=bool(number))
+        assert (tmp_path / "test.faults").exists() is bool(number)
+        files.notice(FaultSeen(fault))
+        files.close()
+    with (tmp_path / "test.faults").open("a") as file:
+        file.write("what?\n")
+    assert read_faults(tmp_path / "test.faults", 2) == [first, second]
+    assert read_faults(tmp_path / "test.faults", 2, most_bytes=140) == [second]
+    assert read_faults(tmp_path / "nothing.faults", 2) == []
 
 
 def test_the_logs_of_a_match(tmp_path: Path) -> None:
@@ -102,16 +102,14 @@ def test_the_logs_of_a_match(tmp_path: Path) -> None:
 
 
 def test_comments_are_kept_and_read_with_the_log(tmp_path: Path) -> None:
-    rules = game("leduc")
-    (tmp_path / "m.game").write_text(format_game_definition(rules), "ascii")
-    log = LineFile(tmp_path / "m.log")
-    log.write(format_header("m", "leduc", 2, 1, t_response_ms=1, t_hand_ms=1, t_per_hand_ms=1))
-    writer = CommentWriter(tmp_path / "m.comments")
-    board = Board(setup_of(rules, 2), watchers=[writer, LogWriter(log, ("A", "B"))]).connect_all()
+    setup = setup_of(game("leduc"), 2)
+    files = MatchFiles(setup, RecordPlan(tmp_path, "leduc"))
+    board = Board(setup, watchers=files.watchers).connect_all()
     board.play([drawn_by_state(seat) for seat in range(2)], hands=1)
     board.send(board.asked, b"# \xc3\xbc\xff now then\r\n")
     board.play([drawn_by_state(seat) for seat in range(2)])
-    read = list(read_log(tmp_path / "m.log", times=True))
+    files.close()
+    read = list(read_log(tmp_path / "test.log", times=True))
     assert [record.comments for record in read] == [record.comments for record in board.seen.records]
     assert read[0].comments == ()
     assert [comment.text for comment in read[1].comments] == ["# ü\udcff now then"]
