@@ -26,7 +26,7 @@ _spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
 # Not logs and dealer: a playing bot needs neither, so a file of that name next to it does no harm.
 with _shadowing.ours("engine", "protocol"):
-    from bots.errors import BotsError, ConnectError, DealerError, GameRefused, IllegalReply, SpecError
+    from bots.errors import BotsError, ConnectError, DealerFailure, GameRefused, IllegalReply, SpecError
     from bots.sdk.bot import Bot
     from bots.sdk.client import play, run
     from bots.sdk.view import View
@@ -42,7 +42,7 @@ __all__ = [
     "BotsError",
     "Category",
     "ConnectError",
-    "DealerError",
+    "DealerFailure",
     "Game",
     "GameRefused",
     "IllegalReply",

@@ -3,10 +3,10 @@
     BotsError
     ├── SpecError       a text does not name a bot, or has options that the bot does not take (also a ValueError)
     ├── ConnectError    the dealer cannot be reached
-    ├── DealerError     the dealer's lines are not states of the game, or the dealer is silent for too long
+    ├── DealerFailure   the dealer's lines are not states of the game, or the dealer is silent for too long
     ├── GameRefused     a bot does not play this game
     ├── IllegalReply    a bot answered with something the rules refuse
-    ├── UsageError      the command line of a bot cannot be read
+    ├── BotUsageError   the command line of a bot cannot be read
     ├── SolvingError    a game cannot be solved
     ├── UnclearEntry    what a person typed at the table is not a legal action
     ├── StaleEntry      what a person sent from the table was meant for a moment that has passed
@@ -50,7 +50,7 @@ class SpecError(BotsError, ValueError):
         super().__init__(f"{quoted(spec)}: {problem}")
 
 
-class UsageError(BotsError):
+class BotUsageError(BotsError):
     """The command line of a bot cannot be read."""
 
 
@@ -66,7 +66,7 @@ class ConnectError(BotsError):
     """The dealer cannot be reached."""
 
 
-class DealerError(BotsError):
+class DealerFailure(BotsError):
     """The dealer broke the protocol, or deals a game other than the one assumed."""
 
 

@@ -1,7 +1,7 @@
 """A person's seat as values: what it shows, what is legal, the bytes to and from the dealer.
 
 Terminal and page are elsewhere: they show a `Scene` and return an action. `HumanSeat` is the seat without a
-socket, `SeatConnection` the same with one. `Moments` is for those whose entries come late or twice, such as a page.
+socket, `SeatConnection` the same with one. `SeatMoments` is for those whose entries come late or twice, such as a page.
 
     with SeatConnection(seat, "127.0.0.1", 18374) as connection:
         for scene in connection.scenes():
@@ -19,7 +19,7 @@ is possible:
     300, r 300, raise to 300                a size: the total for the street
     p, p/2, 2p, 3/4p, r p/2, 75%            call, then raise by that part of the pot as it is after the call
 
-The dealer may be ahead of the person, who still looks at the end of a hand, so scenes wait in `Moments` until the
+The dealer may be ahead of the person, who still looks at the end of a hand, so scenes wait in `SeatMoments` until the
 person has continued. A moment's name is the number of the hand and how many actions were played in it: ``12.3``. An
 answer that was sent twice, or from a page that is out of date, names a moment that has passed and changes nothing.
 What the person has played in a hand is a value, `HandProgress`. Given back when the hand is dealt again, after a break,
@@ -37,7 +37,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Final, NoReturn
 
-from bots.errors import DealerError, StaleEntry, UnclearEntry
+from bots.errors import DealerFailure, StaleEntry, UnclearEntry
 from bots.sdk.client import CONNECT_TIMEOUT_S, connect
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Action, Card, Game, Move, Position, Seat, raise_to
@@ -53,7 +53,7 @@ from protocol.match_state import betting_text
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class MatchScore:
     """The result of a person's match so far: net chips by seat, and a rate per hand if there are hands."""
 
     hands: int
@@ -107,7 +107,7 @@ class Scene:
     all_hole_cards: tuple[tuple[Card, ...], ...]
     board: tuple[Card, ...]
     betting: BettingState
-    score: Score
+    score: MatchScore
 
     @property
     def game(self) -> Game:
@@ -323,7 +323,7 @@ class HandProgress:
     betting: str
 
 
-class Moments:
+class SeatMoments:
     """The moments of one person, in order.
 
     Attributes:
@@ -448,21 +448,21 @@ class HumanSeat:
         self._opponent = self._names[1 - seat] if len(self._names) == 2 else "the table"
 
     @property
-    def score(self) -> Score:
+    def score(self) -> MatchScore:
         rate = self._mean.rate(self._names[self._seat], self._opponent)
-        return Score(self._hands, tuple(self._chips), self._seat, rate)
+        return MatchScore(self._hands, tuple(self._chips), self._seat, rate)
 
     def open(self) -> bytes:
         return self._key + self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> Iterator[Scene]:
-        """Take bytes from the dealer; what is seen after each of its states, in order, or a `DealerError`."""
+        """Take bytes from the dealer; what is seen after each of its states, in order, or a `DealerFailure`."""
         self._session.receive_data(data)
         while True:
             try:
                 event = self._session.next_event()
             except RemoteProtocolError as error:
-                raise DealerError(str(error)) from error
+                raise DealerFailure(str(error)) from error
             if isinstance(event, ReceivedState):
                 yield self._scene(event)
             elif event is NEED_DATA or not isinstance(event, Comment):

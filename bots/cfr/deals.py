@@ -51,7 +51,7 @@ class TreeArrays(NamedTuple):
     buckets: NDArray[np.int64]
 
 
-class Deal(NamedTuple):
+class BoardArrays(NamedTuple):
     """A board as the walk sees it: the holdings that it leaves, weakest first.
 
     Attributes:
@@ -104,7 +104,7 @@ class BoardBuckets(Protocol):
     def on(self, board: tuple[int, ...]) -> NDArray[np.uint16]: ...
 
 
-class Boards(Protocol):
+class BoardSource(Protocol):
     """Where boards come from.
 
     Attributes:
@@ -121,7 +121,7 @@ class Boards(Protocol):
     count: int
     float_type: FloatType
 
-    def deal(self, number: int) -> Deal: ...
+    def deal(self, number: int) -> BoardArrays: ...
 
 
 class DrawnBoards:
@@ -133,7 +133,7 @@ class DrawnBoards:
         self.float_type: FloatType = np.float32
         self._abstractions, self._seed = abstractions, seed
 
-    def deal(self, number: int) -> Deal:
+    def deal(self, number: int) -> BoardArrays:
         return self.on(self.cards(number))
 
     def cards(self, number: int) -> tuple[int, ...]:
@@ -144,14 +144,14 @@ class DrawnBoards:
             board.append(deck.pop(mixed(counter) * len(deck) >> 64))
         return tuple(board)
 
-    def on(self, board: Sequence[int]) -> Deal:
+    def on(self, board: Sequence[int]) -> BoardArrays:
         order, ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
         order_by_rank(np.array(board, np.uint8), order, ranks)
         of_rounds = [
             [abstraction.on(tuple(board[:cards]))[order] for cards in _CARDS_BY_ROUND]
             for abstraction in dict.fromkeys(self._abstractions)
         ]
-        return Deal(
+        return BoardArrays(
             HOLDING_CARDS[order, 0],
             HOLDING_CARDS[order, 1],
             np.searchsorted(ranks, ranks, "right").astype(np.uint16),
@@ -187,13 +187,13 @@ class AllBoards:
             board: sorted(self._ranks, key=lambda rank: rank_hand((4 * rank, 4 * board + 1))) for board in self._ranks
         }
 
-    def deal(self, number: int) -> Deal:
+    def deal(self, number: int) -> BoardArrays:
         board = self._boards[number]
         cards = sorted((card for card in self._deck if card not in board), key=lambda card: self.bucket(card, board))
         of_rounds = [[self.bucket(card, board[:count]) for card in cards] for count in self._board_cards]
         # Buckets of the last round ascend with strength, so holdings of one bucket tie, and no others.
         last = of_rounds[-1]
-        return Deal(
+        return BoardArrays(
             np.array(cards, np.uint8),
             np.arange(52, 52 + len(cards), dtype=np.uint8),
             np.searchsorted(last, last, "right").astype(np.uint16),

@@ -70,7 +70,7 @@ class _RiverArrays(NamedTuple):
 
 
 class _RiverHoldings(NamedTuple):
-    """The holdings that a board leaves, weakest first, as in `bots.cfr.deals.Deal`.
+    """The holdings that a board leaves, weakest first, as in `bots.cfr.deals.BoardArrays`.
 
     `weights`, shape (2, holdings), is how likely each player comes to the river with each.
     """

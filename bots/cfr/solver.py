@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.deals import AllBoards, Boards, DrawnBoards, FloatType, TreeArrays, Vector, new_work
+from bots.cfr.deals import AllBoards, BoardSource, DrawnBoards, FloatType, TreeArrays, Vector, new_work
 from bots.cfr.files import StrategyFile
 from bots.cfr.tree import DECISION, BettingTree, betting_tree, read_sizes
 from bots.cfr.walk import walk
@@ -258,7 +258,7 @@ def exploitability(
 
 
 def values(
-    tree: TreeArrays, boards: Boards, strategy: Strategy, player: int, pool: Executor | None = None
+    tree: TreeArrays, boards: BoardSource, strategy: Strategy, player: int, pool: Executor | None = None
 ) -> NDArray[np.float64]:
     """What a player wins on each board where each player plays its part of a strategy, in chips per hand."""
     return _walks(tree, boards, strategy.astype(boards.float_type), player, pool)[0] / boards.pairs
@@ -322,7 +322,7 @@ def _best_response(
 
 
 def _walks(
-    tree: TreeArrays, boards: Boards, strategy: Strategy, player: int, pool: Executor | None
+    tree: TreeArrays, boards: BoardSource, strategy: Strategy, player: int, pool: Executor | None
 ) -> tuple[NDArray[np.float64], Strategy]:
     """What a player wins on each board, and what its actions win, on every so many boards a row."""
     over: Callable[..., Any] = map if pool is None else pool.map

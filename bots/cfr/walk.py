@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.deals import Deal, TreeArrays, Vector, Work
+from bots.cfr.deals import BoardArrays, TreeArrays, Vector, Work
 from engine.kernels.jit import njit
 
 
@@ -85,7 +85,7 @@ _FOLDED = 1
 @njit
 def walk(
     tree: TreeArrays,
-    deal: Deal,
+    deal: BoardArrays,
     work: Work,
     strategy: Vector,
     found: Vector,

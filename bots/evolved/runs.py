@@ -179,7 +179,7 @@ class EvolutionProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EvolvedRun:
     name: str
     path: Path
     reason: StopReason
@@ -199,7 +199,7 @@ def evolve_trainers(
     checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
     show: Callable[[EvolutionProgress], None] = lambda _: None,
-) -> list[Run]:
+) -> list[EvolvedRun]:
     """Evolve trainers one after another, each with deals, population and draws of its own.
 
     The seed of the settings is that of the first; each of the others has the next.
@@ -220,7 +220,7 @@ def evolve_player(
     checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
     show: Callable[[EvolutionProgress], None] = lambda _: None,
-) -> Run:
+) -> EvolvedRun:
     """Evolve a player against the nine trainers of a folder, or raise a `ChromosomeError`; see `evolve_trainers`."""
     paths = [folder / f"{name}.chromosome" for name in run_names(OPPONENTS)]
     for path in paths:
@@ -243,7 +243,7 @@ def _run(
     checks: CheckSettings,
     workers: Workers | None,
     show: Callable[[EvolutionProgress], None],
-) -> Run:
+) -> EvolvedRun:
     folder, name = start.parent, start.name
     about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
     checkpoint = folder / f"{name}.checkpoint"
@@ -287,7 +287,7 @@ def _run(
             "dollars": last.best,
         }
         write_chromosome(str(path), thresholds, record)
-    return Run(name, path, reason, last)
+    return EvolvedRun(name, path, reason, last)
 
 
 def _holds(path: Path, thresholds: bytes) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from bots.formula.formulas import (
     Decision,
@@ -34,12 +34,6 @@ _LARGEST_K: Final = 1e6
 """With any larger k every nonzero relation gives the largest decision."""
 
 
-class _Verdict(NamedTuple):
-    seen: Observation
-    reason: str
-    decision: Decision
-
-
 class _FormulaBot(Bot):
     option_help: ClassVar[Mapping[str, str]] = {
         "k": "boldness: the formula's value is multiplied by it, and the decisions grow with the product",
@@ -54,18 +48,20 @@ class _FormulaBot(Bot):
         self._explains = explains
 
     @abstractmethod
-    def _decide(self, view: View) -> _Verdict:
-        """Observe, compute and decide."""
+    def _decide(self, view: View) -> tuple[Observation, str, Decision]:
+        """The quantities, the value of the formula in words, and the decision."""
 
     def act(self, view: View) -> Action:
-        verdict = self._decide(view)
-        action = action_of(verdict.decision, view)
+        seen, reason, decision = self._decide(view)
+        action = action_of(decision, view)
         if self._explains:
-            view.comment(_explain(view, verdict, action))
+            view.comment(
+                f"{in_words(view, seen)}; {reason} -> {decision.value} {decision.words}, {format_action(action)}"
+            )
         return action
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        return {action_of(self._decide(view).decision, view): 1.0}
+        return {action_of(self._decide(view)[2], view): 1.0}
 
 
 class MfsBot(_FormulaBot):
@@ -125,10 +121,10 @@ class MfsBot(_FormulaBot):
             view, _mfs_decisions(view, self._k), lambda decision: action_of(Decision(decision), view)
         )
 
-    def _decide(self, view: View) -> _Verdict:
+    def _decide(self, view: View) -> tuple[Observation, str, Decision]:
         seen = observe(view, self._chance.percent(view))
         reason = f"MFS {mfs_relation(seen):.2f}, k {self._k:g}" if seen.odds else "nothing put in yet"
-        return _Verdict(seen, reason, mfs_decision(seen, self._k))
+        return seen, reason, mfs_decision(seen, self._k)
 
 
 class RhBot(_FormulaBot):
@@ -153,14 +149,9 @@ class RhBot(_FormulaBot):
     def policy_by_holding(self, view: View) -> Mapping[Action, float] | None:
         return self.policy(view)
 
-    def _decide(self, view: View) -> _Verdict:
+    def _decide(self, view: View) -> tuple[Observation, str, Decision]:
         seen = observe(view)
-        return _Verdict(seen, f"RH {rh_relation(seen):.2f}, k {self._k:g}", rh_decision(seen, self._k))
-
-
-def _explain(view: View, verdict: _Verdict, action: Action) -> str:
-    decision = f"{verdict.decision.value} {verdict.decision.words}"
-    return f"{in_words(view, verdict.seen)}; {verdict.reason} -> {decision}, {format_action(action)}"
+        return seen, f"RH {rh_relation(seen):.2f}, k {self._k:g}", rh_decision(seen, self._k)
 
 
 def _mfs_decisions(view: View, k: float) -> NDArray[np.int64]:

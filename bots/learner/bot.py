@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from bots.baseline import HandRandom
 from bots.errors import LearnerFileError
 from bots.formula.formulas import Decision, Observation, action_of, in_words, observe
 from bots.learner.memory import (
-    Cell,
     Constants,
     Matrix,
     Memory,
+    MemoryCell,
     MemoryFile,
     Row,
     best_decision,
@@ -38,12 +38,6 @@ if TYPE_CHECKING:
 
 _HANDS_BETWEEN_WRITES: Final = 1000
 """A memory is written whenever so many hands have been learnt, and at the end of a match."""
-
-
-class _Look(NamedTuple):
-    seen: Observation
-    cell: Cell
-    row: Row
 
 
 class LearnerBot(LearningBot):
@@ -102,7 +96,7 @@ class LearnerBot(LearningBot):
         self._explains = explain
         self._chance = EquityCounter(trials=trials, seed=seed)
         self._random = HandRandom(seed)
-        self._taken: list[tuple[Cell, Decision]] = []
+        self._taken: list[tuple[MemoryCell, Decision]] = []
         self._file: MemoryFile | None = None
         self._journal: LearningJournal | None = None
         self._unwritten_hands = 0
@@ -132,16 +126,21 @@ class LearnerBot(LearningBot):
         self._taken = []
 
     def act(self, view: View) -> Action:
-        look = self._look(view)
-        decision = best_decision(look.row)
+        seen, cell = self._look(view)
+        row = self._knowledge(view.game).row(cell)
+        decision = best_decision(row)
         is_drawn = self._explore > 0 and self._random.random() < self._explore
         if is_drawn:
             decision = Decision(self._random.integer(Decision.FOLD, Decision.LARGE_RAISE))
         if self._learns:
-            self._taken.append((look.cell, decision))
+            self._taken.append((cell, decision))
         action = action_of(decision, view)
         if self._explains:
-            view.comment(_explain(view, look, decision, action, is_drawn))
+            how = ", drawn at random" if is_drawn else ""
+            view.comment(
+                f"{in_words(view, seen)}; cell {cell.text} {_earned(row)} -> {decision.value} {decision.words}{how}, "
+                f"{format_action(action)}"
+            )
         return action
 
     def hand_finished(self, view: View) -> None:
@@ -172,7 +171,8 @@ class LearnerBot(LearningBot):
         """Frozen, probability 1 for the one action; None while it learns, or where samples have no given seed."""
         if self._learns or not self._chance.is_reproducible(view):
             return None
-        return {action_of(best_decision(self._look(view).row), view): 1.0}
+        _, cell = self._look(view)
+        return {action_of(best_decision(self._knowledge(view.game).row(cell)), view): 1.0}
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
         """Frozen, one action with each holding, against one opponent; None elsewhere."""
@@ -194,10 +194,9 @@ class LearnerBot(LearningBot):
             decisions[levels == one] = best_decision(self._knowledge(view.game).row(cell))
         return one_action_each(view, decisions, lambda decision: action_of(Decision(decision), view))
 
-    def _look(self, view: View) -> _Look:
+    def _look(self, view: View) -> tuple[Observation, MemoryCell]:
         seen = observe(view, self._chance.percent(view))
-        cell = cell_of(seen, self._constants)
-        return _Look(seen, cell, self._knowledge(view.game).row(cell))
+        return seen, cell_of(seen, self._constants)
 
     def _knowledge(self, game: Game) -> Matrix:
         if self._matrix is None:
@@ -241,25 +240,20 @@ class LearnerBot(LearningBot):
         return memory_bytes(matrix.memory())
 
 
-def _explain(view: View, look: _Look, decision: Decision, action: Action, is_drawn: bool) -> str:
+def _earned(row: Row) -> str:
     earned = [
         f"{one.value} {results.mean_mbb:+.0f} ({results.taken})"
-        for one, results in zip(Decision, look.row, strict=True)
+        for one, results in zip(Decision, row, strict=True)
         if results.taken
     ]
-    known = f"earned {', '.join(earned)} mbb (times)" if earned else "never met"
-    how = ", drawn at random" if is_drawn else ""
-    return (
-        f"{in_words(view, look.seen)}; cell {look.cell.text} {known} -> {decision.value} {decision.words}{how}, "
-        f"{format_action(action)}"
-    )
+    return f"earned {', '.join(earned)} mbb (times)" if earned else "never met"
 
 
 _REWARD: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _TAKEN: Final = re.compile(r"([0-9]{9}):([1-5])", re.ASCII)
 
 
-def format_hand(decisions: Sequence[tuple[Cell, Decision]], reward: int) -> str:
+def format_hand(decisions: Sequence[tuple[MemoryCell, Decision]], reward: int) -> str:
     return " ".join([str(reward), *[f"{cell.text}:{decision.value}" for cell, decision in decisions]])
 
 
@@ -269,4 +263,4 @@ def _learn_journal(matrix: Matrix, path: str) -> None:
         found = [_TAKEN.fullmatch(text) for text in taken]
         if not _REWARD.fullmatch(reward) or None in found:
             raise LearnerFileError(path, f"hand {hand}: {quoted(learnt)} is not what a learner learns from a hand")
-        matrix.learn([(Cell.parse(one[1]), Decision(int(one[2]))) for one in found if one], int(reward))
+        matrix.learn([(MemoryCell.parse(one[1]), Decision(int(one[2]))) for one in found if one], int(reward))

@@ -434,7 +434,7 @@ class CellGrid:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class KernelSeat:
     """A player of `Players`; `chance` is the seed and the trials of its chances."""
 
     kind: int
@@ -447,7 +447,7 @@ class Seat:
     learns: bool = False
 
 
-def simple_seat(spec: str, seed: int) -> Seat | None:
+def simple_seat(spec: str, seed: int) -> KernelSeat | None:
     """The player that a spec names; None for one that is not compiled. `seed` is for bots that draw and have none."""
     make_bot(spec, seed)
     name, given = parse_spec(spec)
@@ -455,43 +455,45 @@ def simple_seat(spec: str, seed: int) -> Seat | None:
     if options.get("seed", seed) is not None:
         seed = int(str(options.get("seed", seed)))
     if name in _DECISION_OF:
-        return Seat(DECISION, int(_DECISION_OF[name]))
+        return KernelSeat(DECISION, int(_DECISION_OF[name]))
     if name == "constant":
         return _constant(options)
     if name == "random":
         return _random(options, seed)
     if name == "rh":
-        return Seat(RH, value=(float(str(options["k"])),))
+        return KernelSeat(RH, value=(float(str(options["k"])),))
     if name == "mfs":
-        return Seat(MFS, value=(float(str(options["k"])),), chance=(seed, int(str(options["trials"]))))
+        return KernelSeat(MFS, value=(float(str(options["k"])),), chance=(seed, int(str(options["trials"]))))
     return None
 
 
-def _constant(options: Mapping[str, object]) -> Seat:
+def _constant(options: Mapping[str, object]) -> KernelSeat:
     if options["decision"] is not None:
-        return Seat(DECISION, int(str(options["decision"])))
+        return KernelSeat(DECISION, int(str(options["decision"])))
     action, size = str(options["action"]), str(options["size"])
     if action in _ACTIONS:
-        return Seat(DECISION, int(_ACTIONS[action]))
+        return KernelSeat(DECISION, int(_ACTIONS[action]))
     if size == "min":
-        return Seat(DECISION, int(Decision.SMALL_RAISE))
-    return Seat(_SIZED_RAISE, value=(_SIZES[size] if size in _SIZES else float(size),))
+        return KernelSeat(DECISION, int(Decision.SMALL_RAISE))
+    return KernelSeat(_SIZED_RAISE, value=(_SIZES[size] if size in _SIZES else float(size),))
 
 
-def _random(options: Mapping[str, object], seed: int) -> Seat:
+def _random(options: Mapping[str, object], seed: int) -> KernelSeat:
     if options["decisions"] is None:
         weights = tuple([float(str(options[name])) for name in ("fold", "call", "raise")])
-        return Seat(RANDOM, value=weights, seed=seed)
+        return KernelSeat(RANDOM, value=weights, seed=seed)
     chances = Proportions(str(options["decisions"])).chances
-    return Seat(_DRAWN_DECISION, len(chances), tuple(accumulate(chances.values())), tuple(map(int, chances)), seed)
+    return KernelSeat(
+        _DRAWN_DECISION, len(chances), tuple(accumulate(chances.values())), tuple(map(int, chances)), seed
+    )
 
 
-def chance_kinds(seats: Sequence[Seat]) -> tuple[tuple[int, int], ...]:
+def chance_kinds(seats: Sequence[KernelSeat]) -> tuple[tuple[int, int], ...]:
     """The kinds of chances at a table: seed and trials, in the order in which `Players.chance` counts them."""
     return tuple(sorted({seat.chance for seat in seats if seat.kind in (MFS, LEARNER)})) or ((0, 1),)
 
 
-def as_players(seats: Sequence[Seat]) -> Players:
+def as_players(seats: Sequence[KernelSeat]) -> Players:
     count = len(seats)
     kinds = chance_kinds(seats)
     value, drawn = np.zeros((count, 6)), np.zeros((count, 5), np.int64)

@@ -55,26 +55,19 @@ _MOST_LEVELS: Final = 10
 """A level is one digit in a file."""
 
 
-class Range(NamedTuple):
-    """Where the thesis searches a constant, both ends included."""
-
-    low: float
-    high: float
-
-
-RANGES: Final[Mapping[str, Range]] = {
-    "chance_interval": Range(5, 25),
-    "pot_interval": Range(1, 50),
-    "raise_interval": Range(1, 25),
-    "odds_interval": Range(1, 10),
-    "qtyraise_interval": Range(1, 10),
-    "nplayers_interval": Range(1, 10),
-    "followers_interval": Range(1, 10),
-    "ingame_interval": Range(1, 10),
-    "big_qty": Range(2, 10),
-    "little_qty": Range(2, 4),
+RANGES: Final[Mapping[str, tuple[float, float]]] = {
+    "chance_interval": (5, 25),
+    "pot_interval": (1, 50),
+    "raise_interval": (1, 25),
+    "odds_interval": (1, 10),
+    "qtyraise_interval": (1, 10),
+    "nplayers_interval": (1, 10),
+    "followers_interval": (1, 10),
+    "ingame_interval": (1, 10),
+    "big_qty": (2, 10),
+    "little_qty": (2, 4),
 }
-"""The thesis's table of the genes, by constant and in its order. BIG QTY and LITTLE QTY are whole numbers."""
+"""Lowest and highest value of each constant in the thesis's search. BIG QTY and LITTLE QTY are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +107,7 @@ class Constants:
         return {name: value for name, value in values.items() if value != getattr(self, name)}
 
 
-class Cell(NamedTuple):
+class MemoryCell(NamedTuple):
     """The levels of a state, 0-based, in the order in which the thesis names the dimensions."""
 
     chance: int
@@ -132,7 +125,7 @@ class Cell(NamedTuple):
         return "".join(map(str, self))
 
     @classmethod
-    def parse(cls, text: str) -> Cell:
+    def parse(cls, text: str) -> MemoryCell:
         """The cell of such digits; others are a `ValueError`."""
         if not (len(text) == len(cls._fields) and text.isascii() and text.isdigit()):
             raise ValueError(f"a cell is {len(cls._fields)} digits")
@@ -144,18 +137,18 @@ def level(value: float, interval: float, levels: int) -> int:
     return min(int(value / interval), levels - 1)
 
 
-def level_counts(constants: Constants) -> Cell:
+def level_counts(constants: Constants) -> MemoryCell:
     """How many levels each dimension has; their product is the number of cells, of which few ever occur."""
     big, little = constants.big_qty, constants.little_qty
-    return Cell._make([big] * 4 + [little] * 3 + [2, little])
+    return MemoryCell._make([big] * 4 + [little] * 3 + [2, little])
 
 
-def cell_of(seen: Observation, constants: Constants) -> Cell:
+def cell_of(seen: Observation, constants: Constants) -> MemoryCell:
     """The cell of an observation, which must have CHANCE."""
     if seen.chance_percent is None:
         raise ValueError("a cell needs CHANCE")
     big, little = constants.big_qty, constants.little_qty
-    return Cell(
+    return MemoryCell(
         level(seen.chance_percent, constants.chance_interval, big),
         level(seen.pot_money, constants.pot_interval, big),
         level(seen.raise_money, constants.raise_interval, big),
@@ -235,12 +228,12 @@ class Memory:
 
     constants: Constants
     hands: int = 0
-    cells: tuple[tuple[Cell, Row], ...] = ()
+    cells: tuple[tuple[MemoryCell, Row], ...] = ()
     training: str = ""
 
     def __post_init__(self) -> None:
         counts = level_counts(self.constants)
-        before: Cell | None = None
+        before: MemoryCell | None = None
         for cell, row in self.cells:
             if before is not None and cell <= before:
                 raise ValueError(f"cell {cell.text} is out of order")
@@ -257,13 +250,13 @@ class Matrix:
     def __init__(self, start: Memory) -> None:
         self.constants = start.constants
         self.hands = start.hands
-        self._rows: dict[Cell, Row] = dict(start.cells)
+        self._rows: dict[MemoryCell, Row] = dict(start.cells)
         self._training = start.training
 
-    def row(self, cell: Cell) -> Row:
+    def row(self, cell: MemoryCell) -> Row:
         return self._rows.get(cell, UNTRIED)
 
-    def learn(self, decisions: Iterable[tuple[Cell, Decision]], reward: int) -> None:
+    def learn(self, decisions: Iterable[tuple[MemoryCell, Decision]], reward: int) -> None:
         """Formula 4: a hand has ended with a reward, in thousandths of a big blind.
 
         A decision taken twice in a cell counts twice.
@@ -330,7 +323,7 @@ def _parse(found: Artifact) -> Memory:
     return Memory(Constants(**values), hands, cells, json.dumps(training, sort_keys=True) if training else "")
 
 
-def _parse_cell(number: int, text: str) -> tuple[Cell, Row]:
+def _parse_cell(number: int, text: str) -> tuple[MemoryCell, Row]:
     digits, *items = text.split(" ")
     row = [NOTHING] * 5
     for item in items:
@@ -339,7 +332,7 @@ def _parse_cell(number: int, text: str) -> tuple[Cell, Row]:
             raise ValueError(f"line {number} has {quoted(item)} where results are expected")
         decision, *sums = map(int, found.groups())
         row[decision - 1] = Results(*sums)
-    return Cell.parse(digits), row_of(row)
+    return MemoryCell.parse(digits), row_of(row)
 
 
 class MemoryFile:

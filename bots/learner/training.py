@@ -28,9 +28,9 @@ from bots.artifact import require_same_settings
 from bots.errors import EvolutionError, LearnerFileError, SpecError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
-    Cell,
     Constants,
     Memory,
+    MemoryCell,
     MemoryFile,
     Results,
     level_counts,
@@ -51,7 +51,7 @@ from logs.estimation import Estimate, RunningMean
 from protocol import find_game
 
 if TYPE_CHECKING:
-    from bots.learner.kernel import CellGrid, Seat
+    from bots.learner.kernel import CellGrid, KernelSeat
 
 _LEAST_ROWS: Final = 1 << 13
 _DECISIONS: Final = 5
@@ -103,7 +103,7 @@ class _MemoryArrays:
                 rest, level = divmod(rest, count)
                 levels.append(level)
             results = row_of(Results(*sums) for sums in self.known.results[row].tolist())
-            cells.append((Cell(*reversed(levels)), results))
+            cells.append((MemoryCell(*reversed(levels)), results))
         return Memory(self._constants, hands, tuple(sorted(cells)), training)
 
     def _add(self, memory: Memory) -> CellGrid:
@@ -123,7 +123,7 @@ class _MemoryArrays:
         return grid
 
 
-def _number(cell: Cell, constants: Constants) -> int:
+def _number(cell: MemoryCell, constants: Constants) -> int:
     number = 0
     for level, count in zip(cell, level_counts(constants), strict=True):
         number = number * count + level
@@ -131,15 +131,6 @@ def _number(cell: Cell, constants: Constants) -> int:
 
 
 _LEARNER: Final = "learner"
-
-
-@dataclass(frozen=True, slots=True)
-class PlaySettings:
-    """How a learner plays: the part of its decisions drawn while it learns, showdowns drawn for a chance, the seed."""
-
-    explore: float = 0.1
-    trials: int = DEFAULT_TRIALS
-    seed: int = 0
 
 
 @dataclass(slots=True)
@@ -182,8 +173,17 @@ def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
 
 
 class Trainee:
-    def __init__(self, game: Game, memory: Memory, style: PlaySettings) -> None:
-        self.game, self.style = game, style
+    def __init__(
+        self, game: Game, memory: Memory, *, explore: float = 0.1, trials: int = DEFAULT_TRIALS, seed: int = 0
+    ) -> None:
+        """Prepare a learner.
+
+        Args:
+            explore: the part of its decisions that is drawn while it learns.
+            trials: showdowns drawn for a chance.
+        """
+        self.game = game
+        self._explore, self._trials, self._seed = explore, trials, seed
         self._constants, self._training = memory.constants, memory.training
         self._arrays = _MemoryArrays(memory)
         self._hands = memory.hands
@@ -206,24 +206,23 @@ class Trainee:
 
         Opponents by seat are named as for `make_bot`. The learner explores and remembers only if it learns.
         """
-        from bots.learner.kernel import LEARNER, Seat
+        from bots.learner.kernel import LEARNER, KernelSeat
 
-        style, chance = self.style, (self.style.seed, self.style.trials)
-        grid = self._arrays.grid
-        own = (style.explore if learns else 0.0,)
-        seats = [Seat(LEARNER, value=own, seed=style.seed, chance=chance, grid=grid, learns=learns)]
+        chance, grid = (self._seed, self._trials), self._arrays.grid
+        own = (self._explore if learns else 0.0,)
+        seats = [KernelSeat(LEARNER, value=own, seed=self._seed, chance=chance, grid=grid, learns=learns)]
         for at, spec in enumerate(specs, 1):
-            seat = self._seat(spec, self._seed(spec, at))
+            seat = self._seat(spec, self._seed_of(spec, at))
             if seat is None:
                 return self._play_bots(specs, pack, learns)
             seats.append(seat)
         return self._play_seats(seats, pack, learns)
 
-    def _seed(self, spec: str, at: int) -> int:
-        return mixed(self.style.seed + at * STEP & MASK_64) if spec.partition("?")[0] == "random" else self.style.seed
+    def _seed_of(self, spec: str, at: int) -> int:
+        return mixed(self._seed + at * STEP & MASK_64) if spec.partition("?")[0] == "random" else self._seed
 
-    def _seat(self, spec: str, seed: int) -> Seat | None:
-        from bots.learner.kernel import LEARNER, Seat, simple_seat
+    def _seat(self, spec: str, seed: int) -> KernelSeat | None:
+        from bots.learner.kernel import LEARNER, KernelSeat, simple_seat
 
         if spec.partition("?")[0] != _LEARNER:
             return simple_seat(spec, seed)
@@ -241,9 +240,9 @@ class Trainee:
             raise SpecError(spec, str(error)) from error
         own_seed = options.get("seed")
         chance = (seed if own_seed is None else int(own_seed), int(options.get("trials") or DEFAULT_TRIALS))
-        return Seat(LEARNER, value=(0.0,), chance=chance, grid=self._arrays.grid_of(spec, memory))
+        return KernelSeat(LEARNER, value=(0.0,), chance=chance, grid=self._arrays.grid_of(spec, memory))
 
-    def _play_seats(self, seats: Sequence[Seat], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
+    def _play_seats(self, seats: Sequence[KernelSeat], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
         from bots.learner.kernel import as_players, chance_kinds, play_deals
         from engine.kernels.betting import betting_tables
 
@@ -268,19 +267,19 @@ class Trainee:
         return values
 
     def _play_bots(self, specs: Sequence[str], pack: DealBatch, learns: bool) -> NDArray[np.float64]:
-        style, count = self.style, self.game.num_players
+        count = self.game.num_players
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "memory"
             write_memory(path, self.memory)
             learner = LearnerBot(
                 memory=str(path),
                 learn=learns,
-                explore=style.explore,
+                explore=self._explore,
                 constants=self._constants,
-                trials=style.trials,
-                seed=style.seed,
+                trials=self._trials,
+                seed=self._seed,
             )
-            bots = [learner, *[make_bot(spec, self._seed(spec, at)) for at, spec in enumerate(specs, 1)]]
+            bots = [learner, *[make_bot(spec, self._seed_of(spec, at)) for at, spec in enumerate(specs, 1)]]
             names = [str(at) for at in range(count)]
             records = self_play(
                 self.game, bots, deals=len(pack.cards), seed=pack.seed, first_hand=pack.first, names=names
@@ -322,10 +321,6 @@ class LearnerSettings:
         for name in ("opponents", "unseen"):
             if not getattr(self, name):
                 raise EvolutionError(f"the {name} are missing: name at least one player")
-
-    @property
-    def style(self) -> PlaySettings:
-        return PlaySettings(self.explore, self.trials, self.seed)
 
 
 class Block(NamedTuple):
@@ -370,7 +365,7 @@ def train(
     file = MemoryFile(path, settings.constants)
     try:
         blocks = _blocks_of(file.start, settings, path)
-        trainee = Trainee(game, file.start, settings.style)
+        trainee = Trainee(game, file.start, explore=settings.explore, trials=settings.trials, seed=settings.seed)
         fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
         tests = [(tables, unseen_deals(game, len(tables), settings.test, settings.seed)) for tables in fields]
         learnt_s, began_s, first = 0.0, time.monotonic(), len(blocks)

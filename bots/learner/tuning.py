@@ -26,7 +26,7 @@ from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, Evaluation, Genome, reset_mutation, tournament_selection
 from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
-from bots.learner.training import DealBatch, PlaySettings, Trainee, frozen_play, line_ups, unseen_deals
+from bots.learner.training import DealBatch, Trainee, frozen_play, line_ups, unseen_deals
 from bots.sdk.options import Wording
 from bots.workers import Workers
 from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
@@ -92,7 +92,7 @@ class MeasuredConstants:
 def measured_mbb(settings: TuningSettings, constants: Constants, seed: int) -> float:
     """Train a learner with these constants, and let it play unseen deals, frozen; what it won in mbb per hand."""
     tables, training, tests = _deals(settings.game, settings.opponents, settings.hands, settings.test, seed)
-    trainee = Trainee(tests[0].game, Memory(constants), PlaySettings(settings.explore, settings.trials, seed))
+    trainee = Trainee(tests[0].game, Memory(constants), explore=settings.explore, trials=settings.trials, seed=seed)
     for specs, pack in zip(tables, training, strict=True):
         trainee.play(specs, pack, learns=True)
     return frozen_play(trainee, tables, tests).mean

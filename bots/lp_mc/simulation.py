@@ -86,7 +86,7 @@ class SimulationOptions:
 _KINDS: Final = (ActionKind.FOLD, ActionKind.CALL, ActionKind.RAISE)
 
 
-class Chances(NamedTuple):
+class AggressionCuts(NamedTuple):
     """How an opponent chooses: the least aggression, from 0 up to 1, with which it calls, and raises."""
 
     call_from: float
@@ -135,18 +135,18 @@ class OpponentModel:
         """The hand is over; the next may have the same number."""
         self._hand = None
 
-    def chances(self, round_: int, owes: bool) -> Chances:
+    def chances(self, round_: int, owes: bool) -> AggressionCuts:
         """How it will choose. One that owes nothing does not fold; one of which nothing is known and assumed calls."""
         prior = self._prior
         fold, call, raise_ = self._counts[round_][owes]
         kinds = 2 + owes
         total = fold + call + raise_ + prior * kinds
         if not total:
-            return Chances(0.0, 1.0)
+            return AggressionCuts(0.0, 1.0)
         folds = fold + prior * owes
-        return Chances(folds / total, (folds + call + prior) / total)
+        return AggressionCuts(folds / total, (folds + call + prior) / total)
 
-    def all_chances(self) -> Sequence[Sequence[Chances]]:
+    def all_chances(self) -> Sequence[Sequence[AggressionCuts]]:
         """By round, the chances when it owes nothing and when it owes a bet."""
         return [[self.chances(round_, owes) for owes in (False, True)] for round_ in range(len(self._counts))]
 
@@ -210,7 +210,7 @@ def simulate(view: View, model: OpponentModel, options: SimulationOptions, start
 
 
 def _lines(
-    view: View, action: Action, chances: Sequence[Sequence[Chances]], aggressions: Sequence[float]
+    view: View, action: Action, chances: Sequence[Sequence[AggressionCuts]], aggressions: Sequence[float]
 ) -> list[SimulatedLine]:
     cuts = sorted({cut for cells in chances for cell in cells for cut in cell})
     known: dict[int, SimulatedLine] = {}
@@ -251,7 +251,7 @@ class SimulatedLine(NamedTuple):
 
 
 def play_out(
-    betting: BettingState, action: Action, chances: Sequence[Sequence[Chances]], aggression: float
+    betting: BettingState, action: Action, chances: Sequence[Sequence[AggressionCuts]], aggression: float
 ) -> SimulatedLine:
     """Bet a hand of two players to its end: we take a legal action now, and call from then on."""
     us = betting.acting_position

@@ -15,10 +15,10 @@ from bots.rembrant.rules import (
     STREETS,
     Danger,
     HandKind,
-    Move,
     Opponent,
-    Rule,
-    Style,
+    RembrantOptions,
+    TableMove,
+    TableRule,
     chance_of_aggression,
     read_danger,
     read_kind,
@@ -40,7 +40,7 @@ _DECK_CARDS: Final = 52
 _KEPT_BOARDS: Final = 64
 """Boards whose kinds of holdings are kept: those of a few hands."""
 _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
-_DEFAULTS: Final = Style()
+_DEFAULTS: Final = RembrantOptions()
 
 
 class _Decision(NamedTuple):
@@ -49,8 +49,8 @@ class _Decision(NamedTuple):
     hand: str
     danger: Danger | None
     opponent: Opponent
-    rule: Rule
-    moves: tuple[Move, Move]
+    rule: TableRule
+    moves: tuple[TableMove, TableMove]
     chance: float
 
 
@@ -64,9 +64,9 @@ class RembrantBot(Bot):
         and keeps no model of its opponents. The paper also mentions a hand's potential, but no table uses it.
 
     Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
-        paper's. What it leaves open is decided here, in `bots.rembrant.rules.Style` wherever another choice is as good:
-        all sizes but two, the meaning of the slashes, how hands made on the board count, which hands pay when a check
-        is not free. Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind.
+        paper's. What it leaves open is decided here, in `RembrantOptions` wherever another choice is as good: all sizes
+        but two, the meaning of the slashes, how hands made on the board count, which hands pay when a check is not
+        free. Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind.
         docs/gap-fillings.md has the full list.
 
     Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
@@ -85,8 +85,8 @@ class RembrantBot(Bot):
         "seed": "where the draws of the probabilistic reading start; random by default",
     }
 
-    def __init__(self, style: Style = _DEFAULTS, *, explain: bool = False, seed: int | None = None) -> None:
-        self._style = style
+    def __init__(self, options: RembrantOptions = _DEFAULTS, *, explain: bool = False, seed: int | None = None) -> None:
+        self._options = options
         self._explains = explain
         self._seed = random.getrandbits(64) if seed is None else seed
 
@@ -102,7 +102,7 @@ class RembrantBot(Bot):
     def act(self, view: View) -> Action:
         decision = self._decide(view)
         move = decision.moves[self._draw(view, decision.chance)]
-        action = action_of(move, view, decision.danger, self._style)
+        action = action_of(move, view, decision.danger, self._options)
         if self._explains:
             view.comment(_explain(view, decision, move, action))
         return action
@@ -113,7 +113,7 @@ class RembrantBot(Bot):
         chances: dict[Action, float] = {}
         for move, chance in zip(decision.moves, (1 - decision.chance, decision.chance), strict=True):
             if chance:
-                action = action_of(move, view, decision.danger, self._style)
+                action = action_of(move, view, decision.danger, self._options)
                 chances[action] = chances.get(action, 0.0) + chance
         return chances
 
@@ -132,32 +132,31 @@ class RembrantBot(Bot):
         hand = starting_hand_name(view.hole_cards)
         rule = PREFLOP_RULES[hand, opponent]
         group = GROUPS[hand]
-        move = rule.cell.aggressive
-        limit_chips = rule.cell.limit_chips(view.big_blind)
+        move = rule.aggressive
+        limit_chips = rule.limit_chips(view.big_blind)
         if limit_chips is not None and view.betting.max_spent > limit_chips:
-            move = rule.cell.passive
-        if move is Move.CHECK and view.to_call:
-            completes = view.hand_committed[view.position] > 0 and group <= self._style.complete
-            move = Move.CALL if completes else Move.FOLD
+            move = rule.passive
+        if move is TableMove.CHECK and view.to_call:
+            completes = view.hand_committed[view.position] > 0 and group <= self._options.complete
+            move = TableMove.CALL if completes else TableMove.FOLD
         return _Decision(f"{hand}, group {group}", None, opponent, rule, (move, move), 1.0)
 
     def _decide_postflop(self, view: View) -> _Decision:
-        style = self._style
+        options = self._options
         opponent = read_opponent(view)
         kind = read_kind(view.hole_cards, view.board)
         danger = read_danger(view.board)
         rule = POSTFLOP_RULES[kind, STREETS[view.round - 1], opponent]
-        cell = rule.cell
-        moves, chance = (cell.passive, cell.aggressive), 1.0
+        moves, chance = (rule.passive, rule.aggressive), 1.0
         if (
-            style.four_straight == "fold"
+            options.four_straight == "fold"
             and danger.is_four_to_straight
             and kind in BELOW_STRAIGHTS
             and opponent in _BETS
         ):
-            moves = (Move.FOLD, Move.FOLD)
-        elif cell.has_slash:
-            chance = chance_of_aggression(cell, kind, danger, style)
+            moves = (TableMove.FOLD, TableMove.FOLD)
+        elif rule.has_slash:
+            chance = chance_of_aggression(rule, kind, danger, options)
         return _Decision(kind.value, danger, opponent, rule, moves, chance)
 
     def _draw(self, view: View, chance: float) -> bool:
@@ -166,7 +165,7 @@ class RembrantBot(Bot):
         return random.Random(f"{self._seed}:{view.match_state.format()}").random() < chance
 
 
-def _explain(view: View, decision: _Decision, move: Move, action: Action) -> str:
+def _explain(view: View, decision: _Decision, move: TableMove, action: Action) -> str:
     """The situation, its rule and the action, in one line: ``... table 12: check/raise -> raise, r600``."""
     cards = view.hole_text
     board = ""
@@ -180,17 +179,17 @@ def _explain(view: View, decision: _Decision, move: Move, action: Action) -> str
 
 
 def _explain_cell(view: View, decision: _Decision) -> str:
-    cell = decision.rule.cell
-    limit_chips = cell.limit_chips(view.big_blind)
+    rule = decision.rule
+    limit_chips = rule.limit_chips(view.big_blind)
     if limit_chips is not None:
-        return f"{cell.text} (here {limit_chips})"
-    if decision.danger and decision.moves[1] is Move.FOLD is not cell.aggressive:
-        return f"{cell.text} (four to a straight)"
-    if cell.passive is Move.CHECK and view.to_call:
-        return f"{cell.text} (which costs {view.to_call})"
+        return f"{rule.text} (here {limit_chips})"
+    if decision.danger and decision.moves[1] is TableMove.FOLD is not rule.aggressive:
+        return f"{rule.text} (four to a straight)"
+    if rule.passive is TableMove.CHECK and view.to_call:
+        return f"{rule.text} (which costs {view.to_call})"
     if decision.chance not in (0.0, 1.0):
-        return f"{cell.text} ({cell.aggressive.word} {decision.chance:.0%})"
-    return cell.text
+        return f"{rule.text} ({rule.aggressive.word} {decision.chance:.0%})"
+    return rule.text
 
 
 def read_opponent(view: View) -> Opponent:
@@ -212,25 +211,26 @@ def read_opponent(view: View) -> Opponent:
     return Opponent.RAISE if len(raisers) == 1 else Opponent.RE_RAISE
 
 
-def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Action:
+def action_of(move: TableMove, view: View, danger: Danger | None, options: RembrantOptions) -> Action:
     """The legal action for a move; all sizes are totals that the round's bet is raised to.
 
     An illegal size becomes the nearest legal one, and a raise where none is allowed a call; in a limit game every
     raise, all-in included, has the fixed size. Before the flop there is no danger.
     """
-    if move is Move.FOLD:
+    if move is TableMove.FOLD:
         return view.nearest_legal(FOLD)
-    if move in (Move.CHECK, Move.CALL):
+    if move in (TableMove.CHECK, TableMove.CALL):
         return CALL
-    if move is Move.ALL_IN:
+    if move is TableMove.ALL_IN:
         return view.all_in()
     if danger is None:
-        total = style.open_bb * view.big_blind if move is Move.RAISE else style.reraise_times * view.betting.max_spent
+        is_first = move is TableMove.RAISE
+        total = options.open_bb * view.big_blind if is_first else options.reraise_times * view.betting.max_spent
         return view.nearest_legal(raise_to(int(total)))
-    if move is Move.RAISE:
-        is_large = danger.invites_draws(on_river=style.river_danger)
-        return view.raise_by_pot(style.bet_pot_danger if is_large else style.bet_pot)
-    return view.nearest_legal(raise_to(view.to_hand_total(int(style.raise_times * max(view.street_committed)))))
+    if move is TableMove.RAISE:
+        is_large = danger.invites_draws(on_river=options.river_danger)
+        return view.raise_by_pot(options.bet_pot_danger if is_large else options.bet_pot)
+    return view.nearest_legal(raise_to(view.to_hand_total(int(options.raise_times * max(view.street_committed)))))
 
 
 def _by_kind(view: View, policy: Callable[[View], Mapping[Action, float]]) -> HoldingChances:

@@ -60,7 +60,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
 from engine import Card, Category, category, rank_hand
 from engine.cards import RANKS, STARTING_HANDS, rank_of, suit_of
@@ -184,7 +184,7 @@ _BIG_BLIND_OF_THE_WORK: Final = 2
 """The big blind that the limits in the tables refer to: the paper's example posts blinds of 1 and 2."""
 
 
-class Move(enum.IntEnum):
+class TableMove(enum.IntEnum):
     """The moves of the tables; a higher number is more aggressive."""
 
     FOLD = 0
@@ -199,8 +199,8 @@ class Move(enum.IntEnum):
         return _MOVE_WORDS[self]
 
 
-_MOVE_WORDS: Final = tuple([move.name.lower().replace("_", "-") for move in Move])
-_MOVES: Final = dict(zip(_MOVE_WORDS, Move, strict=True))
+_MOVE_WORDS: Final = tuple([move.name.lower().replace("_", "-") for move in TableMove])
+_MOVES: Final = dict(zip(_MOVE_WORDS, TableMove, strict=True))
 
 
 class Opponent(enum.Enum):
@@ -213,18 +213,20 @@ class Opponent(enum.Enum):
     ALL_IN = "all-in"
 
 
-class Cell(NamedTuple):
-    """One cell.
+class TableRule(NamedTuple):
+    """One cell of a table.
 
     Attributes:
+        table: the number of the table in the paper.
         passive: the less aggressive of its moves; a fold for a cell with a limit.
         aggressive: the other move, or the same one if there is only one.
         limit: the largest raise that is called, as a hand total in the paper's chips; None for cells without a limit.
     """
 
+    table: int
     text: str
-    passive: Move
-    aggressive: Move
+    passive: TableMove
+    aggressive: TableMove
     limit: int | None = None
 
     @property
@@ -236,40 +238,40 @@ class Cell(NamedTuple):
         return None if self.limit is None else self.limit * big_blind // _BIG_BLIND_OF_THE_WORK
 
 
-def parse_cell(text: str) -> Cell:
+def parse_cell(table: int, text: str) -> TableRule:
     """Read a cell: ``call``, ``call/re-raise`` in any order, or ``call <= 40``."""
     words, is_limited, limit = text.partition(" <= ")
     moves = sorted([_MOVES[word] for word in words.split("/") if word in _MOVES])
-    if len(moves) != len(words.split("/")) or len(moves) > 2 or (is_limited and moves != [Move.CALL]):
+    if len(moves) != len(words.split("/")) or len(moves) > 2 or (is_limited and moves != [TableMove.CALL]):
         raise ValueError(f"{text!r} is not a cell of a table")
     if is_limited:
-        return Cell(text, Move.FOLD, Move.CALL, int(limit))
-    return Cell(text, moves[0], moves[-1])
+        return TableRule(table, text, TableMove.FOLD, TableMove.CALL, int(limit))
+    return TableRule(table, text, moves[0], moves[-1])
 
 
-def chance_of_aggression(cell: Cell, kind: HandKind, danger: Danger, style: Style) -> float:
+def chance_of_aggression(rule: TableRule, kind: HandKind, danger: Danger, options: RembrantOptions) -> float:
     """The probability of the more aggressive move of a cell with a slash after the flop."""
     is_beatable = kind not in BEATS_STRAIGHTS
     straight_threat = is_beatable and danger.is_four_to_straight
     flush_threat = is_beatable and danger.is_four_to_flush
-    invites_draws = danger.invites_draws(on_river=style.river_danger)
-    can_fold = cell.passive is Move.FOLD
+    invites_draws = danger.invites_draws(on_river=options.river_danger)
+    can_fold = rule.passive is TableMove.FOLD
 
-    if style.reading == DETERMINISTIC:
-        if kind in WEAK and cell.passive is Move.CHECK:
+    if options.reading == DETERMINISTIC:
+        if kind in WEAK and rule.passive is TableMove.CHECK:
             return float(danger.cards == 3)
         if straight_threat:
             return 0.0
         return float(not flush_threat if can_fold else invites_draws)
 
     if straight_threat or (can_fold and flush_threat):
-        return style.chance_dry
+        return options.chance_dry
     is_dry = danger.is_dry and not invites_draws
     if can_fold:
-        return style.chance_danger if is_dry else style.chance
+        return options.chance_danger if is_dry else options.chance
     if invites_draws:
-        return style.chance_danger
-    return style.chance_dry if is_dry else style.chance
+        return options.chance_danger
+    return options.chance_dry if is_dry else options.chance
 
 
 DETERMINISTIC: Final = "deterministic"
@@ -281,7 +283,7 @@ _LARGEST_SIZE: Final = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class RembrantOptions:
     """How to play where the paper is silent; a value out of range is a `ValueError`."""
 
     reading: Annotated[
@@ -576,61 +578,48 @@ def _run(first: str, last: str) -> list[str]:
     return [first[0] + RANKS[rank] + first[2:] for rank in range(better, worse - 1, -1)]
 
 
-class Rule(NamedTuple):
-    """One cell and the number of its table in the paper."""
-
-    table: int
-    cell: Cell
-
-
-class _Table(NamedTuple):
-    """A parsed table: its group's name, the heads of its columns, the cells of each row."""
-
-    group: str
-    heads: list[str]
-    lines: dict[str, list[Cell]]
+_Table: TypeAlias = tuple[str, list[str], dict[str, list[TableRule]]]
+"""The name of a table's group, the heads of its columns, the cells of each row."""
 
 
 def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
     """Parse a printed table, or name the row or cell that is missing, surplus or unreadable in a `ValueError`."""
-    (group, *heads), *lines = [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
-    table = _Table(group, heads, {name: [parse_cell(cell) for cell in cells] for name, *cells in lines})
-    if set(table.lines) != expected_lines or len(lines) != len(expected_lines):
-        raise ValueError(
-            f"table {number}: the lines are {sorted(table.lines)}, not {sorted(expected_lines)}, each once"
-        )
-    if any(len(cells) != len(heads) for cells in table.lines.values()):
+    (group, *heads), *printed = [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
+    lines = {name: [parse_cell(number, cell) for cell in cells] for name, *cells in printed}
+    if set(lines) != expected_lines or len(printed) != len(expected_lines):
+        raise ValueError(f"table {number}: the lines are {sorted(lines)}, not {sorted(expected_lines)}, each once")
+    if any(len(cells) != len(heads) for cells in lines.values()):
         raise ValueError(f"table {number}: every line must have {len(heads)} cells")
-    return table
+    return group, heads, lines
 
 
-def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[Opponent, Rule]]]:
+def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[Opponent, TableRule]]]:
     left = set(STARTING_HANDS)
     for number, text in printed.items():
-        table = _read_table(number, text, _PREFLOP_LINES)
-        for column, head in enumerate(table.heads):
+        group, heads, rules = _read_table(number, text, _PREFLOP_LINES)
+        for column, head in enumerate(heads):
             hands = sorted(left) if head == _REST else expand_hands(head)
             if not left.issuperset(hands):
                 raise ValueError(f"table {number}: a hand of {head!r} is in an earlier column")
             left.difference_update(hands)
             # Before the flop the row `other` also covers an opponent that has called.
             lines = {o: "other" if o is Opponent.CHECK_OR_CALL else o.value for o in Opponent}
-            rules = {opponent: Rule(number, table.lines[line][column]) for opponent, line in lines.items()}
+            by_opponent = {opponent: rules[line][column] for opponent, line in lines.items()}
             for hand in hands:
-                yield hand, int(table.group.removeprefix("group ")), rules
+                yield hand, int(group.removeprefix("group ")), by_opponent
     if left:
         raise ValueError(f"no table has the hands {sorted(left)}")
 
 
-def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[HandKind, str, Opponent], Rule]]:
+def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[HandKind, str, Opponent], TableRule]]:
     for number, text in printed.items():
-        table = _read_table(number, text, _POSTFLOP_LINES)
+        group, heads, rules = _read_table(number, text, _POSTFLOP_LINES)
         for opponent in Opponent:
-            for head, cell in zip(table.heads, table.lines[opponent.value], strict=True):
+            for head, rule in zip(heads, rules[opponent.value], strict=True):
                 is_street = head in STREETS
-                kind = HandKind(table.group if is_street else f"{table.group}, {head}")
+                kind = HandKind(group if is_street else f"{group}, {head}")
                 for street in (head,) if is_street else STREETS:
-                    yield (kind, street, opponent), Rule(number, cell)
+                    yield (kind, street, opponent), rule
 
 
 _HANDS: Final = list(_read_preflop(PREFLOP_TABLES))

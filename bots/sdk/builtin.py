@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bots.errors import BotFileError, SpecError, UsageError
+from bots.errors import BotFileError, BotUsageError, SpecError
 from bots.sdk.bot import Bot
 from bots.sdk.client import play_to_exit_code, print_line, print_own_failure, read_arguments, read_port
 from bots.sdk.registry import SEED_VARIABLE, make_bot
@@ -34,16 +34,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             print_line(sys.stdout, _USAGE)
             return 0
         port, seed = read_port(arguments["PORT"]), _read_seed(arguments)
-    except UsageError as error:
+    except BotUsageError as error:
         print_line(sys.stderr, f"bot: {error}; {_USAGE}")
         return 2
     try:
         bot = make_bot(arguments["BOT"], seed)
         if "start" in arguments or "journal" in arguments:
             _train(bot, arguments)
-    except (UsageError, BotFileError) as error:
+    except (BotUsageError, BotFileError) as error:
         print_line(sys.stderr, f"bot: {error}")
-        return 2 if isinstance(error, UsageError) else 1
+        return 2 if isinstance(error, BotUsageError) else 1
     except SpecError as error:
         if error.__cause__ is not None and not isinstance(error.__cause__, ValueError):
             print_own_failure(error.__cause__)
@@ -56,9 +56,9 @@ def _train(bot: Bot, arguments: Mapping[str, str]) -> None:
     from bots.sdk.learning import LearningBot
 
     if not (isinstance(bot, LearningBot) and bot.is_learning):
-        raise UsageError(f"{arguments['BOT']} does not learn, so it takes no --start and --journal")
+        raise BotUsageError(f"{arguments['BOT']} does not learn, so it takes no --start and --journal")
     if not ("start" in arguments and "journal" in arguments):
-        raise UsageError("--start and --journal belong together")
+        raise BotUsageError("--start and --journal belong together")
     bot.train(arguments["start"], arguments["journal"])
 
 
@@ -70,7 +70,7 @@ def _read_seed(arguments: Mapping[str, str]) -> int | None:
         return int(text)
     except ValueError:
         where = "--seed" if "seed" in arguments else SEED_VARIABLE
-        raise UsageError(f"{where} must be a whole number, not {quoted(text)}") from None
+        raise BotUsageError(f"{where} must be a whole number, not {quoted(text)}") from None
 
 
 if __name__ == "__main__":

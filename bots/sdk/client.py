@@ -26,7 +26,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, NoReturn, TextIO
 
-from bots.errors import BotsError, ConnectError, DealerError, UsageError
+from bots.errors import BotsError, BotUsageError, ConnectError, DealerFailure
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import NOTE, Conversation, require_bot
 from engine import Game
@@ -73,7 +73,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
             print_line(sys.stdout, usage)
             sys.exit(0)
         port = read_port(arguments["PORT"])
-    except UsageError as error:
+    except BotUsageError as error:
         sys.exit(_complain(f"{error}; {usage}", 2))
     sys.exit(
         play_to_exit_code(bot, arguments["HOST"], port, arguments.get("game"), connect_timeout_s=connect_timeout_s)
@@ -120,7 +120,7 @@ def play(
         GameDefinitionError: there is no such game.
         GameRefused: the bot does not play it.
         ConnectError: no program listens there.
-        DealerError: the dealer's lines are of another game or not ACPC, or it is silent for too long.
+        DealerFailure: the dealer's lines are of another game or not ACPC, or it is silent for too long.
         IllegalReply: the bot's answer is not a legal action.
         Exception: whatever the bot's own code raises, with a note that names the state if there was one.
     """
@@ -145,7 +145,7 @@ def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequ
     ``--help`` or ``-h`` is given, ``help`` is all. argparse would cost some 7 ms of every start.
 
     Raises:
-        UsageError: something is missing, unknown or too much.
+        BotUsageError: something is missing, unknown or too much.
     """
     if "-h" in argv or "--help" in argv:
         return {"help": ""}
@@ -158,24 +158,24 @@ def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequ
             continue
         option, is_joined, value = word[2:].partition("=")
         if option not in options:
-            raise UsageError(f"unknown option --{option}")
+            raise BotUsageError(f"unknown option --{option}")
         given = value if is_joined else next(waiting, None)
         if given is None:
-            raise UsageError(f"--{option} needs a value")
+            raise BotUsageError(f"--{option} needs a value")
         found[option] = given
     if len(words) == len(positional) + 1 and words[-1].isdecimal():
         words.pop()
     if len(words) < len(positional):
-        raise UsageError(f"{positional[len(words)]} is missing")
+        raise BotUsageError(f"{positional[len(words)]} is missing")
     if len(words) > len(positional):
-        raise UsageError(f"{quoted(words[len(positional)])} is one argument too many")
+        raise BotUsageError(f"{quoted(words[len(positional)])} is one argument too many")
     return found | dict(zip(positional, words, strict=True))
 
 
 def read_port(text: str) -> int:
-    """The number of a port; a `UsageError` for anything else."""
+    """The number of a port; a `BotUsageError` for anything else."""
     if not (text.isdecimal() and 1 <= int(text) <= 65535):
-        raise UsageError(f"PORT must be a number from 1 to 65535, not {quoted(text)}")
+        raise BotUsageError(f"PORT must be a number from 1 to 65535, not {quoted(text)}")
     return int(text)
 
 
@@ -223,7 +223,7 @@ def _converse(connection: socket.socket, conversation: Conversation, silence_tim
         try:
             data = connection.recv(_RECEIVE_BYTES)
         except TimeoutError:
-            raise DealerError(f"the dealer has sent nothing for {silence_timeout_s:g} s") from None
+            raise DealerFailure(f"the dealer has sent nothing for {silence_timeout_s:g} s") from None
         except OSError:
             # A dealer that ends with bytes unread resets the connection; for a player this is the end like any other.
             return

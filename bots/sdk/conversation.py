@@ -4,7 +4,7 @@
 the dealer asks, checks what the bot answers, and puts the bot's comments before the reply. `bots.sdk.client` gives it a
 socket, `bots.sdk.testing` a script.
 
-One rule: a fault of the dealer is a `DealerError`, an illegal answer of the bot an `IllegalReply`, and whatever the
+One rule: a fault of the dealer is a `DealerFailure`, an illegal answer of the bot an `IllegalReply`, and whatever the
 bot's own code raises comes through untouched, with a note that names the state.
 
 `require_legal` refuses an illegal action of a user's bot, naming the rule, the hand and the state: it is a bug in the
@@ -17,7 +17,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Final
 
-from bots.errors import DealerError, IllegalReply
+from bots.errors import DealerFailure, IllegalReply
 from bots.sdk.bot import Bot
 from bots.sdk.view import MAX_WAITING_COMMENTS, View
 from engine import CALL, RAISE, Action, ActionKind, Game, IllegalAction, Rule
@@ -102,7 +102,7 @@ class Conversation:
         """Take bytes from the dealer; returns the bytes for the dealer, often none.
 
         Raises:
-            DealerError: the dealer sent something that is not a state of the game.
+            DealerFailure: the dealer sent something that is not a state of the game.
             IllegalReply: the bot's answer is not a legal action.
             Exception: whatever the bot's own code raises.
         """
@@ -154,13 +154,13 @@ class Conversation:
             self._comments = []
         return reply
 
-    def _misfit(self, error: RemoteProtocolError) -> DealerError:
+    def _misfit(self, error: RemoteProtocolError) -> DealerFailure:
         """The problem of the dealer's line; mostly the game is another than the one assumed."""
         cause = error.__cause__
         line = str(getattr(cause, "text", ""))
         if not line.startswith("MATCHSTATE:"):
-            return DealerError(f"what the dealer sent is not a match state: {quoted(line, 200)}")
-        return DealerError(
+            return DealerFailure(f"what the dealer sent is not a match state: {quoted(line, 200)}")
+        return DealerFailure(
             f"the dealer's state does not fit the game assumed, {self._game_name}: {cause}; "
             f"name another game with --game GAME or the environment variable ARENA_GAME"
         )

@@ -11,7 +11,7 @@ import typer
 from annotated_types import Interval
 
 from bots.evolution.evolution import StopRule
-from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, Run, evolve_player, evolve_trainers
+from bots.evolved.runs import CHECKS, CheckSettings, EvolutionProgress, EvolvedRun, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, EvolvedSettings
 from bots.sdk.options import Wording
 from bots.workers import Workers
@@ -141,7 +141,7 @@ def progress_line(progress: EvolutionProgress) -> str:
     )
 
 
-def _report(terminal: Terminal, runs: list[Run]) -> None:
+def _report(terminal: Terminal, runs: list[EvolvedRun]) -> None:
     columns = (
         "run",
         Column("generations", ",", rank=1),

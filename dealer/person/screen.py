@@ -14,7 +14,7 @@ from typing import Final
 
 from rich.text import Text
 
-from bots.human import MOVED, Choices, Scene, Score, in_words, possible
+from bots.human import MOVED, Choices, MatchScore, Scene, in_words, possible
 from dealer.person.sentences import result_sentence, score_remark, score_text, signed_chips
 from dealer.person.styles import Styles
 from engine import Game, Move
@@ -198,7 +198,7 @@ def result_lines(scene: Scene, styles: Styles) -> list[Text]:
     return wrapped(result_sentence(scene), styles)
 
 
-def score_lines(names: Sequence[str], score: Score, styles: Styles) -> list[Text]:
+def score_lines(names: Sequence[str], score: MatchScore, styles: Styles) -> list[Text]:
     """The score of all players, by seat."""
     if not score.hands:
         return [Text("No hand has been finished yet.")]

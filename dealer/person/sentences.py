@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from bots.errors import UnclearEntry
-from bots.human import Choices, Raises, Scene, Score, read_entry
+from bots.human import Choices, MatchScore, Raises, Scene, read_entry
 from engine import Game, Rule
 from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
@@ -34,12 +34,12 @@ def signed_chips(chips: float) -> str:
     return ("+" if chips > 0 else "-" if chips < 0 else "") + chips_in_words(abs(chips))
 
 
-def score_text(score: Score) -> str:
+def score_text(score: MatchScore) -> str:
     """The score in a few words: ``+20 after 3 hands``."""
     return f"{signed_chips(score.yours)} after {count_of(score.hands, 'hand')}"
 
 
-def score_remark(score: Score) -> str:
+def score_remark(score: MatchScore) -> str:
     """What a score shows about strength, in brackets."""
     rate = score.rate
     if rate is None or rate.half_width is None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from bots.errors import BotsError, StaleEntry
-from bots.human import HandProgress, HumanSeat, Moments, Scene
+from bots.human import HandProgress, HumanSeat, Scene, SeatMoments
 from dealer.errors import DealerError
 from dealer.library import Run
 from dealer.match.events import FaultSeen, HandFinished
@@ -69,7 +69,7 @@ class TableSession:
         self.hands: int = contest.run.deals
         kept = read_saved_seat(run.folder)
         earlier = earlier_hands(run)
-        self.moments = Moments(kept.played)
+        self.moments = SeatMoments(kept.played)
         self.decision_s = kept.decision_s if decision_s is None else decision_s
         self.notes: deque[str] = deque(maxlen=_MOST_NOTES)
         self.awaited: tuple[AwaitedPlayer, ...] = ()
@@ -214,7 +214,7 @@ class TableSession:
     # ---- the person
 
     async def enter(self, moment: str, entry: str) -> None:
-        """Take what the person has entered at a moment; see `bots.human.Moments.answer`.
+        """Take what the person has entered at a moment; see `bots.human.SeatMoments.answer`.
 
         Raises:
             StaleEntry: that moment has passed, or nothing is dealt any more.

@@ -26,7 +26,7 @@ from scipy.stats import t as student
 
 from bots.artifact import ResultJournal
 from bots.learner.memory import SHIPPED, Constants, Memory, memory_bytes, shipped_memory
-from bots.learner.training import DealBatch, PlaySettings, Trainee
+from bots.learner.training import DealBatch, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
@@ -138,7 +138,7 @@ def play(name: str, opponent: str) -> Row:
     else:
         pack = _pack(name, deals(name, opponent))
         trained, empty = [
-            Trainee(game, memory, PlaySettings(seed=SEED)).play(specs, pack, learns=False)[:, :, 0].mean(axis=1)
+            Trainee(game, memory, seed=SEED).play(specs, pack, learns=False)[:, :, 0].mean(axis=1)
             * (1000 / game.big_blind)
             for memory in (shipped_memory(game, Constants()), Memory(Constants()))
         ]

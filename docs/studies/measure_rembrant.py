@@ -12,7 +12,7 @@ from typing import Final
 
 from measured import Measured
 
-from bots.rembrant.rules import POSTFLOP_RULES, STREETS, HandKind, Move, Opponent
+from bots.rembrant.rules import POSTFLOP_RULES, STREETS, HandKind, Opponent, TableMove
 from bots.sdk.registry import make_bot
 from bots.sdk.selfplay import self_play
 from logs.estimation import RunningMean
@@ -27,8 +27,8 @@ _STRAIGHTS: Final = tuple(kind for kind in HandKind if kind.name.startswith("STR
 
 def paying_cells() -> int:
     """The cells of the tables for a straight that pay a bet."""
-    cells = [POSTFLOP_RULES[situation].cell for situation in product(_STRAIGHTS, STREETS, _BETS)]
-    return sum(Move.FOLD not in (cell.passive, cell.aggressive) for cell in cells)
+    rules = [POSTFLOP_RULES[situation] for situation in product(_STRAIGHTS, STREETS, _BETS)]
+    return sum(TableMove.FOLD not in (rule.passive, rule.aggressive) for rule in rules)
 
 
 def tasks(figures: Iterable[str], _: Path) -> Iterator[tuple[str, Callable[..., dict[str, Measured]], tuple[str]]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bots.rembrant import RembrantBot
-from bots.rembrant.rules import Style
+from bots.rembrant.rules import RembrantOptions
 from bots.sdk.bot import Bot
 from bots.sdk.conversation import require_legal
 from bots.sdk.view import View
@@ -25,9 +25,8 @@ HOLDEM = [name for name in shipped_games() if name.startswith("holdem")]
 NOT_HOLDEM = [name for name in shipped_games() if not name.startswith("holdem")]
 
 
-def rembrant(*, explain: bool = False, seed: int | None = None, **style: Any) -> RembrantBot:
-    """The bot with this style."""
-    return RembrantBot(Style(**style), explain=explain, seed=seed)
+def rembrant(*, explain: bool = False, seed: int | None = None, **options: Any) -> RembrantBot:
+    return RembrantBot(RembrantOptions(**options), explain=explain, seed=seed)
 
 
 def assert_plays(bot: Bot, view: View, action: Action) -> None:

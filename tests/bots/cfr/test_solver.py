@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.bot import SHIPPED
-from bots.cfr.deals import AllBoards, Deal, DrawnBoards, TreeArrays, new_work
+from bots.cfr.deals import AllBoards, BoardArrays, DrawnBoards, TreeArrays, new_work
 from bots.cfr.files import read_strategy
 from bots.cfr.solver import Discounts, Solver, exploitability, size_of, tree_arrays, values
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, Sizes, betting_tree, read_sizes
@@ -92,7 +92,7 @@ def solver(name: str, discounts: Discounts = EXACT) -> Solver:
 def slow_walk(
     tree: BettingTree,
     arrays: TreeArrays,
-    deal: Deal,
+    deal: BoardArrays,
     showdowns: NDArray[Any],
     pairs: NDArray[Any],
     strategy: NDArray[Any],

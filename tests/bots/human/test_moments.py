@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bots.errors import StaleEntry, UnclearEntry
-from bots.human import HandProgress, HumanSeat, Moments
+from bots.human import HandProgress, HumanSeat, SeatMoments
 from engine import CALL, FOLD, RAISE, Action, raise_to
 from tests.bots.human.scenes import seat_in
 
@@ -15,13 +15,13 @@ KUHN_OVER = "MATCHSTATE:0:0:crc:Ks|Qs\r\n"
 KUHN_NEXT = "MATCHSTATE:1:1:c:|Qs\r\n"
 
 
-def told(moments: Moments, seat: HumanSeat, *lines: str) -> list[Action | None]:
+def told(moments: SeatMoments, seat: HumanSeat, *lines: str) -> list[Action | None]:
     """Tell the states to a seat, and the scenes to the moments."""
     return [moments.see(scene) for line in lines for scene in seat.receive_data(line.encode())]
 
 
 def test_a_hand_moment_by_moment() -> None:
-    seat, moments = seat_in("kuhn"), Moments()
+    seat, moments = seat_in("kuhn"), SeatMoments()
     assert (moments.name, moments.is_asked, moments.scene) == ("", False, None)
     told(moments, seat, KUHN_ASKED)
     assert (moments.name, moments.is_asked) == ("0.0", True)
@@ -34,7 +34,7 @@ def test_a_hand_moment_by_moment() -> None:
 
 
 def test_the_end_of_a_hand_stays_until_the_person_goes_on() -> None:
-    seat, moments = seat_in("kuhn"), Moments()
+    seat, moments = seat_in("kuhn"), SeatMoments()
     told(moments, seat, KUHN_BET, KUHN_OVER, KUHN_NEXT)
     # The bet was never answered here: the scenes after it wait.
     assert (moments.name, moments.is_asked) == ("0.2", True)
@@ -47,7 +47,7 @@ def test_the_end_of_a_hand_stays_until_the_person_goes_on() -> None:
 
 
 def test_an_answer_that_is_sent_twice_counts_once() -> None:
-    seat, moments = seat_in("nolimit"), Moments()
+    seat, moments = seat_in("nolimit"), SeatMoments()
     told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
     assert moments.answer("7.0", "r 300") == raise_to(300)
     with pytest.raises(StaleEntry, match=r"^That was taken already, and counts once: you raise to 300\.$"):
@@ -61,7 +61,7 @@ def test_an_answer_that_is_sent_twice_counts_once() -> None:
 
 @pytest.mark.parametrize("name", ["", "7.1", "6.0", "x", "7.0 ", "7.0\n7.0"])
 def test_an_answer_to_another_moment_changes_nothing(name: str) -> None:
-    seat, moments = seat_in("nolimit"), Moments()
+    seat, moments = seat_in("nolimit"), SeatMoments()
     told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
     with pytest.raises(StaleEntry, match="for an earlier state of the match"):
         moments.answer(name, "f")
@@ -69,7 +69,7 @@ def test_an_answer_to_another_moment_changes_nothing(name: str) -> None:
 
 
 def test_nothing_can_be_answered_before_the_first_hand_or_while_others_act() -> None:
-    seat, moments = seat_in("kuhn", seat=1), Moments()
+    seat, moments = seat_in("kuhn", seat=1), SeatMoments()
     with pytest.raises(StaleEntry):
         moments.answer("", "c")
     told(moments, seat, "MATCHSTATE:1:0::|Qs\r\n")
@@ -79,7 +79,7 @@ def test_nothing_can_be_answered_before_the_first_hand_or_while_others_act() -> 
 
 
 def test_an_entry_that_is_refused_leaves_the_moment_open() -> None:
-    seat, moments = seat_in("nolimit"), Moments()
+    seat, moments = seat_in("nolimit"), SeatMoments()
     told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
     with pytest.raises(UnclearEntry):
         moments.answer("7.0", "r 1")
@@ -102,14 +102,14 @@ def test_an_entry_that_is_refused_leaves_the_moment_open() -> None:
 def test_what_was_played_before_a_break_is_played_again(
     game: str, played: str, states: list[str], answers: list[Action | None]
 ) -> None:
-    seat, moments = seat_in(game), Moments(HandProgress(7, played))
+    seat, moments = seat_in(game), SeatMoments(HandProgress(7, played))
     given = told(moments, seat, *(f"MATCHSTATE:{state}\r\n" for state in states))
     assert given == answers
     assert moments.is_asked == (answers[-1] is None)
 
 
 def test_many_answers_do_not_pile_up() -> None:
-    moments = Moments()
+    moments = SeatMoments()
     seat = seat_in("kuhn", seat=0)
     for hand in range(0, 200, 2):
         told(moments, seat, f"MATCHSTATE:0:{hand}::Ks|\r\n")

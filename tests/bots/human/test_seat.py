@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.errors import ConnectError, DealerError
+from bots.errors import ConnectError, DealerFailure
 from bots.human import HumanSeat, Scene, SeatConnection, in_words
 from bots.sdk.view import View
 from engine import CALL, FOLD, RAISE, Hand, Position, Seat, deals
@@ -164,7 +164,7 @@ def test_an_answer_is_given_once_and_legal() -> None:
 
 
 def test_a_dealer_of_another_game_is_told_from_one_of_this() -> None:
-    with pytest.raises(DealerError, match="not a state of this game"):
+    with pytest.raises(DealerFailure, match="not a state of this game"):
         list(seat_in("kuhn").receive_data(b"MATCHSTATE:0:0::AhKs|\r\n"))
 
 

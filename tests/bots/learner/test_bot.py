@@ -14,10 +14,10 @@ from bots.errors import LearnerFileError, SpecError
 from bots.formula.formulas import Decision, action_of, observe
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import (
-    Cell,
     Constants,
     Matrix,
     Memory,
+    MemoryCell,
     cell_of,
     memory_bytes,
     read_memory,
@@ -102,7 +102,7 @@ def test_it_learns_what_each_of_its_decisions_earned() -> None:
     bot, learnt = LearnerBot(empty=True, explore=1, seed=5), Matrix(Memory(CONSTANTS))
     for number in range(20):
         hand = Hand(game, deal_hand(game, 3, number))
-        taken: list[tuple[Cell, Decision]] = []
+        taken: list[tuple[MemoryCell, Decision]] = []
         bot.hand_started(View.from_hand(hand, hand.acting_position, number))
         while not hand.finished:
             view = View.from_hand(hand, hand.acting_position, number)

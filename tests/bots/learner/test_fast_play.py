@@ -12,7 +12,7 @@ from bots.errors import SpecError
 from bots.learner import training
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, Memory, write_memory
-from bots.learner.training import DealBatch, PlaySettings, Trainee, line_ups
+from bots.learner.training import DealBatch, Trainee, line_ups
 from bots.sdk.registry import make_bot
 from engine.splitmix import MASK_64, STEP, mixed
 from protocol import find_game
@@ -29,7 +29,7 @@ def test_line_ups_let_a_learner_meet_everybody() -> None:
 def test_an_opponent_that_learns_is_refused() -> None:
     game = find_game("limit")[1]
     with pytest.raises(SpecError, match="an opponent in a training is frozen: add learn=false"):
-        Trainee(game, Memory(Constants()), PlaySettings()).play(["learner"], DealBatch.deal(game, 3, 0, 1), learns=True)
+        Trainee(game, Memory(Constants())).play(["learner"], DealBatch.deal(game, 3, 0, 1), learns=True)
 
 
 @pytest.mark.slow
@@ -46,7 +46,6 @@ def test_an_opponent_that_learns_is_refused() -> None:
 def test_training_is_that_of_the_bot(name: str, specs: list[str], constants: Constants, is_compiled: bool) -> None:
     game = find_game(name)[1]
     specs = list(line_ups(specs, game.num_players - 1)[0])
-    style = PlaySettings(explore=0.2, trials=20, seed=5)
     bots = [
         make_bot(spec, mixed(5 + at * STEP & MASK_64) if spec.startswith("random") else 5)
         for at, spec in enumerate(specs, 1)
@@ -60,7 +59,7 @@ def test_training_is_that_of_the_bot(name: str, specs: list[str], constants: Con
         bots[0] = make_bot(specs[0], 5)
         learner = LearnerBot(empty=True, constants=constants, explore=0.2, trials=20, seed=5)
         records = list(self_play(game, [learner, *bots], deals=deals, seed=3, names=names))
-    trainee = Trainee(game, Memory(constants), style)
+    trainee = Trainee(game, Memory(constants), explore=0.2, trials=20, seed=5)
     half = deals // 2
     values = np.concatenate(
         [trainee.play(specs, DealBatch.deal(game, 3, first, half), learns=True) for first in (0, half)]
@@ -75,14 +74,13 @@ def test_training_is_that_of_the_bot(name: str, specs: list[str], constants: Con
 @pytest.mark.slow
 def test_frozen_learners_play_their_files(tmp_path: Path) -> None:
     game = find_game("limit3")[1]
-    style = PlaySettings(trials=20, seed=5)
-    trainee = Trainee(game, Memory(_COARSE), style)
+    trainee = Trainee(game, Memory(_COARSE), trials=20, seed=5)
     trainee.play(["calling", "random"], DealBatch.deal(game, 3, 0, 300), learns=True)
     path = tmp_path / "m"
     write_memory(path, trainee.memory)
     spec = f"learner?memory={path},learn=false,trials=20,chance_interval=20,big_qty=3,little_qty=2"
     specs = [spec, "mfs?trials=20"]
-    other = Trainee(game, Memory(Constants()), style)
+    other = Trainee(game, Memory(Constants()), trials=20, seed=5)
     values = other.play(specs, DealBatch.deal(game, 4, 0, 40), learns=True)
     learner = LearnerBot(empty=True, trials=20, seed=5)
     bots = [learner, *[make_bot(one, 5) for one in specs]]
@@ -102,9 +100,9 @@ def test_a_memory_outgrows_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     memories = []
     for least_rows in (1 << 13, 2):
         monkeypatch.setattr(training, "_LEAST_ROWS", least_rows)
-        trainee = Trainee(game, Memory(fine), PlaySettings(explore=1, trials=2))
+        trainee = Trainee(game, Memory(fine), explore=1, trials=2)
         trainee.play(["random?decisions=1/8/1/1/1"] * 5, DealBatch.deal(game, 3, 0, 1000), learns=True)
         assert trainee.cells > 2000
         memories.append(trainee.memory)
-        assert Trainee(game, trainee.memory, PlaySettings()).memory == trainee.memory
+        assert Trainee(game, trainee.memory).memory == trainee.memory
     assert memories[0] == memories[1]

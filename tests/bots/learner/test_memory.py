@@ -21,10 +21,10 @@ from bots.learner.memory import (
     _KIND,
     RANGES,
     UNTRIED,
-    Cell,
     Constants,
     Matrix,
     Memory,
+    MemoryCell,
     MemoryFile,
     Results,
     best_decision,
@@ -52,14 +52,14 @@ SEEN = Observation(
 )
 
 
-def random_memory(seed: int, hands: int = 200) -> tuple[Memory, list[tuple[list[tuple[Cell, Decision]], int]]]:
+def random_memory(seed: int, hands: int = 200) -> tuple[Memory, list[tuple[list[tuple[MemoryCell, Decision]], int]]]:
     """A memory of random hands, and the hands."""
     numbers = random.Random(seed)
     counts = level_counts(CONSTANTS)
     matrix, learnt = Matrix(Memory(CONSTANTS)), []
     for _ in range(hands):
         decisions = [
-            (Cell(*[numbers.randrange(min(count, 2)) for count in counts]), Decision(numbers.randint(1, 5)))
+            (MemoryCell(*[numbers.randrange(min(count, 2)) for count in counts]), Decision(numbers.randint(1, 5)))
             for _ in range(numbers.randrange(4))
         ]
         learnt.append((decisions, numbers.randint(-3000, 3000)))
@@ -67,7 +67,7 @@ def random_memory(seed: int, hands: int = 200) -> tuple[Memory, list[tuple[list[
     return matrix.memory(), learnt
 
 
-def learnt(hands: Iterable[tuple[list[tuple[Cell, Decision]], int]]) -> Memory:
+def learnt(hands: Iterable[tuple[list[tuple[MemoryCell, Decision]], int]]) -> Memory:
     matrix = Matrix(Memory(CONSTANTS))
     for hand in hands:
         matrix.learn(*hand)
@@ -89,9 +89,9 @@ def test_a_value_on_a_border_belongs_to_the_higher_level() -> None:
 
 def test_the_cell_of_a_state() -> None:
     cell = cell_of(SEEN, CONSTANTS)
-    assert cell == Cell(5, 1, 0, 2, 1, 2, 2, 1, 1)
+    assert cell == MemoryCell(5, 1, 0, 2, 1, 2, 2, 1, 1)
     assert cell.text == "510212211"
-    assert Cell.parse(cell.text) == cell
+    assert MemoryCell.parse(cell.text) == cell
     assert cell_of(replace(SEEN, round=0), CONSTANTS).round == 0
 
 
@@ -110,14 +110,14 @@ def test_a_cell_needs_a_chance() -> None:
 @pytest.mark.parametrize("text", ["", "12345678", "1234567890", "12345678x", "१२३४५६७८९"])
 def test_what_is_no_cell(text: str) -> None:
     with pytest.raises(ValueError, match="9 digits"):
-        Cell.parse(text)
+        MemoryCell.parse(text)
 
 
 # ---- constants
 
 
 def test_the_number_of_cells_is_that_of_the_work_at_its_largest() -> None:
-    largest = Constants(big_qty=int(RANGES["big_qty"].high), little_qty=int(RANGES["little_qty"].high))
+    largest = Constants(big_qty=int(RANGES["big_qty"][1]), little_qty=int(RANGES["little_qty"][1]))
     assert math.prod(level_counts(largest)) == 5_120_000
 
 
@@ -179,7 +179,7 @@ def test_rewards_are_whole_thousandths_of_a_big_blind() -> None:
 
 
 def test_every_decision_of_a_hand_has_its_reward() -> None:
-    first, second = Cell(*[0] * 9), Cell(*[1] * 9)
+    first, second = MemoryCell(*[0] * 9), MemoryCell(*[1] * 9)
     matrix = Matrix(Memory(CONSTANTS))
     matrix.learn([(first, Decision.CALL), (second, Decision.FOLD)], -500)
     matrix.learn([(first, Decision.CALL), (first, Decision.CALL)], 0)
@@ -194,7 +194,7 @@ def test_every_decision_of_a_hand_has_its_reward() -> None:
 def test_a_memory_holds_the_sums_of_the_rewards() -> None:
     """Against the obvious: all rewards in lists."""
     memory, hands = random_memory(1)
-    rewards: dict[tuple[Cell, Decision], list[int]] = {}
+    rewards: dict[tuple[MemoryCell, Decision], list[int]] = {}
     for decisions, reward in hands:
         for key in decisions:
             rewards.setdefault(key, []).append(reward)
@@ -218,10 +218,10 @@ def test_a_memory_is_a_value() -> None:
 
 
 def test_memories_that_cannot_have_come_about() -> None:
-    cell = Cell(*[0] * 9)
+    cell = MemoryCell(*[0] * 9)
     for cells, problem in [
         (((cell, UNTRIED), (cell, UNTRIED)), "out of order"),
-        (((Cell(9, *[0] * 8), UNTRIED),), "beyond its levels"),
+        (((MemoryCell(9, *[0] * 8), UNTRIED),), "beyond its levels"),
         (((cell, (Results(-1), *UNTRIED[1:])),), "negative"),
     ]:
         with pytest.raises(ValueError, match=problem):
@@ -253,8 +253,10 @@ def test_the_same_memory_is_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_file_as_it_stands() -> None:
     matrix = Matrix(Memory(CONSTANTS))
-    matrix.learn([(Cell.parse("305101012"), Decision.CALL)], -500)
-    matrix.learn([(Cell.parse("305101012"), Decision.CALL), (Cell.parse("305101012"), Decision.LARGE_RAISE)], 1500)
+    matrix.learn([(MemoryCell.parse("305101012"), Decision.CALL)], -500)
+    matrix.learn(
+        [(MemoryCell.parse("305101012"), Decision.CALL), (MemoryCell.parse("305101012"), Decision.LARGE_RAISE)], 1500
+    )
     header, body, _ = memory_bytes(matrix.memory()).split(b"\n", 2)
     assert body == b"305101012 2:1,1500,1,500 5:1,1500,0,0"
     assert json.loads(header)["hands"] == 2

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bots.lp_mc.simulation import Chances, OpponentModel, SimulatedLine, play_out
+from bots.lp_mc.simulation import AggressionCuts, OpponentModel, SimulatedLine, play_out
 from engine import CALL, RAISE, ActionKind, BettingState
 from protocol import find_game
 from protocol.match_state import betting_after
 
 LIMIT = find_game("limit")[1]
-FOLDS, CALLS, RAISES = Chances(1.0, 1.0), Chances(0.0, 1.0), Chances(0.0, 0.0)
+FOLDS, CALLS, RAISES = AggressionCuts(1.0, 1.0), AggressionCuts(0.0, 1.0), AggressionCuts(0.0, 0.0)
 
 
 def betting(text: str) -> BettingState:
@@ -36,7 +36,7 @@ def test_example_4_of_the_work() -> None:
             number += 1
     assert model.counts(3, True) == (6, 3, 1)
     chances = model.chances(3, True)
-    assert chances == pytest.approx(Chances(0.6, 0.9))
+    assert chances == pytest.approx(AggressionCuts(0.6, 0.9))
     kinds = [chances.choose(aggression) for aggression in (0.0, 0.59, 0.61, 0.89, 0.91)]
     assert kinds == [ActionKind.FOLD] * 2 + [ActionKind.CALL] * 2 + [ActionKind.RAISE]
 
@@ -76,10 +76,10 @@ def test_the_same_number_may_come_again_in_another_seat() -> None:
 
 
 def test_what_is_assumed_before_anything_has_been_seen() -> None:
-    assert model_of(prior=1.0).chances(2, True) == pytest.approx(Chances(1 / 3, 2 / 3))
-    assert model_of(prior=1.0).chances(2, False) == pytest.approx(Chances(0.0, 0.5))
+    assert model_of(prior=1.0).chances(2, True) == pytest.approx(AggressionCuts(1 / 3, 2 / 3))
+    assert model_of(prior=1.0).chances(2, False) == pytest.approx(AggressionCuts(0.0, 0.5))
     assert model_of().chances(2, True) == CALLS
-    assert model_of(("r", 0), prior=3.0).chances(0, True) == pytest.approx(Chances(0.3, 0.6))
+    assert model_of(("r", 0), prior=3.0).chances(0, True) == pytest.approx(AggressionCuts(0.3, 0.6))
 
 
 def test_how_often_it_folded() -> None:
@@ -114,6 +114,6 @@ def test_how_often_it_folded() -> None:
         ("", CALL, RAISES, SimulatedLine(-5 - 10 - 10 - 20 - 20, 20 + 20 + 20 + 40 + 40)),
     ],
 )
-def test_how_a_hand_is_bet_to_its_end(state: str, action: object, chances: Chances, line: SimulatedLine) -> None:
+def test_how_a_hand_is_bet_to_its_end(state: str, action: object, chances: AggressionCuts, line: SimulatedLine) -> None:
     here = betting(state)
     assert play_out(here, action, [[chances, chances]] * 4, 0.5) == line  # type: ignore[arg-type]

@@ -259,6 +259,6 @@ def test_a_shorter_game_of_holdem_is_played() -> None:
 def test_by_name() -> None:
     bot = make_bot("rembrant?reading=probabilistic,explain=yes,open_bb=3,complete=9", 5)
     assert isinstance(bot, RembrantBot)
-    assert (bot._seed, bot._explains, bot._style.open_bb, bot._style.complete) == (5, True, 3, 9)
+    assert (bot._seed, bot._explains, bot._options.open_bb, bot._options.complete) == (5, True, 3, 9)
     with pytest.raises(SpecError, match=r"'rembrant[?]reading=bold': reading must be deterministic or probabilistic"):
         make_bot("rembrant?reading=bold")

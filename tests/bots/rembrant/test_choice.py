@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bots.rembrant.rules import HandKind, Style, chance_of_aggression, parse_cell, read_danger
+from bots.rembrant.rules import HandKind, RembrantOptions, chance_of_aggression, parse_cell, read_danger
 from engine import parse_cards
 from tests.tables import rows
 
@@ -26,8 +26,8 @@ BOARDS = dict(
 
 
 def chance(cell: str, kind: str, board: str, **options: object) -> float:
-    danger = read_danger(parse_cards(BOARDS[board]))
-    return chance_of_aggression(parse_cell(cell), HandKind[kind], danger, Style(**options))  # type: ignore[arg-type]
+    rule, danger = parse_cell(12, cell), read_danger(parse_cards(BOARDS[board]))
+    return chance_of_aggression(rule, HandKind[kind], danger, RembrantOptions(**options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,6 @@ def test_the_chances_are_options() -> None:
         ({"raise_times": float("nan")}, "raise_times must be above 0"),
     ],
 )
-def test_styles_that_mean_nothing(options: dict[str, object], sentence: str) -> None:
+def test_options_that_mean_nothing(options: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        Style(**options)  # type: ignore[arg-type]
+        RembrantOptions(**options)  # type: ignore[arg-type]

@@ -17,10 +17,10 @@ from bots.rembrant.rules import (
     PREFLOP_RULES,
     PREFLOP_TABLES,
     STREETS,
-    Cell,
     HandKind,
-    Move,
     Opponent,
+    TableMove,
+    TableRule,
     expand_hands,
     parse_cell,
 )
@@ -38,11 +38,11 @@ LINES = {
 }
 
 
-def plain(cell: Cell) -> object:
+def plain(rule: TableRule) -> object:
     """A cell as work.json writes it."""
-    if cell.limit is not None:
-        return ["call", cell.limit, "fold"]
-    return cell.text.replace("-", "")
+    if rule.limit is not None:
+        return ["call", rule.limit, "fold"]
+    return rule.text.replace("-", "")
 
 
 def test_all_hands_and_all_cells_before_the_flop() -> None:
@@ -52,7 +52,7 @@ def test_all_hands_and_all_cells_before_the_flop() -> None:
         line = "other" if opponent is Opponent.CHECK_OR_CALL else LINES[opponent]
         expected = WORK["preflop"][str(group)][line]
         rule = PREFLOP_RULES[hand, opponent]
-        assert plain(rule.cell) == (expected[hand] if isinstance(expected, dict) else expected)
+        assert plain(rule) == (expected[hand] if isinstance(expected, dict) else expected)
         assert rule.table == group + 1
         assert GROUPS[hand] == group
         seen[group] += 1
@@ -71,7 +71,7 @@ def test_all_cells_after_the_flop() -> None:
     for kind, street, opponent in product(HandKind, STREETS, Opponent):
         lines = WORK["postflop"][kind.name.lower()]
         expected = lines.get(street, lines)[LINES[opponent]]
-        assert plain(POSTFLOP_RULES[kind, street, opponent].cell) == expected
+        assert plain(POSTFLOP_RULES[kind, street, opponent]) == expected
 
 
 def test_tables_are_numbered_as_in_the_work() -> None:
@@ -98,19 +98,21 @@ def test_what_is_no_hand(text: str) -> None:
 
 
 def test_cells() -> None:
-    assert parse_cell("fold") == ("fold", Move.FOLD, Move.FOLD, None)
-    assert parse_cell("call/re-raise") == ("call/re-raise", Move.CALL, Move.RE_RAISE, None)
-    assert parse_cell("re-raise/call")[1:] == (Move.CALL, Move.RE_RAISE, None), "printed the other way round"
-    assert parse_cell("call/fold")[1:] == (Move.FOLD, Move.CALL, None)
-    assert parse_cell("call <= 40") == ("call <= 40", Move.FOLD, Move.CALL, 40)
-    assert [parse_cell(text).has_slash for text in ("fold", "call/fold", "call <= 5")] == [False, True, False]
-    assert [move.word for move in Move] == ["fold", "check", "call", "raise", "re-raise", "all-in"]
+    assert parse_cell(9, "fold") == (9, "fold", TableMove.FOLD, TableMove.FOLD, None)
+    assert parse_cell(9, "call/re-raise") == (9, "call/re-raise", TableMove.CALL, TableMove.RE_RAISE, None)
+    assert parse_cell(9, "re-raise/call")[2:] == (TableMove.CALL, TableMove.RE_RAISE, None), (
+        "printed the other way round"
+    )
+    assert parse_cell(9, "call/fold")[2:] == (TableMove.FOLD, TableMove.CALL, None)
+    assert parse_cell(9, "call <= 40") == (9, "call <= 40", TableMove.FOLD, TableMove.CALL, 40)
+    assert [parse_cell(9, text).has_slash for text in ("fold", "call/fold", "call <= 5")] == [False, True, False]
+    assert [move.word for move in TableMove] == ["fold", "check", "call", "raise", "re-raise", "all-in"]
 
 
 @pytest.mark.parametrize("text", ["", "bet", "call/", "call/bet", "fold/call/raise", "raise <= 40", "call/fold <= 40"])
 def test_what_is_no_cell(text: str) -> None:
     with pytest.raises(ValueError, match="is not a cell"):
-        parse_cell(text)
+        parse_cell(9, text)
 
 
 @pytest.mark.parametrize(
@@ -118,8 +120,8 @@ def test_what_is_no_cell(text: str) -> None:
     [(40, 2, 40), (40, 100, 2000), (30, 100, 1500), (20, 100, 1000), (5, 100, 250), (5, 10, 25), (5, 1, 2)],
 )
 def test_limits_scale_with_the_big_blind(limit: int, big_blind: int, chips: int) -> None:
-    assert parse_cell(f"call <= {limit}").limit_chips(big_blind) == chips
-    assert parse_cell("call").limit_chips(big_blind) is None
+    assert parse_cell(9, f"call <= {limit}").limit_chips(big_blind) == chips
+    assert parse_cell(9, "call").limit_chips(big_blind) is None
 
 
 GOOD = PREFLOP_TABLES[10]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import bots.sdk.client
-from bots import Action, Bot, ConnectError, DealerError, IllegalReply, View, play, run
-from bots.errors import UsageError
+from bots import Action, Bot, ConnectError, DealerFailure, IllegalReply, View, play, run
+from bots.errors import BotUsageError
 from bots.sdk.client import FinishedMatch, play_to_exit_code, read_arguments, read_port
 from engine import Game
 from protocol import find_game
@@ -146,7 +146,7 @@ def test_whoever_meets_himself_has_met_no_dealer(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_silent_dealer() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(DealerError, match=r"nothing for 0\.01 s"):
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(DealerFailure, match=r"nothing for 0\.01 s"):
         play(Caller(), "127.0.0.1", silent.getsockname()[1], "kuhn", silence_timeout_s=0.01)
 
 
@@ -280,7 +280,7 @@ def test_read_arguments() -> None:
     assert read_arguments(["h", "1", "0"], ("HOST", "PORT"), ()) == {"HOST": "h", "PORT": "1"}
     assert read_arguments(["--seed", "-1"], (), ("seed",)) == {"seed": "-1"}
     assert read_arguments(["h", "-h"], ("HOST", "PORT"), ()) == {"help": ""}
-    with pytest.raises(UsageError):
+    with pytest.raises(BotUsageError):
         read_port("0")
     assert read_port("65535") == 65535
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bots import CALL, FOLD, RAISE, Action, Bot, DealerError, Game, IllegalReply, View
+from bots import CALL, FOLD, RAISE, Action, Bot, DealerFailure, Game, IllegalReply, View
 from bots.sdk.conversation import Conversation
 from bots.sdk.view import MAX_WAITING_COMMENTS
 from protocol import find_game
@@ -137,7 +137,7 @@ def test_illegal_answer() -> None:
 
 def test_another_game() -> None:
     talk = opened(Caller(), find_game("limit")[1], game_name="limit (holdem)")
-    with pytest.raises(DealerError) as caught:
+    with pytest.raises(DealerFailure) as caught:
         talk.receive_data(b"MATCHSTATE:0:0::As|\r\n")
     sentence = str(caught.value)
     assert sentence.startswith("the dealer's state does not fit the game assumed, limit (holdem): ")
@@ -146,7 +146,7 @@ def test_another_game() -> None:
 
 
 def test_no_acpc_at_all() -> None:
-    with pytest.raises(DealerError, match=r"what the dealer sent is not a match state: 'HTTP/1.1 400 Bad Request'"):
+    with pytest.raises(DealerFailure, match=r"what the dealer sent is not a match state: 'HTTP/1.1 400 Bad Request'"):
         opened(Caller(), KUHN).receive_data(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
-from bots.human import Scene, Score
+from bots.human import MatchScore, Scene
 from dealer.person.screen import (
     all_cards_lines,
     event_line,
@@ -115,10 +115,10 @@ def test_the_screens_are_those_agreed_on(name: str) -> None:
     parts += section("a hand again", replay_lines(record(), styles), styles)
     parts += section("all cards", all_cards_lines(record(), styles), styles)
     for score in (
-        Score(0, (0, 0), Seat(0)),
-        Score(1, (0.5, -0.5), Seat(0)),
-        Score(250, (-1250, 1250), Seat(1), Rate(500.0, 700.0, player="Bob", opponent="Ann")),
-        Score(90_000, (-45_000, 45_000), Seat(1), Rate(500.0, 30.0, player="Bob", opponent="Ann")),
+        MatchScore(0, (0, 0), Seat(0)),
+        MatchScore(1, (0.5, -0.5), Seat(0)),
+        MatchScore(250, (-1250, 1250), Seat(1), Rate(500.0, 700.0, player="Bob", opponent="Ann")),
+        MatchScore(90_000, (-45_000, 45_000), Seat(1), Rate(500.0, 30.0, player="Bob", opponent="Ann")),
     ):
         parts += section(f"score after {score.hands}", score_lines(NAMES[:2], score, styles), styles)
     for game in shipped_games():
