@@ -19,7 +19,7 @@ from engine.text import duration
 from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError
-from logs.export import Exporter, chip_value_of
+from logs.export import Exporter, chip_value_of, match_texts
 from logs.formats import ExportFormat, ExportOptions, ExportWarning, Rake
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
@@ -133,6 +133,22 @@ def convert(
     if furthest is not None and furthest.ahead_s:
         warn(ExportWarning(_AHEAD.format(furthest.format_.label, duration(furthest.ahead_s))))
     return converted
+
+
+def match_file(path: str, format_: ExportFormat) -> Iterator[str]:
+    """The hand history that `convert` makes of a log with one match, hand by hand; empty for a log without hands.
+
+    Raises:
+        LogsError: the log cannot be read, or the format does not have its game.
+        OSError: the log cannot be read.
+    """
+    file = HandFile(path)
+    records = HandSource((file,), times=True).read(file)
+    first = next(records, None)
+    if first is None:
+        return iter(())
+    format_.check(first.game)
+    return match_texts(format_, chain([first], records), _options(file, first, Conversion((format_,)), {}))
 
 
 def _options(file: HandFile, first: HandRecord, conversion: Conversion, heroes: dict[str, str]) -> ExportOptions:

@@ -420,7 +420,8 @@ class ExportFormat:
     Attributes:
         check: raises `UnsupportedGameError` for a game that the format does not have.
         start: begins to write a match with its first hand.
-        endings: what the names of its files end in, in lower case.
+        endings: what the names of its files end in, the last that of files written here; of a format that is read, in
+            lower case.
         first_words: what its files begin with, for formats whose file names are ambiguous.
         read: None for a format that is only written.
         wants_hero: whether its programs look at hands from one player's side, as trackers do.

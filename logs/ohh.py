@@ -202,4 +202,4 @@ def _start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
     return MatchWriter(f"{file_stem(first.match_name)}.OHH", lambda record, _: _text(record, options, numbers) + "\n")
 
 
-OHH: Final = ExportFormat("ohh", _LABEL, _check_game, _start_match, wants_hero=True)
+OHH: Final = ExportFormat("ohh", _LABEL, _check_game, _start_match, endings=(".OHH",), wants_hero=True)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dealer.match.sentences import without_output
-from dealer.server.accounts import User
+from dealer.server.accounts import Scope, Token, User
 from dealer.server.db import records
 from dealer.server.db.records import Bot, Fault, Job, Run
 from dealer.server.db.store import Store
@@ -42,6 +42,11 @@ class Person:
 
     user: User | None = None
     is_admin: bool = False
+
+    @classmethod
+    def of(cls, token: Token) -> Person:
+        """Who has shown a token."""
+        return cls(token.user, Scope.ADMIN in token.scopes)
 
 
 def visibility_of(store: Store, job: Job, person: Person) -> Visibility:

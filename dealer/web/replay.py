@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
@@ -28,7 +28,7 @@ from dealer.run.results import TournamentResult
 from dealer.server.db.records import RunState
 from dealer.watching import WatchedContest, WatchedMatch
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, RunFilter, ShownRun, run_path
-from dealer.web.site import Site, next_pages, templates
+from dealer.web.site import Site, download, next_pages, templates
 from dealer.web.views import (
     contest_document,
     contest_of,
@@ -262,7 +262,7 @@ class Pages:
             format_ = FORMATS.get(wanted)
             if format_ is None or not _has(format_.check, match):
                 raise WebError(404, "The hands of this match cannot be had in that format.")
-            name = file_stem(match.name) + (format_.endings[-1] if format_.endings else f".{format_.name}")
+            name = file_stem(match.name) + format_.endings[-1]
 
             def records() -> Iterator[HandRecord]:
                 for start in range(0, match.hands.count, _PAGE):
@@ -270,13 +270,7 @@ class Pages:
                         with suppress(LogsError):
                             yield match.hands.hand(number)
 
-            def texts() -> Iterator[bytes]:
-                found = match_texts(format_, records(), ExportOptions(seed=match.hands.seed))
-                while text := "".join(islice(found, _PAGE)):
-                    yield text.encode("utf-8", "replace")
-
-            headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-            return StreamingResponse(texts(), media_type="text/plain; charset=utf-8", headers=headers)
+            return download(match_texts(format_, records(), ExportOptions(seed=match.hands.seed)), name)
 
         return await self._read(request, read)
 

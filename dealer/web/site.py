@@ -11,10 +11,11 @@ Every request passes the middleware of `dealer.web.security`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -22,7 +23,7 @@ from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, Str
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -123,6 +124,18 @@ def next_pages(request: Request, following: str) -> list[Link]:
     return [*first, *([Link("Next page", f"?{urlencode({**query, 'after': following})}")] if following else [])]
 
 
+def download(texts: Iterable[str], name: str, media_type: str = "text/plain; charset=utf-8") -> Response:
+    """An answer to be kept as a file, sent as the texts are made."""
+
+    def pieces() -> Iterator[bytes]:
+        waiting = iter(texts)
+        while piece := "".join(islice(waiting, _TEXTS_AT_ONCE)):
+            yield piece.encode("utf-8", "surrogateescape")
+
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(pieces(), media_type=media_type, headers=headers)
+
+
 @cache
 def templates() -> Environment:
     """The engine of all pages, one a process; it escapes what people and programs wrote."""
@@ -140,6 +153,7 @@ def templates() -> Environment:
 
 
 _API = "/api/"
+_TEXTS_AT_ONCE = 100
 _STATIC: list[str | tuple[str, str]] = [
     ("dealer.web", "static"),
     ("logs.document", "static"),

@@ -45,7 +45,6 @@ def routes(site: Site) -> list[BaseRoute]:
     api.state.parts = site.server
     api.state.callers = Callers(site.server)
     api.state.streams = EventStreams(operations.MOST_STREAMS_PER_USER, "This user")
-    api.state.exports = operations.export_slots()
     api.state.locks = WeakValueDictionary()
     api.router.routes.extend(operations.router.routes)
 

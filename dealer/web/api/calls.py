@@ -13,40 +13,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
-from fastapi.security import HTTPBearer
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from dealer.errors import WebError
-from dealer.server.access import Person
-from dealer.server.accounts import Scope, Token, User
+from dealer.server.accounts import Scope, Token
 from dealer.server.server import ServerParts
 from dealer.web.security import RequestLimit
 from dealer.web.visitor import KNOWN_KEY, visitor_of
-
-
-def _bearer_of(request: Request) -> str:
-    kind, _, text = request.headers.get("authorization", "").partition(" ")
-    return text.strip() if kind.lower() == "bearer" else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """A program, and for whom it calls."""
-
-    user: User
-    scopes: frozenset[Scope]
-
-    @property
-    def person(self) -> Person:
-        """Who asks, where the server decides who may see what."""
-        return Person(self.user, Scope.ADMIN in self.scopes)
+from engine.text import shown
 
 
 class Callers:
@@ -56,35 +37,18 @@ class Callers:
         self._parts = parts
         self._limit = RequestLimit(parts.settings.web.requests_per_minute)
 
-    def caller_of(self, request: Request, scope: Scope) -> Caller:
-        """Who calls.
+    def token_of(self, request: Request, given: HTTPAuthorizationCredentials | None) -> Token:
+        """The token of a call.
 
         Raises:
-            WebError: the token is missing, unknown or not good for this, or there are too many calls.
+            WebError: it is missing or unknown, or there are too many calls.
         """
-        token = self._token_of(request)
-        self._check_scope(token, scope)
-        return Caller(token.user, token.scopes)
-
-    def admit(self, request: Request) -> None:
-        """Let a call pass that needs no token.
-
-        Raises:
-            WebError: it has a token that is unknown, or there are too many calls.
-        """
-        if _bearer_of(request):
-            self._token_of(request)
-        else:
-            self._limit.count(f"address {visitor_of(request).address}")
-
-    def _token_of(self, request: Request) -> Token:
         address = visitor_of(request).address
         if wait_s := self._parts.guesses.wait_s(address):
             raise WebError(429, "Too many wrong tokens came from your address.", "login", wait_s)
-        text = _bearer_of(request)
-        if not text:
+        if given is None:
             raise WebError(401, "This needs a token: Authorization: Bearer TOKEN.")
-        token = self._parts.accounts.find_token(text)
+        token = self._parts.accounts.find_token(given.credentials)
         if token is None:
             self._parts.guesses.note_failure(address)
             raise WebError(401, "This token is unknown or has been revoked.")
@@ -92,10 +56,13 @@ class Callers:
         self._limit.count(f"token {token.id}")
         return token
 
-    @staticmethod
-    def _check_scope(token: Token, scope: Scope) -> None:
-        if scope not in token.scopes and Scope.ADMIN not in token.scopes:
-            raise WebError(403, f"This token has no scope '{scope}'; its user can get one that has.")
+    def count_stranger(self, request: Request) -> None:
+        """Count a call that needs no token and has none.
+
+        Raises:
+            WebError: there are too many calls.
+        """
+        self._limit.count(f"address {visitor_of(request).address}")
 
 
 PREFIX: Final = "/api/v1"
@@ -132,35 +99,41 @@ async def _parts(request: Request) -> ServerParts:
     return parts
 
 
-def _caller(request: Request, scope: Scope) -> Caller:
-    caller: Caller = request.app.state.callers.caller_of(request, scope)
-    _check_query(request)
-    return caller
+_Given: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
 def _check_query(request: Request) -> None:
-    if request.query_params and not request.scope["route"].dependant.query_params:
-        raise WebError(422, "This address takes no query.")
+    known = {parameter.alias for parameter in request.scope["route"].dependant.query_params}
+    if unknown := sorted({*request.query_params} - known):
+        raise WebError(422, f"The query is not as it should be: {shown(unknown[0])}: there is no such parameter.")
+
+
+def _caller(scope: Scope) -> Any:
+    async def caller(request: Request, given: _Given) -> Token:
+        callers: Callers = request.app.state.callers
+        token = callers.token_of(request, given)
+        if scope not in token.scopes and Scope.ADMIN not in token.scopes:
+            raise WebError(403, f"This token has no scope '{scope}'; its user can get one that has.")
+        _check_query(request)
+        return token
+
+    return Depends(caller)
 
 
 async def _anyone(request: Request) -> None:
-    request.app.state.callers.admit(request)
+    callers: Callers = request.app.state.callers
+    if given := await _bearer(request):
+        callers.token_of(request, given)
+    else:
+        callers.count_stranger(request)
     _check_query(request)
-
-
-async def _reader(request: Request, token: Annotated[Any, Depends(_bearer)]) -> Caller:
-    return _caller(request, Scope.READ)
-
-
-async def _player(request: Request, token: Annotated[Any, Depends(_bearer)]) -> Caller:
-    return _caller(request, Scope.PLAY)
 
 
 Parts: TypeAlias = Annotated[ServerParts, Depends(_parts)]
 Anyone: TypeAlias = Annotated[None, Depends(_anyone)]
 """What the pages show to everyone needs no token."""
-Reader: TypeAlias = Annotated[Caller, Depends(_reader)]
-Player: TypeAlias = Annotated[Caller, Depends(_player)]
+Reader: TypeAlias = Annotated[Token, _caller(Scope.READ)]
+Player: TypeAlias = Annotated[Token, _caller(Scope.PLAY)]
 
 
 class _Route(APIRoute):

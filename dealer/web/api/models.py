@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
+from fastapi import Query
 from pydantic import AfterValidator, Field
 
 from dealer.match.faults import FaultPolicy
 from dealer.run.settings import Seating
 from dealer.server.accounts import Scope
 from dealer.server.db.crosstable import Pair, Rating
-from dealer.server.db.records import Bot, Fault, Job, JobRequest, JobState, Match, Model, Run, RunState
+from dealer.server.db.records import Bot, Fault, Job, JobRequest, Match, Model, Run
 
 
 def _printable(text: str) -> str:
@@ -27,7 +28,7 @@ _Tag: TypeAlias = Annotated[str, Field(max_length=200, pattern=r"^\S*$"), AfterV
 _Word: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$"), AfterValidator(_printable)]
 
 
-_Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
+Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class RateLimited(Model):
@@ -50,57 +51,12 @@ class Problem(Model):
 # ---- what a query may hold
 
 
-class _Query(Model):
-    limit: int = Field(50, ge=1, le=200, description="entries of a page")
-
-
-class _Backwards(_Query):
-    before: _Number | None = Field(None, description="of the page before, for the next page")
-
-
-class _Forwards(_Query):
-    limit: int = Field(1000, ge=1, le=1000, description="entries of a page")
-    after: _Number = Field(0, description="of the page before, for the next page")
-
-
-class BotsQuery(_Forwards):
-    """Which bots."""
-
-    game: str | None = Field(None, description="of this game only")
-    mine: bool = Field(False, description="only one's own")
-
-
-class JobsQuery(_Backwards):
-    """Which jobs."""
-
-    mine: bool = Field(False, description="only one's own")
-    state: JobState | None = Field(None, description="in this state only")
-
-
-class RunsQuery(_Backwards):
-    """Which runs."""
-
-    game: str | None = Field(None, description="of this game only")
-    state: RunState | None = Field(None, description="in this state only")
-    version: _Number | None = Field(None, description="with this version of a bot only")
-    pair: _Number | None = Field(None, description="that count in this pair only")
-
-
-class FaultsQuery(_Backwards):
-    """Which faults."""
-
-    run: _Number | None = Field(None, description="in this run, of all players if it is one's own")
-
-
-class PageQuery(_Forwards):
-    """Which part of a list."""
-
-
-class HandsQuery(_Forwards):
-    """Which hands."""
-
-    limit: int = Field(100, ge=1, le=1000, description="hands of a page")
-    after: _Number = Field(0, description="hands to pass over")
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=200, description="entries of a page")]
+LongLimit: TypeAlias = Annotated[int, Query(ge=1, le=1000, description="entries of a page")]
+Before: TypeAlias = Annotated[Number | None, Query(description="of the page before, for the next page")]
+After: TypeAlias = Annotated[Number, Query(description="of the page before, for the next page")]
+Mine: TypeAlias = Annotated[bool, Query(description="only one's own")]
+OfGame: TypeAlias = Annotated[str | None, Query(description="of this game only")]
 
 
 # ---- what is read
@@ -132,7 +88,7 @@ class Games(Model):
 class Bots(Model):
     """A page of bots, by game and name."""
 
-    bots: list[Bot]
+    bots: tuple[Bot, ...]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
@@ -196,7 +152,7 @@ class Scores(Model):
 class Faults(Model):
     """A page of faults, the latest first."""
 
-    faults: list[Fault]
+    faults: tuple[Fault, ...]
     before: int | None = Field(description="ask with this for the next page; null after the last")
 
 
@@ -219,14 +175,14 @@ class Hands(Model):
 class Pairs(Model):
     """A page of the crosstable of a game."""
 
-    pairs: list[Pair]
+    pairs: tuple[Pair, ...]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
 class Standings(Model):
     """A page of the ratings of a game: the largest field first, and in it the highest first."""
 
-    ratings: list[Rating]
+    ratings: tuple[Rating, ...]
     after: int | None = Field(description="ask with this for the next page; null after the last")
 
 

@@ -2,7 +2,7 @@
 
 Who may see seeds, cards and faults is decided in `dealer.server.access`. A file is found by its place among those that
 the database lists of a run; no word of an address becomes the name of a file. Exports are those of `arena export`, made
-in a folder that is gone when they have been sent. A job is entered once, whatever happens to the connection.
+as they are sent. A job is entered once, whatever happens to the connection.
 
 Events are server-sent (`dealer.server.queue.feed`). A program that comes back names the number of the last event it has
 seen (``Last-Event-ID``) and gets what it has missed; `lost` means that something it has missed is no longer kept. A
@@ -14,45 +14,43 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 from fastapi import Header, Query
-from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from dealer.errors import RefusedError, WebError
 from dealer.server import access
-from dealer.server.access import Visibility
-from dealer.server.accounts import User
+from dealer.server.access import Person, Visibility
+from dealer.server.accounts import Token, User
 from dealer.server.db import crosstable, records
-from dealer.server.db.records import Fault, Job, Run, RunState
+from dealer.server.db.records import Fault, Job, JobState, Run, RunState
 from dealer.server.queue.feed import Feed, FeedEvent
 from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.api import models
-from dealer.web.api.calls import PREFIX, Anyone, Caller, Parts, Player, Reader, answers, new_router
+from dealer.web.api.calls import PREFIX, Anyone, Parts, Player, Reader, answers, new_router
 from dealer.web.live import QUIET_S, EventStreams
+from dealer.web.site import download
 from logs.acpc_log.writer import state_text
-from logs.conversion import Conversion, convert
+from logs.conversion import match_file
 from logs.errors import LogError, LogsError
 from logs.export import FORMATS
 from logs.hand_index import open_hands
-from logs.hand_source import HandFile, HandSource
+from logs.hand_source import HandFile
 from protocol import format_game_definition
 
-_EXPORTS_AT_A_TIME = 2
 MOST_STREAMS_PER_USER: Final = 20
 router = new_router()
-_T = TypeVar("_T")
+_STATE = Query(description="in this state only")
 _NO_JOB = answers(s404="there is no such job")
 _NO_RUN = answers(s404="there is no such run, or no such player in it")
 _NO_GAME = answers(s404="there is no such game here")
@@ -72,15 +70,15 @@ def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
     return run, job
 
 
-def shown_job(parts: ServerParts, job: Job, caller: Caller) -> Job:
+def shown_job(parts: ServerParts, job: Job, caller: Token) -> Job:
     """A job as a program sees it: without a seed that would reveal cards to come."""
-    is_told = access.visibility_of(parts.store, job, caller.person) is Visibility.EVERYTHING
+    is_told = access.visibility_of(parts.store, job, Person.of(caller)) is Visibility.EVERYTHING
     return job if is_told else job.model_copy(update={"seed": None})
 
 
-def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Caller) -> list[Run]:
+def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Token) -> list[Run]:
     return [
-        run.model_copy(update={"reason": access.reason(parts.store, run.job, caller.person, run.reason)})
+        run.model_copy(update={"reason": access.reason(parts.store, run.job, Person.of(caller), run.reason)})
         for run in runs
     ]
 
@@ -89,9 +87,8 @@ def _before(found: Sequence[Job | Run | Fault], limit: int) -> int | None:
     return found[-1].id if len(found) == limit else None
 
 
-def _page(found: Sequence[_T], query: models.PageQuery | models.BotsQuery) -> tuple[Sequence[_T], int | None]:
-    end = query.after + query.limit
-    return found[query.after : end], end if end < len(found) else None
+def _after(found: Sequence[object], end: int) -> int | None:
+    return end if end < len(found) else None
 
 
 def _game(parts: ServerParts, name: str) -> ServerGame:
@@ -131,25 +128,33 @@ async def games(caller: Anyone, parts: Parts) -> models.Games:
 
 
 @router.get("/bots", summary="The bots, each in its newest version")
-async def bots(caller: Reader, parts: Parts, query: Annotated[models.BotsQuery, Query()]) -> models.Bots:
+async def bots(
+    caller: Reader,
+    parts: Parts,
+    game: models.OfGame = None,
+    mine: models.Mine = False,
+    after: models.After = 0,
+    limit: models.LongLimit = 1000,
+) -> models.Bots:
     """Bots, by game and name."""
-    owner = caller.user.id if query.mine else None
-    found = records.bots(parts.store, game=_full_name(parts, query.game), owner=owner)
-    page, after = _page(found, query)
-    return models.Bots(bots=list(page), after=after)
+    owner = caller.user.id if mine else None
+    found = records.bots(parts.store, game=_full_name(parts, game), owner=owner)
+    return models.Bots(bots=found[after:][:limit], after=_after(found, after + limit))
 
 
 @router.get("/jobs", summary="Requests, the newest first")
-async def jobs(caller: Reader, parts: Parts, query: Annotated[models.JobsQuery, Query()]) -> models.Jobs:
+async def jobs(
+    caller: Reader,
+    parts: Parts,
+    mine: models.Mine = False,
+    state: Annotated[JobState | None, _STATE] = None,
+    before: models.Before = None,
+    limit: models.Limit = 50,
+) -> models.Jobs:
     """Jobs, the newest first."""
-    found = records.jobs(
-        parts.store,
-        user=caller.user.id if query.mine else None,
-        state=query.state,
-        before=query.before,
-        most=query.limit,
-    )
-    return models.Jobs(jobs=[shown_job(parts, job, caller) for job in found], before=_before(found, query.limit))
+    user = caller.user.id if mine else None
+    found = records.jobs(parts.store, user=user, state=state, before=before, most=limit)
+    return models.Jobs(jobs=[shown_job(parts, job, caller) for job in found], before=_before(found, limit))
 
 
 @router.get("/jobs/{job:int}", summary="A job with its runs", responses=_NO_JOB)
@@ -168,18 +173,27 @@ async def job(caller: Reader, parts: Parts, job: int) -> models.JobDetail:
 
 
 @router.get("/runs", summary="Running and finished runs, the newest first")
-async def runs(caller: Reader, parts: Parts, query: Annotated[models.RunsQuery, Query()]) -> models.Runs:
+async def runs(
+    caller: Reader,
+    parts: Parts,
+    game: models.OfGame = None,
+    state: Annotated[RunState | None, _STATE] = None,
+    version: Annotated[models.Number | None, Query(description="with this version of a bot only")] = None,
+    pair: Annotated[models.Number | None, Query(description="that count in this pair only")] = None,
+    before: models.Before = None,
+    limit: models.Limit = 50,
+) -> models.Runs:
     """Runs, the newest first."""
     found = records.runs(
         parts.store,
-        game=_full_name(parts, query.game),
-        state=query.state,
-        version=query.version,
-        pair=query.pair,
-        before=query.before,
-        most=query.limit,
+        game=_full_name(parts, game),
+        state=state,
+        version=version,
+        pair=pair,
+        before=before,
+        most=limit,
     )
-    return models.Runs(runs=_shown_runs(parts, found, caller), before=_before(found, query.limit))
+    return models.Runs(runs=_shown_runs(parts, found, caller), before=_before(found, limit))
 
 
 @router.get("/runs/{run:int}", summary="A run with its matches", responses=_NO_RUN)
@@ -205,45 +219,48 @@ async def scores(caller: Reader, parts: Parts, run: int, player: int) -> models.
 
 
 @router.get("/faults", summary="What one's own bots did wrong, the latest first", responses=_NO_RUN)
-async def faults(caller: Reader, parts: Parts, query: Annotated[models.FaultsQuery, Query()]) -> models.Faults:
+async def faults(
+    caller: Reader,
+    parts: Parts,
+    run: Annotated[models.Number | None, Query(description="in this run, of all players if it is one's own")] = None,
+    before: models.Before = None,
+    limit: models.Limit = 50,
+) -> models.Faults:
     """Faults, the latest first."""
-    if query.run is not None:
-        _run_of(parts, query.run)
-    found = access.faults(parts.store, caller.person, run=query.run, before=query.before, most=query.limit)
-    return models.Faults(faults=list(found), before=_before(found, query.limit))
+    if run is not None:
+        _run_of(parts, run)
+    found = access.faults(parts.store, Person.of(caller), run=run, before=before, most=limit)
+    return models.Faults(faults=found, before=_before(found, limit))
 
 
 @router.get("/games/{game}/standings", summary="The ratings of a game", responses=_NO_GAME)
 async def standings(
-    caller: Anyone, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]
+    caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
 ) -> models.Standings:
     """Ratings: the largest field first, and in it the highest first."""
-    page, after = _page(crosstable.standings(parts.store, _game(parts, game).name), query)
-    return models.Standings(ratings=list(page), after=after)
+    found = crosstable.standings(parts.store, _game(parts, game).name)
+    return models.Standings(ratings=found[after:][:limit], after=_after(found, after + limit))
 
 
 @router.get("/games/{game}/pairs", summary="The crosstable of a game", responses=_NO_GAME)
-async def pairs(caller: Anyone, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]) -> models.Pairs:
+async def pairs(
+    caller: Anyone, parts: Parts, game: str, after: models.After = 0, limit: models.LongLimit = 1000
+) -> models.Pairs:
     """Pairs, or larger tables, of which something counts."""
-    page, after = _page(crosstable.pairs(parts.store, _game(parts, game)), query)
-    return models.Pairs(pairs=list(page), after=after)
+    found = crosstable.pairs(parts.store, _game(parts, game))
+    return models.Pairs(pairs=found[after:][:limit], after=_after(found, after + limit))
 
 
 # ---- files
-def export_slots() -> asyncio.Semaphore:
-    """How many exports are made at a time, for an application to keep in its state."""
-    return asyncio.Semaphore(_EXPORTS_AT_A_TIME)
-
-
 def _file(media_type: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": {media_type: {"schema": {"type": "string"}}}}, **_NO_MATCH}
 
 
-def _log_of(parts: ServerParts, caller: Caller, run: int, match: int) -> Path:
+def _log_of(parts: ServerParts, caller: Token, run: int, match: int) -> Path:
     row, job = _run_of(parts, run)
     if row.state is RunState.RUNNING:
         raise WebError(409, "The run is still being played.")
-    if access.visibility_of(parts.store, job, caller.person) is not Visibility.EVERYTHING:
+    if access.visibility_of(parts.store, job, Person.of(caller)) is not Visibility.EVERYTHING:
         raise WebError(403, "Cards of this job can be seen when all of it has been played.")
     found = records.matches(parts.store, run)
     if match >= len(found):
@@ -265,10 +282,15 @@ async def log(caller: Reader, parts: Parts, run: int, match: int) -> Response:
 
 @router.get(f"{_MATCH}/hands", summary="The hands of a match, in their order", responses=_NO_MATCH)
 async def hands(
-    caller: Reader, parts: Parts, run: int, match: int, query: Annotated[models.HandsQuery, Query()]
+    caller: Reader,
+    parts: Parts,
+    run: int,
+    match: int,
+    after: Annotated[models.Number, Query(description="hands to pass over")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000, description="hands of a page")] = 100,
 ) -> models.Hands:
     """Hands, page by page."""
-    return await asyncio.to_thread(_hands, _log_of(parts, caller, run, match), query.after, query.limit)
+    return await asyncio.to_thread(_hands, _log_of(parts, caller, run, match), after, limit)
 
 
 @router.get(
@@ -277,31 +299,20 @@ async def hands(
     response_class=Response,
     responses=_file("application/octet-stream"),
 )
-async def export(request: Request, caller: Reader, parts: Parts, run: int, match: int, format: str) -> Response:
+async def export(caller: Reader, parts: Parts, run: int, match: int, format: str) -> Response:
     """What `arena export` makes of a match."""
     format_ = FORMATS.get(format)
     if format_ is None:
         raise WebError(404, f"There are the formats {', '.join(FORMATS)}.")
     path = _log_of(parts, caller, run, match)
-    async with request.app.state.exports:
-        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="arena-export-"))
-        try:
-            await asyncio.to_thread(convert, HandSource((HandFile(str(path)),)), Conversion((format_,), folder))
-            made = [one for one in sorted(folder.rglob("*")) if one.is_file()]
-            if len(made) != 1:
-                raise WebError(404, "The match has no hands.")
-        except LogsError as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise WebError(409, f"{error}.") from None
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-    return FileResponse(
-        made[0],
-        media_type="application/octet-stream",
-        filename=f"run{run}-{match}{made[0].suffix}",
-        background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True),
-    )
+    try:
+        texts = await asyncio.to_thread(match_file, str(path), format_)
+    except LogsError as error:
+        raise WebError(409, f"{error}.") from None
+    first = await asyncio.to_thread(next, texts, None)
+    if first is None:
+        raise WebError(404, "The match has no hands.")
+    return download(chain([first], texts), f"run{run}-{match}{format_.endings[-1]}", "application/octet-stream")
 
 
 def _hands(path: Path, after: int, limit: int) -> models.Hands:
@@ -430,6 +441,6 @@ async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
     row = records.job(parts.store, job)
     if row is None:
         raise WebError(404, f"There is no job {job}.")
-    if not access.manages(row, caller.person):
+    if not access.manages(row, Person.of(caller)):
         raise WebError(403, "This job belongs to another user.")
     return models.Cancelled(is_cancelled=await parts.service.cancel_job(row.user, job))
