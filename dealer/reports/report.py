@@ -54,7 +54,7 @@ def report_document(
             pot.record,
             is_open=not place,
         )
-        for place, pot in enumerate(counts.big_pots())
+        for place, pot in enumerate(counts.big_pots)
     )
     sections = [
         Section("Winnings", winnings_charts(statistics)),

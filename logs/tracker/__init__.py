@@ -3,9 +3,9 @@
     statistics = statistics_of(count_hands(find(["runs/x"])))
     print(statistics.model_dump_json(indent=2))
 
-- `positions`: what positions and rounds are called
+- `columns`: hands in columns, from any source; `clean_logs`: the same from clean logs without making records
 - `hand_facts`: what is counted in one hand; `all_in`: what an all-in hand is worth before the last cards
-- `player_counts`: the counters of one player; `hand_counts`: counting hands as they come, in bounded memory
+- `hand_counts`: counting columns, in bounded memory
 - `many_files`: counting files and folders, big logs in several processes
 - `definitions`: what each statistic is called and means, and the twelve classes of players
 - `statistics`: from counts to figures, as data

@@ -1,7 +1,7 @@
 """What is counted in one hand: all that follows from its betting for each position, whatever the cards were.
 
 Millions of hands share some thousand ways to bet. So whatever follows from the betting alone is worked out once per
-betting (`BettingFacts`), as the counters that it increments, and is then added as often as the betting came.
+betting (`BettingFacts`), as what it adds to the counters, and is then added as often as the betting came.
 
 `logs.tracker.definitions` defines the statistics; this is how they are counted, street by street:
 
@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine import BettingState, Move, Position, Step, betting_steps, uncalled
+import numpy as np
+
+from engine import BettingState, Move, Step, betting_steps, uncalled
 
 ROUNDS: Final = 4
 MOVES: Final = len(Move)
@@ -69,10 +71,10 @@ class BettingFacts:
 
     Attributes:
         betting: the betting.
-        increments: counters that go up by one per hand; the rows of all positions follow one another.
-        showdown: the positions in the showdown; empty when all but one folded.
-        reached_end: the positions that had not folded when the last board cards were dealt; empty when they never were.
-        saw_flop: bit p is set when position p saw the second round.
+        rows: by position, what each hand adds to its counters.
+        showdown: by position, whether it is in the showdown; none is when all but one folded.
+        reached_end: by position, whether it had not folded when the last board cards were dealt.
+        saw_flop: by position, whether it saw the second round.
         won_above: by position, the value above which it has won part of the pot.
         board_cards: how many board cards were dealt when no more betting was possible, for a showdown before the last
             one; -1 for any other hand.
@@ -82,9 +84,9 @@ class BettingFacts:
     __slots__ = (
         "betting",
         "board_cards",
-        "increments",
         "pot_blinds",
         "reached_end",
+        "rows",
         "saw_flop",
         "showdown",
         "won_above",
@@ -99,27 +101,25 @@ class BettingFacts:
         aggressor = _count_preflop(steps, betting, increments)
         if betting.round:
             _count_later_streets(steps, betting, aggressor, increments)
-        in_pot = betting.in_pot
         self.betting = betting
-        self.showdown = in_pot if len(in_pot) > 1 else ()
-        self.saw_flop = 0
-        for position, folded_round in enumerate(folded_in):
-            last_seen = min(folded_round, betting.round)
-            increments.append(position * WIDTH + Place.LAST_SEEN + last_seen)
-            self.saw_flop |= (last_seen > 0) << position
-        increments += [position * WIDTH + Place.SHOWDOWNS for position in self.showdown]
+        in_pot = betting.in_pot
+        self.showdown = [betting.is_showdown and position in in_pot for position in positions]
+        last_seen = [min(folded_round, betting.round) for folded_round in folded_in]
+        self.saw_flop = [seen > 0 for seen in last_seen]
         last = game.num_rounds - 1
-        self.reached_end = tuple([Position(p) for p in positions if betting.round == last and folded_in[p] >= last])
+        self.reached_end = [betting.round == last and folded_round >= last for folded_round in folded_in]
         returned_to, returned = uncalled(betting.spent)
         self.pot_blinds = (betting.pot - returned) / game.big_blind
         self.won_above = [_LEAST_WON_CHIPS - chips for chips in betting.spent]
         self.won_above[returned_to] += returned
-        if not self.showdown and self.saw_flop and betting.pot > returned:
+        increments += [position * WIDTH + Place.LAST_SEEN + seen for position, seen in enumerate(last_seen)]
+        increments += [position * WIDTH + Place.SHOWDOWNS for position in positions if self.showdown[position]]
+        if not betting.is_showdown and any(self.saw_flop) and betting.pot > returned:
             increments.append(in_pot[0] * WIDTH + Place.WON_AFTER_FLOP)
-        self.increments = tuple(increments)
+        self.rows = np.bincount(increments, minlength=WIDTH * len(positions)).reshape(-1, WIDTH).astype(np.uint8)
         self.board_cards = -1
         last_bet = steps[-1].round if steps else 0
-        if self.showdown and last_bet < betting.round:
+        if betting.is_showdown and last_bet < betting.round:
             known = game.board_cards_by_round[last_bet]
             if known < game.board_cards_by_round[-1]:
                 self.board_cards = known

@@ -26,27 +26,24 @@ from logs.errors import LogError, LogProblem, ProblemKind, UncleanLogError
 from logs.files import is_plain
 from logs.hand_source import HandSource, side_by_side
 from logs.record import HandRecord
+from logs.tracker.clean_logs import clean_columns
 from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
 
 _LEAST_BYTES: Final = 8_000_000
 """In all, before a second process is worth its start (half a second, and two to compile what all-in hands need)."""
-_LEAST_CLEAN_BYTES: Final = 400_000
-"""In all, before counting in columns is worth loading numpy."""
 _PART_BYTES: Final = 4_000_000
 """No part of a group of files is smaller."""
-_PROGRESS_HANDS: Final = 10_000
 
 
 class _Job(NamedTuple):
-    """Files with the same cards, or a part of each (`parts` is empty for whole files), to be counted, in columns if the
-    files are clean; `is_last` if no other part of the files follows.
+    """Files with the same cards, or a part of each (`parts` is empty for whole files), to be counted; `is_last` if no
+    other part of the files follows.
     """
 
     source: HandSource
     parts: Sequence[LogPart]
     is_last: bool
     big_pots: int
-    in_columns: bool
 
 
 class _Counted(NamedTuple):
@@ -65,7 +62,7 @@ def count_hands(
     *,
     big_pots: int = MOST_BIG_POTS,
     processes: int = 1,
-    on_progress: Callable[[int], None] | None = None,
+    on_progress: Callable[[int], None] = lambda hands: None,
 ) -> HandCounts:
     """Count hands, each once: copies of files are left out, and reported as problems.
 
@@ -91,35 +88,26 @@ def count_hands(
 
 
 def _count_group(
-    group: HandSource, counts: HandCounts, big_pots: int, on_progress: Callable[[int], None] | None
+    group: HandSource, counts: HandCounts, big_pots: int, on_progress: Callable[[int], None]
 ) -> HandCounts:
     """Count the hands of files with the same cards after others; returns all counts."""
     before = counts.hands
+    more = HandCounts(big_pots=big_pots)
     try:
         if not _may_be_clean(group):
             raise UncleanLogError
-        more = HandCounts(big_pots=big_pots)
-        from logs.tracker.columns import count_columns  # imports numpy
-
-        for _ in count_columns([file.path for file in group.files], (), group.game, more):
-            if on_progress is not None:
-                on_progress(before + more.hands)
+        for columns, _ in clean_columns([file.path for file in group.files], (), group.game):
+            more.count([columns])
+            on_progress(before + more.hands)
     except UncleanLogError:
-        for record in side_by_side([group.read(file) for file in group.files]):
-            counts.add(record)
-            if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
-                on_progress(counts.hands)
-        return counts
-    if not before:
-        return more
+        return counts.add_all(side_by_side([group.read(file) for file in group.files]), on_progress)
     counts.merge(more)
     return counts
 
 
 def _may_be_clean(group: HandSource) -> bool:
-    """Whether to try to count the hands in columns."""
-    is_plain_reading = not group.times and group.transcript is None and all(file.format is None for file in group.files)
-    return is_plain_reading and _bytes_of(group) >= _LEAST_CLEAN_BYTES
+    """Whether to try to read the hands into columns at once."""
+    return not group.times and group.transcript is None and all(file.format is None for file in group.files)
 
 
 def _bytes_of(source: HandSource) -> int:
@@ -135,12 +123,10 @@ def _jobs(group: HandSource, processes: int, big_pots: int) -> Iterator[_Job]:
         if len(parts) == 1:
             parts = [()]
     for part in parts:
-        yield _Job(group, part, part is parts[-1], big_pots, _may_be_clean(group))
+        yield _Job(group, part, part is parts[-1], big_pots)
 
 
-def _merge(
-    jobs: list[_Job], processes: int, source: HandSource, on_progress: Callable[[int], None] | None
-) -> HandCounts:
+def _merge(jobs: list[_Job], processes: int, source: HandSource, on_progress: Callable[[int], None]) -> HandCounts:
     counts, group_counts = HandCounts(big_pots=jobs[0].big_pots), HandCounts(big_pots=jobs[0].big_pots)
     net: list[dict[str, float]] = []
     problems: list[LogProblem] = []
@@ -160,8 +146,7 @@ def _merge(
                         source.report(_check_score(file.path, net[place :: len(files)]))
             counts.merge(group_counts)
             group_counts, net, problems = HandCounts(big_pots=job.big_pots), [], []
-        if on_progress is not None:
-            on_progress(counts.hands + group_counts.hands)
+        on_progress(counts.hands + group_counts.hands)
     return counts
 
 
@@ -177,13 +162,13 @@ def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
 
 
 def _count(job: _Job) -> _Counted:
-    if job.in_columns:
-        from logs.tracker.columns import count_columns
-
-        clean, paths = HandCounts(big_pots=job.big_pots), [file.path for file in job.source.files]
+    if _may_be_clean(job.source):
+        clean = _Counted(HandCounts(big_pots=job.big_pots), [], [], None)
         with contextlib.suppress(UncleanLogError):
-            *_, net = count_columns(paths, job.parts, job.source.game, clean)
-            return _Counted(clean, net if job.parts else [], [], None)
+            for columns, net in clean_columns([file.path for file in job.source.files], job.parts, job.source.game):
+                clean.counts.count([columns])
+                clean.net[:] = net
+            return clean
     problems: list[LogProblem] = []
     counted = _Counted(HandCounts(big_pots=job.big_pots), [{} for _ in job.parts], problems, None)
     source = replace(job.source, on_problem=problems.append)
@@ -196,7 +181,7 @@ def _count(job: _Job) -> _Counted:
     except LogError as error:
         return counted._replace(failure=error)
     if len(job.parts) == 1:
-        counted.net[0].update({name: counts.net(name) for name in counts.names})
+        counted.net[0].update({name: counts.net(name) for name in counts.players})
     return counted
 
 

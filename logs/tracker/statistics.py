@@ -10,39 +10,40 @@ little was seen to give it, its value is null and its `text` gives the reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any, Final, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine import Category, Move
 from engine.cards import STARTING_HANDS
 from engine.holdem import POSITION_ORDER, SMALL_BLIND, position_names, round_names
 from logs.document import ABSENT
-from logs.estimation import Bounds
+from logs.estimation import Bounds, Moments
 from logs.estimation.mean import signed
 from logs.tracker.definitions import CLASSES as STYLES
 from logs.tracker.definitions import classify
-from logs.tracker.hand_counts import GameCounts, HandCounts, widest
-from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
-from logs.tracker.player_counts import (
-    NO_PAIRS,
-    CardCounts,
-    DealMoments,
+from logs.tracker.hand_counts import (
+    FINAL_HANDS,
+    POWERS,
+    RIVER_HANDS,
+    GameCounts,
+    HandCounts,
+    Player,
     PlayerCounts,
-    PositionCounts,
-    Sums,
-    added_pairs,
-    winnings,
+    Sum,
+    widest,
 )
+from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 
 SCHEMA_VERSION: Final = 1
 BEST_HANDS: Final = 20
 _WHOLE_FROM: Final = 10
 """Winnings whose half width is smaller are shown with a decimal place."""
 
-_Parts: TypeAlias = Sequence[tuple[GameCounts, PositionCounts]]
-"""The counters of one bot in some positions of some games."""
+_Parts: TypeAlias = Sequence[tuple[GameCounts, NDArray[np.float64], NDArray[np.int64]]]
+"""Sums and counters of one bot in some positions of some games."""
 
 
 class _Frozen(BaseModel):
@@ -267,85 +268,83 @@ class Statistics(_Frozen):
 
 def statistics_of(counts: HandCounts) -> Statistics:
     """The statistics of all that was counted; counting may continue afterwards."""
-    bots = [_bot(counts, name) for name in counts.names]
+    bots = [_bot(name, player, list(counts.by_game(name))) for name, player in counts.players.items()]
     bots.sort(key=lambda bot: -(bot.mbb_per_game.value or 0.0))
     return Statistics(hands=counts.hands, bots=bots)
 
 
-def _bot(counts: HandCounts, name: str) -> BotStatistics:
-    games = list(counts.by_game(name))
+def _bot(name: str, player: Player, games: Sequence[tuple[GameCounts, PlayerCounts]]) -> BotStatistics:
     parts = [
-        (place, (game, position))
-        for game, player in games
-        for place, position in zip(position_names(game.game), player.positions, strict=True)
-        if position.hands
+        (place, (game, sums, betting))
+        for game, counts in games
+        for place, sums, betting in zip(position_names(game.game), counts.sums, counts.betting, strict=True)
+        if sums[Sum.HANDS]
     ]
     by_position = {
         place: _play([part for other, part in parts if other == place])
         for place in sorted({place for place, _ in parts}, key=POSITION_ORDER.index)
     }
-    whole = _play([part for _, part in parts], counts.sums(name))
+    whole = _play([part for _, part in parts], player.sums)
     small_blind = by_position.get(SMALL_BLIND)
     vpip_small_blind = Frequency(times=0, chances=0) if small_blind is None else small_blind.vpip
-    answers, bounds = counts.answers(name), _bounds([game for game, _ in games])
+    bounds = _bounds([game for game, _ in games])
+    actions, used_us, comments = player.answers.tolist()
     return BotStatistics(
         **dict(whole),
         name=name,
         vpip_small_blind=None if whole.vpip is None else vpip_small_blind,
         style=_style(whole),
         timing=Timing(
-            actions=answers.actions,
-            mean_ms=answers.used_us / answers.actions / 1000,
-            longest_ms=answers.longest_us / 1000,
-            total_s=answers.used_us / 1e6,
+            actions=actions,
+            mean_ms=used_us / actions / 1000,
+            longest_ms=player.longest_us / 1000,
+            total_s=used_us / 1e6,
         )
-        if answers.actions
+        if actions
         else None,
-        comments=answers.comments,
+        comments=comments,
         positions=[PositionStatistics(**dict(play), position=place) for place, play in by_position.items()],
         starting_hands=_starting_hands(games),
-        final_hands=_final_hands([player for _, player in games]),
-        curve=[_point(sums, whole, bounds) for sums in counts.curve(name)],
+        final_hands=_final_hands([counts for _, counts in games]),
+        curve=[_point(sums, whole, bounds) for sums in player.curve],
     )
 
 
-def _play(parts: _Parts, sums: Sums | None = None) -> PlayStatistics:
-    """The statistics of one bot from its counters in some positions of some games; without `sums`, the winnings are
-    added up with the deals of each part for themselves.
+def _play(parts: _Parts, sums: NDArray[np.float64] | None = None) -> PlayStatistics:
+    """The statistics of one bot from its counters in some positions of some games; without `sums` in big blinds, these
+    are added up with the deals of each part for themselves.
     """
     if sums is None:
-        pairs = reduce(added_pairs, [position.pairs for _, position in parts], NO_PAIRS)
-        sums = winnings([(game.game.big_blind, position) for game, position in parts], pairs)
-    streets: dict[str, list[int]] = {}
-    for game, position in parts:
+        sums = np.sum([row / float(game.game.big_blind) ** POWERS for game, row, _ in parts], axis=0)
+    streets: dict[str, NDArray[np.int64]] = {}
+    for game, _, betting in parts:
         for round_, street in enumerate(round_names(game.game)):
             actions = Place.ACTIONS + MOVES * round_
-            seen = sum(position.row[Place.LAST_SEEN + round_ : Place.LAST_SEEN + ROUNDS])
-            counted = [seen, *position.row[actions : actions + MOVES]]
-            before = streets.get(street, [0] * len(counted))
-            streets[street] = [one + more for one, more in zip(before, counted, strict=True)]
-    bounds = _bounds([game for game, _ in parts])
+            seen = betting[Place.LAST_SEEN + round_ : Place.LAST_SEEN + ROUNDS].sum()
+            streets[street] = streets.get(street, 0) + np.append(seen, betting[actions : actions + MOVES])
+    bounds = _bounds([game for game, *_ in parts])
+    hands, net, showdown = sums[[Sum.HANDS, Sum.NET, Sum.SHOWDOWN]].tolist()
+    chips = np.sum([row for _, row, _ in parts], axis=0)
     return PlayStatistics(
-        hands=sums.hands,
-        deals=sums.all.deals,
-        net_chips=sum(position.net for _, position in parts),
-        mbb_per_game=_winnings(sums.all, bounds),
-        bb_per_100=_winnings(sums.all, bounds, 10),
+        hands=hands,
+        deals=sums[Sum.DEALS],
+        net_chips=chips[Sum.NET],
+        mbb_per_game=_winnings(sums, Sum.NET, bounds),
+        bb_per_100=_winnings(sums, Sum.NET, bounds, 10),
         adjusted=AllInAdjusted(
-            mbb_per_game=_winnings(sums.adjusted, bounds),
-            bb_per_100=_winnings(sums.adjusted, bounds, 10),
-            hands=sum(position.adjusted_hands for _, position in parts),
-            luck_chips=sum(position.luck for _, position in parts),
+            mbb_per_game=_winnings(sums, Sum.EXPECTED, bounds),
+            bb_per_100=_winnings(sums, Sum.EXPECTED, bounds, 10),
+            hands=sums[Sum.ADJUSTED_HANDS],
+            luck_chips=chips[Sum.NET] - chips[Sum.EXPECTED],
         )
-        if any(game.has_expectations for game, _ in parts)
+        if any(game.has_expectations for game, *_ in parts)
         else None,
-        **_holdem_figures([position for game, position in parts if game.is_holdem]),
+        **_holdem_figures([(row, betting) for game, row, betting in parts if game.is_holdem]),
         won_at_showdown=Frequency(
-            times=sum(position.showdowns_won for _, position in parts),
-            chances=sum(position.row[Place.SHOWDOWNS] for _, position in parts),
+            times=sums[Sum.SHOWDOWNS_WON], chances=int(sum(betting[Place.SHOWDOWNS] for *_, betting in parts))
         ),
-        showdown=1000 * sums.showdown / sums.hands if sums.hands else None,
-        no_showdown=1000 * (sums.net - sums.showdown) / sums.hands if sums.hands else None,
+        showdown=1000 * showdown / hands if hands else None,
+        no_showdown=1000 * (net - showdown) / hands if hands else None,
         streets=[
             StreetStatistics(
                 street=street,
@@ -356,22 +355,23 @@ def _play(parts: _Parts, sums: Sums | None = None) -> PlayStatistics:
                 bets=kinds[Move.BET],
                 raises=kinds[Move.RAISE],
             )
-            for street, (seen, *kinds) in streets.items()
+            for street, counted in streets.items()
+            for seen, *kinds in [counted.tolist()]
         ],
     )
 
 
-def _holdem_figures(positions: Sequence[PositionCounts]) -> dict[str, Any]:
+def _holdem_figures(parts: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> dict[str, Any]:
     """The statistics that only hold'em has; empty ones without a hand of it."""
-    if not positions:
+    if not parts:
         others = ("aggression_factor", "aggression_frequency", "won_when_saw_flop", "went_to_showdown")
         return dict.fromkeys((*FREQUENCIES, *others))
-    row = [sum(counts) for counts in zip(*(position.row for position in positions), strict=True)]
+    row = np.sum([betting for _, betting in parts], axis=0).tolist()
     calls, folds, bets, raises = (
         sum(row[Place.ACTIONS + MOVES + kind :: MOVES]) for kind in (Move.CALL, Move.FOLD, Move.BET, Move.RAISE)
     )
     flops = sum(row[Place.LAST_SEEN + 1 : Place.LAST_SEEN + ROUNDS])
-    flops_won = row[Place.WON_AFTER_FLOP] + sum(position.flops_won for position in positions)
+    flops_won = row[Place.WON_AFTER_FLOP] + sum(sums[Sum.FLOPS_WON] for sums, _ in parts)
     return {
         **{key: Frequency(times=row[2 * i + 1], chances=row[2 * i]) for i, key in enumerate(FREQUENCIES)},
         "aggression_factor": Factor(raises=bets + raises, calls=calls),
@@ -381,11 +381,23 @@ def _holdem_figures(positions: Sequence[PositionCounts]) -> dict[str, Any]:
     }
 
 
-def _winnings(blinds: DealMoments, bounds: Bounds | None, unit_mbb: int = 1) -> Winnings:
-    mbb = blinds.by_deal.times(1000)
-    half_width, error = mbb.half_width(bounds), mbb.standard_error
+def _winnings(sums: NDArray[np.float64], place: int, bounds: Bounds | None, unit_mbb: int = 1) -> Winnings:
+    """The mean over hands; `place` is that of the first of three sums.
+
+    The mean is a ratio of two sums over deals, winnings and hands. Its interval is that of the linearised scores of
+    such a ratio (Cochran 1977, "Sampling Techniques", chapter 6): where all deals have the same number of hands, of the
+    means of the deals.
+    """
+    hands, deals, sizes = sums[: Sum.SIZES + 1].tolist()
+    net, products, squares = (sums[place : place + 3] * (1000, 1000, 1e6)).tolist()
+    if not hands:
+        return Winnings(value=None, half_width_95=None, standard_error=None)
+    mean = net / hands
+    spread = max(0.0, squares - 2 * mean * products + mean * mean * sizes) * (deals / hands) ** 2
+    scores = Moments(int(deals), deals * mean, deals * mean * mean + spread)
+    half_width, error = scores.half_width(bounds), scores.standard_error
     return Winnings(
-        value=None if mbb.mean is None else mbb.mean / unit_mbb,
+        value=mean / unit_mbb,
         half_width_95=None if half_width is None else half_width / unit_mbb,
         standard_error=None if error is None else error / unit_mbb,
     )
@@ -405,19 +417,18 @@ def _style(play: PlayStatistics) -> Style | None:
 
 
 def _starting_hands(games: Sequence[tuple[GameCounts, PlayerCounts]]) -> list[StartingHand]:
-    holdem = [(game.game.big_blind, player.starting_hands) for game, player in games if game.is_holdem]
     found: list[StartingHand] = []
     for index, name in reversed(list(enumerate(STARTING_HANDS))):
-        dealt = _summed([hands[index] for _, hands in holdem])
-        if dealt.hands:
-            blinds = sum(hands[index].net / blind for blind, hands in holdem)
+        dealt, won, net = np.sum([player.cards[index] for _, player in games], axis=0).tolist()
+        if dealt:
+            blinds = sum(player.cards[index, 2] / game.game.big_blind for game, player in games)
             found.append(
                 StartingHand(
                     hand=name,
-                    hands=dealt.hands,
-                    won=Frequency(times=dealt.won, chances=dealt.hands),
-                    net_chips=dealt.net,
-                    mbb_per_game=1000 * blinds / dealt.hands,
+                    hands=dealt,
+                    won=Frequency(times=won, chances=dealt),
+                    net_chips=net,
+                    mbb_per_game=1000 * blinds / dealt,
                 )
             )
     return sorted(found, key=lambda hand: -hand.net_chips)
@@ -426,27 +437,21 @@ def _starting_hands(games: Sequence[tuple[GameCounts, PlayerCounts]]) -> list[St
 def _final_hands(players: Sequence[PlayerCounts]) -> list[FinalHand]:
     found: list[FinalHand] = []
     for category in Category:
-        shown = _summed([player.final_hands[category] for player in players if player.final_hands])
-        held = _summed([player.river_hands[category] for player in players if player.river_hands])
-        if held.hands:
+        shown, held = (
+            np.sum([player.cards[at + category] for player in players], axis=0) for at in (FINAL_HANDS, RIVER_HANDS)
+        )
+        if held[0]:
             found.append(
                 FinalHand(
                     category=category.name.replace("_", " ").lower(),
-                    showdowns=shown.hands,
-                    showdowns_won=shown.won,
-                    showdown_net_chips=shown.net,
-                    rivers=held.hands,
-                    rivers_won=held.won,
-                    river_net_chips=held.net,
+                    showdowns=shown[0],
+                    showdowns_won=shown[1],
+                    showdown_net_chips=shown[2],
+                    rivers=held[0],
+                    rivers_won=held[1],
+                    river_net_chips=held[2],
                 )
             )
-    return found
-
-
-def _summed(counts: Sequence[CardCounts]) -> CardCounts:
-    found = CardCounts()
-    for one in counts:
-        found.merge(one)
     return found
 
 
@@ -454,13 +459,14 @@ def _bounds(games: Sequence[GameCounts]) -> Bounds | None:
     return widest([game.bounds for game in games]) if games else None
 
 
-def _point(sums: Sums, play: PlayStatistics, bounds: Bounds | None) -> CurvePoint:
-    half_width = _winnings(sums.all, bounds, 1000).half_width_95
+def _point(sums: NDArray[np.float64], play: PlayStatistics, bounds: Bounds | None) -> CurvePoint:
+    half_width = _winnings(sums, Sum.NET, bounds, 1000).half_width_95
+    hands, net, showdown, expected = sums[[Sum.HANDS, Sum.NET, Sum.SHOWDOWN, Sum.EXPECTED]].tolist()
     return CurvePoint(
-        hands=sums.hands,
-        net=sums.net,
-        showdown=sums.showdown,
-        no_showdown=sums.net - sums.showdown,
-        adjusted=None if play.adjusted is None else sums.adjusted.hands.total,
-        half_width_95=None if half_width is None else half_width * sums.hands,
+        hands=hands,
+        net=net,
+        showdown=showdown,
+        no_showdown=net - showdown,
+        adjusted=None if play.adjusted is None else expected,
+        half_width_95=None if half_width is None else half_width * hands,
     )

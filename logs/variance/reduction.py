@@ -14,7 +14,6 @@ does not grow with the number of hands.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple, Protocol
 
@@ -23,13 +22,13 @@ from numpy.typing import NDArray
 
 from engine import BettingState, Card, Game
 from engine.equity import compile_kernels
-from engine.game import DEFAULT_STACK
 from engine.holdem import is_holdem
 from logs.estimation import Bounds, RunningMean, score_bounds
 from logs.files import is_plain
 from logs.hand_source import HandFile, HandSource
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
+from logs.tracker.columns import without_stacks
 from logs.variance.cross_fitting import HANDS, ONE, CrossSums, Mean
 from logs.variance.estimates import Estimate, Estimates, Estimator, GameEstimates, Omission, PlayerEstimates
 from logs.variance.terms import (
@@ -110,7 +109,7 @@ class Reduction:
         """Count a hand."""
         last, sums = self._last
         if record.game is not last:
-            game = _without_stacks(record.game)
+            game = without_stacks(record.game)
             sums = self._games.get(game)
             if sums is None:
                 sums = self._games[game] = _GameSums(game, self._corrections and self._corrections(record.game))
@@ -126,10 +125,6 @@ class Reduction:
     def estimates(self) -> Estimates:
         """All win rates by all estimators; counting may continue afterwards, with another deal."""
         return Estimates(games=[sums.estimates() for sums in self._games.values()])
-
-
-def _without_stacks(game: Game) -> Game:
-    return replace(game, stacks=(DEFAULT_STACK,) * game.num_players)
 
 
 class _GameSums:

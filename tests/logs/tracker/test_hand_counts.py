@@ -6,15 +6,16 @@ import pickle
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engine import BettingType, Deal, Seat
 from engine.holdem import holdem_game, position_names
 from logs import HandRecord, PlayerComment, Times
-from logs.tracker import hand_counts
-from logs.tracker.hand_counts import HandCounts
+from logs.estimation import RunningMean, score_bounds
+from logs.tracker import columns
+from logs.tracker.hand_counts import MOST_POINTS, HandCounts, Player, Sum
 from logs.tracker.hand_facts import FREQUENCIES
-from logs.tracker.player_counts import Sums
 from logs.tracker.statistics import BotStatistics, Frequency, PlayStatistics, Statistics, statistics_of
 from protocol import find_game
 from tests.logs.hands import HOLDEM, TOYS, random_hands
@@ -22,6 +23,7 @@ from tests.logs.tracker import naive
 from tests.logs.tracker.little_hands import hand
 from tests.tables import rows
 
+LIMIT6 = find_game("limit6")[1]
 CARDS = "AhKh|9c9d/Qh7h2c/2d/3h"
 """Ann has the nut flush in the end, Bob two pair."""
 
@@ -33,14 +35,6 @@ def bot(records: list[HandRecord], name: str) -> BotStatistics:
 def times(rate: Frequency | None) -> str:
     """Times and chances as the tables below write them."""
     return "{}/{}".format(*pair(rate))
-
-
-def flat(sums: object) -> list[float]:
-    """All numbers of nested sums."""
-    if not isinstance(sums, tuple):
-        assert isinstance(sums, int | float)
-        return [sums]
-    return [number for part in sums for number in flat(part)]
 
 
 def pair(rate: Frequency | None) -> tuple[int, int]:
@@ -451,28 +445,28 @@ def pot_blinds(record: HandRecord) -> float:
 def test_the_biggest_are_kept_and_of_equal_ones_the_first(game: str, most: int) -> None:
     records = random_hands(game, 200)
     ordered = sorted(records, key=lambda record: (-pot_blinds(record), record.hand_number))[:most]
-    found = HandCounts(big_pots=most).add_all(records).big_pots()
+    found = HandCounts(big_pots=most).add_all(records).big_pots
     assert [big.record for big in found] == ordered
     assert [big.blinds for big in found] == [pot_blinds(record) for record in ordered]
 
 
 def test_chips_that_nobody_called_make_no_pot_big() -> None:
     records = [hand("nolimit", "r20000f", "AhKh|9c9d"), hand("nolimit", "cr600c/r900f", "AhKh|9c9d/Qh7h2c", number=1)]
-    found = HandCounts().add_all(records).big_pots()
+    found = HandCounts().add_all(records).big_pots
     assert [(big.blinds, big.record.hand_number) for big in found] == [(12, 1), (2, 0)]
 
 
 def test_they_survive_the_way_to_another_process() -> None:
     counts = HandCounts(big_pots=5).add_all(random_hands("nolimit3", 50))
-    assert pickle.loads(pickle.dumps(counts)).big_pots() == counts.big_pots()
+    assert pickle.loads(pickle.dumps(counts)).big_pots == counts.big_pots
 
 
 def test_fewer_hands_than_are_kept() -> None:
     counts = HandCounts(big_pots=5)
-    counts.add(hand("nolimit", "f", "AhKh|9c9d"))
-    assert len(counts.big_pots()) == 1
-    counts.add(hand("nolimit", "f", "AhKh|9c9d", number=1))
-    assert len(counts.big_pots()) == 2
+    counts.add_all([hand("nolimit", "f", "AhKh|9c9d")])
+    assert len(counts.big_pots) == 1
+    counts.add_all([hand("nolimit", "f", "AhKh|9c9d", number=1)])
+    assert len(counts.big_pots) == 2
 
 
 # ---- memory, joining, other processes
@@ -496,12 +490,10 @@ def test_joined_counts_are_those_of_the_whole(game: str, hands: int) -> None:
         assert joined.hands == hands
         one, other = statistics_of(joined), statistics_of(whole)
         assert close(one, other)
-        assert [big[:2] for big in joined.big_pots()] == [big[:2] for big in whole.big_pots()]
-        assert [big.record.hand_number for big in joined.big_pots()] == [
-            big.record.hand_number for big in whole.big_pots()
-        ]
-        for name in whole.names:
-            assert flat(joined.curve(name)[-1]) == pytest.approx(flat(whole.curve(name)[-1]))
+        assert [big[:2] for big in joined.big_pots] == [big[:2] for big in whole.big_pots]
+        assert [big.record.hand_number for big in joined.big_pots] == [big.record.hand_number for big in whole.big_pots]
+        for name, player in whole.players.items():
+            assert joined.players[name].curve[-1] == pytest.approx(player.curve[-1])
 
 
 def close(one: Statistics, other: Statistics) -> bool:
@@ -532,7 +524,8 @@ def test_counting_goes_on_after_looking_and_joining() -> None:
 def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch, hands: int) -> None:
     records = random_hands("limit", hands) + random_hands("nolimit3", hands)
     expected = statistics_of(HandCounts().add_all(records))
-    monkeypatch.setattr(hand_counts, "_MOST_BETTINGS", 40)
+    monkeypatch.setattr(columns, "_MOST_BETTINGS", 40)
+    monkeypatch.setattr(columns, "_HANDS", 30)
     assert close(statistics_of(HandCounts().add_all(records)), expected)
 
 
@@ -569,11 +562,10 @@ def test_a_curve_is_the_winnings_along_the_way() -> None:
     for hands, dealt in enumerate(naive.dealt_to(records, "Bob"), 1):
         net += naive.net(dealt) / 10
         sums[hands] = net
-    points = counts.curve("Bob")
+    points = counts.players["Bob"].curve
     assert 500 <= len(points) <= 1001
-    assert points[-1].hands == 2500
-    assert [point.net for point in points] == pytest.approx([sums[point.hands] for point in points])
-    assert all(isinstance(point, Sums) for point in points)
+    assert points[-1, Sum.HANDS] == 2500
+    assert points[:, Sum.NET] == pytest.approx([sums[hands] for hands in points[:, Sum.HANDS]])
     assert bot(records, "Bob").curve[5].half_width_95 is None
     assert bot(records, "Bob").curve[-1].half_width_95 is not None
 
@@ -581,7 +573,7 @@ def test_a_curve_is_the_winnings_along_the_way() -> None:
 def test_no_hands() -> None:
     counts = HandCounts()
     assert statistics_of(counts).bots == []
-    assert counts.big_pots() == []
+    assert counts.big_pots == []
 
 
 def test_unknown_hole_cards_are_left_out() -> None:
@@ -595,3 +587,56 @@ def test_unknown_hole_cards_are_left_out() -> None:
     assert found.adjusted is not None
     assert found.adjusted.hands == 0
     assert [final.category for final in found.final_hands] == ["two pair"]
+
+
+# ---- curves, and deals in several seatings
+
+
+def drawn(hands: int, each: float = 1.0) -> Player:
+    """A player that wins the same with every hand."""
+    player = Player()
+    for start in range(0, hands, 3000):
+        order = np.arange(start, min(hands, start + 3000))
+        player.extend(order, order, np.full((len(order), 6), each))
+    return player
+
+
+@pytest.mark.parametrize("hands", [0, 1, 999, 1000, 1001, 5000, 100_000])
+def test_there_are_never_too_many_points_and_never_too_few(hands: int) -> None:
+    player = drawn(hands)
+    assert len(player.points) <= MOST_POINTS
+    assert len(player.points) >= min(hands, MOST_POINTS // 2)
+    assert (player.points[:, Sum.NET] == player.points[:, Sum.HANDS]).all()
+    assert set(np.diff(player.points[:, Sum.HANDS])) <= {player.step}
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 10), (10, 0), (700, 700), (5000, 30), (30, 5000), (4097, 4097)])
+def test_a_curve_goes_on_where_another_ends(first: int, second: int) -> None:
+    player, step = drawn(first), max(drawn(first).step, drawn(second).step)
+    player.merge(drawn(second, -2.0))
+    assert player.step >= step
+    assert len(player.points) <= MOST_POINTS
+    hands = player.curve[:, Sum.HANDS].tolist()
+    assert hands == sorted(set(hands))
+    assert player.curve[:, Sum.NET].tolist() == [at if at <= first else first - 2 * (at - first) for at in hands]
+    assert hands[-1] == first + second
+
+
+@pytest.mark.parametrize("seatings", [1, 2, 6])
+@pytest.mark.parametrize("hands_at_a_time", [7, 1 << 12])
+def test_a_deal_in_several_seatings_is_one_unit(
+    seatings: int, hands_at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all deals have the same number of hands, the interval is that of the means of deals."""
+    monkeypatch.setattr(columns, "_HANDS", hands_at_a_time)
+    names = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay")
+    orders = [names[turn:] + names[:turn] for turn in range(seatings)]
+    matches = [random_hands("limit6", 120, names=order) for order in orders]
+    counts = HandCounts().add_all(record for deal in zip(*matches, strict=True) for record in deal)
+    for found in statistics_of(counts).bots:
+        won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, found.name)] for match in matches]
+        means = RunningMean([sum(deal) / seatings for deal in zip(*won, strict=True)], score_bounds(LIMIT6))
+        assert (found.hands, found.deals) == (120 * seatings, 120)
+        assert found.mbb_per_game.value == pytest.approx(means.mean)
+        assert found.mbb_per_game.half_width_95 == pytest.approx(means.half_width_95)
+        assert found.mbb_per_game.standard_error == pytest.approx(means.standard_error, abs=1e-3)

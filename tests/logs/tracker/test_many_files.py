@@ -15,11 +15,11 @@ from logs.errors import DamagedLogError, LogError, LogProblem
 from logs.estimation import RunningMean, score_bounds
 from logs.hand_source import find
 from logs.phh.writer import format_phhs
-from logs.tracker import HandCounts, Statistics, count_hands, many_files, statistics_of
+from logs.tracker import HandCounts, Statistics, columns, count_hands, many_files, statistics_of
+from logs.tracker.hand_counts import Sum
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands
 from tests.logs.tracker import naive
-from tests.logs.tracker.test_hand_counts import flat
 
 GAMES = {
     "limit": "holdem.limit.2p.reverse_blinds.game",
@@ -66,10 +66,11 @@ def test_a_file_and_a_folder(tmp_path: Path) -> None:
 
 
 def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many_files, "_PROGRESS_HANDS", 100)
+    monkeypatch.setattr(columns, "_HANDS", 100)
+    monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
     heard: list[int] = []
     count_hands(find([write(tmp_path / "match.log", random_hands("limit", 350))]), on_progress=heard.append)
-    assert heard == [100, 200, 300]
+    assert heard == [100, 200, 300, 350]
 
 
 @pytest.mark.usefixtures("small_files")
@@ -91,10 +92,10 @@ def test_several_processes_count_what_one_counts(tmp_path: Path) -> None:
     assert len(heard) >= 3
     alone = count_hands(find(paths))
     assert figures(counts) == figures(alone)
-    assert [big[:2] for big in counts.big_pots()] == [big[:2] for big in alone.big_pots()]
-    for name in alone.names:
-        assert flat(counts.curve(name)[-1]) == pytest.approx(flat(alone.curve(name)[-1]))
-        assert counts.curve(name)[0].hands == alone.curve(name)[0].hands == 1
+    assert [big[:2] for big in counts.big_pots] == [big[:2] for big in alone.big_pots]
+    for name, player in alone.players.items():
+        assert counts.players[name].curve[-1] == pytest.approx(player.curve[-1])
+        assert counts.players[name].curve[0, Sum.HANDS] == player.curve[0, Sum.HANDS] == 1
 
 
 @pytest.mark.usefixtures("small_files")

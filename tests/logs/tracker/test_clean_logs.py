@@ -1,4 +1,4 @@
-"""Counting in columns gives what counting hand by hand gives, and leaves to that what is not clean."""
+"""Columns read from clean logs are those made of their hands, and what is not clean is read hand by hand."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pytest
 from logs import HandRecord
 from logs.errors import LogProblem, UncleanLogError
 from logs.hand_source import find
-from logs.tracker import HandCounts, count_hands, many_files, statistics_of
-from logs.tracker.columns import count_columns
+from logs.tracker import count_hands, many_files, statistics_of
+from logs.tracker.clean_logs import clean_columns
+from logs.tracker.hand_counts import Sum
 from protocol import find_game
 from tests.logs.hands import NAMES, log_lines, random_hands
 
@@ -47,12 +48,14 @@ def close(one: Any, other: Any) -> bool:
     return bool(one == (pytest.approx(other, rel=1e-9, abs=1e-4) if isinstance(one, float) else other))
 
 
-def counted(paths: list[Path], in_columns: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, list[LogProblem]]:
+def counted(paths: list[Path], at_once: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, list[LogProblem]]:
     """The statistics, with curves, the biggest pots, and the problems."""
-    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0 if in_columns else 1 << 60)
+    if not at_once:
+        monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
     problems: list[LogProblem] = []
     counts = count_hands(find(paths, on_problem=problems.append))
-    return statistics_of(counts).model_dump(), counts.big_pots(), problems
+    monkeypatch.undo()
+    return statistics_of(counts).model_dump(), counts.big_pots, problems
 
 
 @pytest.mark.sampled
@@ -61,7 +64,7 @@ def counted(paths: list[Path], in_columns: bool, monkeypatch: pytest.MonkeyPatch
 def test_the_counts_are_those_of_single_hands(
     game: str, hands_at_a_time: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("logs.tracker.columns._HANDS", hands_at_a_time)
+    monkeypatch.setattr("logs.tracker.clean_logs._HANDS", hands_at_a_time)
     paths = write(tmp_path / "run", rotations(game, MATCHES[game]), game)
     statistics, pots, problems = counted(paths, True, monkeypatch)
     expected, expected_pots, _ = counted(paths, False, monkeypatch)
@@ -69,14 +72,14 @@ def test_the_counts_are_those_of_single_hands(
     assert pots == expected_pots
     assert problems == []
     # It was not hand by hand after all.
-    *_, net = count_columns([str(path) for path in paths], (), None, HandCounts())
+    *_, (_, net) = clean_columns([str(path) for path in paths], (), None)
     won = {bot["name"]: bot["net_chips"] for bot in statistics["bots"]}
     assert {name: sum(of[name] for of in net) for name in won} == pytest.approx(won)
 
 
 def test_a_bound_of_what_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("logs.tracker.columns._HANDS", 50)
-    monkeypatch.setattr("logs.tracker.columns._MOST_WAYS", 20)
+    monkeypatch.setattr("logs.tracker.clean_logs._HANDS", 50)
+    monkeypatch.setattr("logs.tracker.clean_logs._MOST_WAYS", 20)
     paths = write(tmp_path / "run", rotations("limit", 300), "limit")
     assert close(counted(paths, True, monkeypatch)[0], counted(paths, False, monkeypatch)[0])
 
@@ -153,7 +156,7 @@ def test_faults_are_counted_and_reported_as_hand_by_hand(
     fault: str, files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the first file and in the last of those with the same cards."""
-    monkeypatch.setattr("logs.tracker.columns._HANDS", 64)
+    monkeypatch.setattr("logs.tracker.clean_logs._HANDS", 64)
     paths = write(tmp_path / "run", rotations("limit3", 130)[:files], "limit3")
     whole = paths[0].read_text()
     for path in dict.fromkeys((paths[0], paths[-1])):
@@ -169,12 +172,11 @@ def test_all_in_hands_of_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     game = replace(find_game("limit")[1], stacks=(60, 60))
     path = tmp_path / "match.log"
     path.write_text("".join(log_lines(random_hands(game, 200, fold=0.02))), newline="")
-    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0)
-    in_columns = count_hands(find([path], game=game))
-    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 1 << 60)
+    at_once = count_hands(find([path], game=game))
+    monkeypatch.setattr(many_files, "_may_be_clean", lambda group: False)
     one_by_one = count_hands(find([path], game=game))
-    assert close(statistics_of(in_columns).model_dump(), statistics_of(one_by_one).model_dump())
-    assert any(seat.adjusted_hands for _, player in in_columns.by_game("Ann") for seat in player.positions)
+    assert close(statistics_of(at_once).model_dump(), statistics_of(one_by_one).model_dump())
+    assert at_once.players["Ann"].sums[Sum.ADJUSTED_HANDS]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,7 @@ def test_what_is_not_clean(old: str, new: str, tmp_path: Path) -> None:
     assert old in text or old.startswith("Ann")
     path.write_text(text.replace(old, new, 1) if old in text else text.replace("Bob|Ann\nSTATE:6", "Bob|Bob\nSTATE:6"))
     with pytest.raises(UncleanLogError):
-        list(count_columns([str(path)], (), None, HandCounts()))
+        list(clean_columns([str(path)], (), None))
 
 
 def test_hand_numbers_that_are_too_high(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +207,7 @@ def test_hand_numbers_that_are_too_high(tmp_path: Path, monkeypatch: pytest.Monk
     records = [replace(record, hand_number=(1 << 32) - 30 + at, seats=seats[at % 2]) for at in range(60)]
     paths = write(tmp_path / "run", [records], "limit")
     with pytest.raises(UncleanLogError):
-        list(count_columns([str(path) for path in paths], (), None, HandCounts()))
+        list(clean_columns([str(path) for path in paths], (), None))
     statistics, _, problems = counted(paths, True, monkeypatch)
     assert close(statistics, counted(paths, False, monkeypatch)[0])
     assert len(problems) >= 30
@@ -217,24 +219,22 @@ def test_logs_without_hands(processes: int, tmp_path: Path, monkeypatch: pytest.
     header = "".join(log_lines([], "holdem.limit.2p.reverse_blinds.game", score=False))
     path.write_text(header + "# nothing was played\n" * 1000)
     with pytest.raises(UncleanLogError):
-        list(count_columns([str(path)], (), None, HandCounts()))
-    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0)
+        list(clean_columns([str(path)], (), None))
     monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
     monkeypatch.setattr(many_files, "_PART_BYTES", 10_000)
     assert not count_hands(find([path]), processes=processes).hands
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
-def test_other_games_are_counted_hand_by_hand(game: str, tmp_path: Path) -> None:
+def test_other_games_are_read_hand_by_hand(game: str, tmp_path: Path) -> None:
     paths = write(tmp_path / "run", [random_hands(game, 60)], game)
     with pytest.raises(UncleanLogError):
-        list(count_columns([str(path) for path in paths], (), None, HandCounts()))
+        list(clean_columns([str(path) for path in paths], (), None))
 
 
 def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = write(tmp_path / "run", rotations("limit", 400), "limit")
     expected, expected_pots, _ = counted(paths, False, monkeypatch)
-    monkeypatch.setattr(many_files, "_LEAST_CLEAN_BYTES", 0)
     monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
     monkeypatch.setattr(many_files, "_PART_BYTES", 10_000)
     problems: list[LogProblem] = []
@@ -244,5 +244,5 @@ def test_parts_of_big_logs_in_other_processes(tmp_path: Path, monkeypatch: pytes
         for bot in bots:
             del bot["curve"]  # its points depend on where parts begin
     assert close(found, expected)
-    assert counts.big_pots() == expected_pots
+    assert counts.big_pots == expected_pots
     assert problems == []
