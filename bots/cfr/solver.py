@@ -296,7 +296,7 @@ def comparison_document(game: str, bots: tuple[str, str], won: RunningMean, seed
     """The winnings of the first bot's strategy from the second's, as of `compared`."""
     bot, other = bots
     sentence = (
-        f"{bot} wins {text_of(won.estimate, '+,.0f')} mbb/g from {other}, without solved rivers: {won.count:,} boards "
+        f"{bot} wins {text_of(won.estimate, '+,.1f')} mbb/g from {other}, without solved rivers: {won.count:,} boards "
         "were drawn, and on each every pair of holdings is counted in both positions."
     )
     data = {"game": game, "bot": bot, "against": other, "boards": won.count, "seed": seed}

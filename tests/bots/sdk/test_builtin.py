@@ -89,7 +89,7 @@ def test_main_plays(thread_dealer: StartDealer) -> None:
         (["mfs", "h", "1", "--start", "x", "--journal", "y"], 2, "bot: mfs does not learn, so it takes no --start"),
         (["learner", "h", "1", "--start", "x"], 2, "bot: --start and --journal belong together"),
         (["learner", "h", "1", "--start", "gone", "--journal", "y"], 1, "bot: gone: it cannot be read: No such file"),
-        (["shark", "localhost", "1"], 1, "bot: 'shark': there is no bot 'shark'; there are: calling,"),
+        (["shark", "localhost", "1"], 1, "bot: 'shark': there is no bot 'shark'; there are: "),
         (["calling", "localhost", "1", "--game", "chess"], 1, "chess: no such game"),
     ],
 )

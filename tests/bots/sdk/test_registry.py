@@ -55,10 +55,7 @@ RANDOM_OPTIONS = (
 
 
 COMPLAINTS = [
-    (
-        "shark",
-        "'shark': there is no bot 'shark'; there are: calling, cfr, constant, equilibrium, evolved, folding, ",
-    ),
+    ("shark", "'shark': there is no bot 'shark'; there are: "),
     ("", "there is no bot ''"),
     ("random?pass=1", f"'random?pass=1': random has no option 'pass'; {RANDOM_OPTIONS}"),
     ("random?raise_=1", "random has no option 'raise_'"),

@@ -41,7 +41,7 @@ def test_one_bot_is_explained(arena: Arena) -> None:
     assert arena("bots", "calling").out == "calling\ncalls every bet, never bets.\ngames all\n"
     unknown = arena("bots", "shark")
     assert (unknown.code, unknown.out) == (2, "")
-    assert unknown.sentence.startswith("'shark': there is no bot 'shark'; there are: calling,")
+    assert unknown.sentence.startswith("'shark': there is no bot 'shark'; there are: ")
     assert arena("bots", "rando").sentence == "'rando': there is no bot 'rando'; did you mean 'random'?"
 
 
