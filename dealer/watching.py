@@ -20,12 +20,13 @@ from typing import NamedTuple
 
 from dealer.errors import DealerError, ResultError
 from dealer.match.events import ActionPlayed, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
+from dealer.match.faults import Fault
 from dealer.run.contest import MatchEvent
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME
 from dealer.run.plan import planned_contests, settle
 from dealer.run.results import AnyResult, read_result
 from dealer.run.settings import read_config, validated
-from dealer.run.writers import read_faults, remedy_text
+from dealer.run.writers import read_faults
 from engine import Deal, Game, Seat, betting_start
 from engine.betting import BettingState
 from logs.contest_scores import ContestScores
@@ -57,18 +58,6 @@ class WatchedMatch:
     path: str
     file: HandIndex = field(repr=False)
     hands: MatchHands = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FaultSeen:
-    """A line of a file of faults: the line as received, and what was done; the hand number is -1 before the first."""
-
-    match: str
-    player: str
-    kind: str
-    hand_number: int
-    line: str
-    remedy: str
 
 
 class WatchedContest:
@@ -111,14 +100,13 @@ class WatchedContest:
         """Whether each seating was dealt cards of its own, so that equal hand numbers are different deals."""
         return len({match.hands.seed for match in self.matches.values()}) > 1
 
-    def faults(self, most: int = 50) -> list[FaultSeen]:
+    def faults(self, most: int = 50) -> list[tuple[WatchedMatch, str, Fault]]:
+        """The latest faults, each with its match and its player."""
         found = []
         for match in self.matches.values():
             names = match.hands.names
-            for fault in read_faults(f"{stem(match.path)}.faults", len(names), _MOST_FAULT_BYTES):
-                line = fault.line.decode("latin-1").rstrip("\r\n")
-                about = match.key, names[fault.seat], fault.kind.value, fault.hand_number, line, remedy_text(fault)
-                found.append(FaultSeen(*about))
+            faults = read_faults(f"{stem(match.path)}.faults", len(names), _MOST_FAULT_BYTES)
+            found += [(match, names[fault.seat], fault) for fault in faults]
         return found[-most:]
 
 

@@ -14,6 +14,11 @@ QUOTED_BYTES = 120
 """How much of an offending line is kept."""
 
 
+def line_text(line: bytes) -> str:
+    """What is kept of an offending line, as text."""
+    return line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
+
+
 class FaultKind(enum.Enum):
     """The ways a player can break the protocol; the value is the name in results."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from dealer.match.faults import QUOTED_BYTES, Fault
+from dealer.match.faults import Fault, line_text
 from dealer.run.ending import Outcome
 from dealer.run.plan import ContestPlan
 from dealer.run.results import ContestResult, Interval, TrainingReport
@@ -124,7 +124,7 @@ def rounded_up(number: float) -> int:
 def fault_phrase(fault: Fault) -> str:
     """What a player did wrong, where, with the offending line, and what was done about it."""
     where = f" in hand {fault.hand_number}" if fault.hand_number >= 0 else ""
-    line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
+    line = line_text(fault.line)
     quoted = f": {line!r}" if fault.line else ""
     return f"{fault.kind.value}{where}{quoted}, {remedy_text(fault)}"
 

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import RefusedError, WebError
-from dealer.match.faults import QUOTED_BYTES
+from dealer.match.faults import line_text
 from dealer.run.settings import Seating
 from dealer.server import access
 from dealer.server.access import Access
@@ -353,7 +353,7 @@ def _number(text: str, what: str) -> int | None:
 
 def _fault_line(fault: Fault, name: str) -> dict[str, Any]:
     """A fault with the very line: bytes that are no letters are written as Python writes them."""
-    line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
+    line = line_text(fault.line)
     return {"fault": fault, "name": name, "line": repr(line) if fault.line else ""}
 
 

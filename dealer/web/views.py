@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 from bots.human import Scene, in_words
 from dealer.errors import WebError
+from dealer.match.faults import Fault, line_text
 from dealer.person.sentences import (
     game_sentence,
     offers,
@@ -25,7 +26,8 @@ from dealer.person.settings import HANDS, SEAT
 from dealer.person.table_session import TableSession
 from dealer.reports.documents import crosstable
 from dealer.run.results import ContestResult, GameStandings, TournamentResult
-from dealer.watching import FaultSeen, WatchedContest, WatchedMatch, WatchedRun
+from dealer.run.writers import remedy_text
+from dealer.watching import WatchedContest, WatchedMatch, WatchedRun
 from dealer.web.library import Library, ShownRun, run_path
 from dealer.web.visitor import Visitor
 from engine import Deal, Move
@@ -181,7 +183,7 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
             name,
             scores.rate(name),
             scores.chips(name),
-            sum(fault.player == name for fault in faults),
+            sum(player == name for _, player, _ in faults),
             Link("where it loses", leaks[name], f"where {shown(name)} loses") if name in leaks else None,
         )
         for name in scores.players
@@ -202,7 +204,7 @@ def scores_document(found: ShownRun, contest: WatchedContest) -> Document:
         tuple(_series(name, points) for name, points in curves.items() if points),
     )
     sections = [Section("Players", (players, *([chart] if chart.series else [])))] if rows else []
-    told = [one for one in faults if found.sees_cards and found.access.reads_faults_of(one.player)]
+    told = [one for one in faults if found.sees_cards and found.access.reads_faults_of(one[1])]
     sections += [Section("Faults", (_faults_table(found.run.key, told),))] if told else []
     facts = practice_facts(practice_path(found, contest))
     notes = (f"This contest does not count in the standings: {shown(found.unrated)}.",) if found.unrated else ()
@@ -214,13 +216,13 @@ def _series(name: str, points: Sequence[ScorePoint]) -> Series:
     return Series(name, hands, blinds, half_widths)
 
 
-def _faults_table(run: str, faults: Sequence[FaultSeen]) -> Table:
+def _faults_table(run: str, faults: Sequence[tuple[WatchedMatch, str, Fault]]) -> Table:
     columns = ("player", Column("fault"), Column("hand", ","), Column("line", CODE), Column("remedy"))
     rows = []
-    for one in faults:
-        number = one.hand_number
-        hand = Link(number, hand_path(run, one.match, number)) if number >= 0 else None
-        rows.append((one.player, one.kind, hand, one.line, one.remedy))
+    for match, player, fault in faults:
+        number = fault.hand_number
+        hand = Link(number, hand_path(run, match.key, number)) if number >= 0 else None
+        rows.append((player, fault.kind.value, hand, line_text(fault.line), remedy_text(fault)))
     return Table.of("Faults, the latest last", columns, rows)
 
 

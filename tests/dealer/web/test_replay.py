@@ -135,7 +135,7 @@ def test_names_comments_and_faults_stay_text(tmp_path: Path) -> None:
         path.write_text(path.read_text().replace("random", name))
     said = {"hand_number": 3, "seat": 0, "action_index": 0, "text": f"# {HOSTILE}\x1b[31m"}
     (folder / "match.a.comments").write_text(json.dumps(said) + "\n")
-    fault = {"seat": 0, "kind": "malformed", "hand_number": 3, "line": HOSTILE, "remedy": "played c", "is_final": False}
+    fault = {"seat": 0, "kind": "flood", "hand_number": 3, "line": HOSTILE, "remedy": "played c", "is_final": False}
     (folder / "match.a.faults").write_text(json.dumps(fault) + "\n")
     with browsing(folder) as client:
         pages = [client.get(f"/runs/hostile{rest}") for rest in ("", "/matches/match.a", "/matches/match.a/hands/3")]
