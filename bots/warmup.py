@@ -42,7 +42,7 @@ def _evolve_kuhn() -> None:
 
 def _train_learner() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        train(LearnerSettings(block=2, test=2), 2, Path(folder) / "memory", lambda _: None)
+        train(LearnerSettings(block=2, test=2), 2, Path(folder) / "memory")
 
 
 def _minimise_regrets() -> None:

@@ -7,7 +7,7 @@ Functions, arguments and results must be picklable, and a task must not depend o
 tasks are done again by another. Results come in the order of the arguments.
 
 A task that takes long can send how far it is (`send_progress`), and ask whether it `is_wanted` any more: nothing else
-ends one that runs on another machine.
+ends one that runs on another machine. Whoever computes long shows it by a `ShowProgress`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,34 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from uuid import uuid4
 
 from bots.errors import WorkersError
 
 _Result = TypeVar("_Result")
 _OnProgress: TypeAlias = Callable[[tuple[int, ...]], None]
+
+
+class ShowProgress(Protocol):
+    def __call__(self, part: float | None, so_far: str | Callable[[], str] = "") -> None:
+        """Show the finished part of a computation, 0 to 1 or None if unknown, and the results so far, in words.
+
+        Words that take time to make are given as a function, which is called if they are shown.
+        """
+
+
+def show_nothing(part: float | None, so_far: str | Callable[[], str] = "") -> None: ...
+
+
+def show_within(show: ShowProgress, number: int, count: int) -> ShowProgress:
+    """Shows the progress of one of so many equal parts, numbered from 0."""
+
+    def show_part(part: float | None, so_far: str | Callable[[], str] = "") -> None:
+        show(None if part is None else (number + part) / count, so_far)
+
+    return show_part
+
 
 _MOST_LOSSES: Final = 3
 """Workers that may die one after another without a task being finished in between."""

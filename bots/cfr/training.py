@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -28,8 +28,10 @@ from bots.cfr.settings import CfrSettings
 from bots.cfr.solver import Discounts, Solver, Strategy, exploitability, tree_arrays
 from bots.cfr.tree import HOLDEM_SIZES, ROUND_SIZES, BettingTree, betting_tree, read_sizes
 from bots.errors import CheckpointError, SolvingError
-from bots.workers import Workers
+from bots.workers import ShowProgress, Workers, show_nothing
 from engine.holdem import is_dealt_as_holdem
+from engine.text import duration
+from logs.document import Axis, Chart, Column, Document, Fact, Section, Series, Table
 from protocol import find_game
 from protocol.game_definition import short_name
 
@@ -137,20 +139,6 @@ class TrainingPlan(NamedTuple):
         return self.numbers - self.information_sets + nodes + 2_600_000 * self.is_drawn
 
 
-class CfrProgress(NamedTuple):
-    """The progress of a training: the part of the limit reached, the seconds of iterating, the last row of the history.
-
-    An iteration has as many deals, or boards of a small game, as the settings have them.
-    """
-
-    iteration: int
-    deals: int
-    part: float
-    seconds: float
-    deals_per_s: float
-    last: Mapping[str, Any] | None
-
-
 class TrainedStrategy(NamedTuple):
     """The result of a training; the history has what was measured, in chips per hand, and the seconds of iterating."""
 
@@ -186,15 +174,13 @@ def train(
     threads: int = 1,
     save_every_s: float = 60.0,
     workers: Workers | None = None,
-    prepare: Callable[[float], None] | None = None,
-    show: Callable[[CfrProgress], None] | None = None,
+    show: ShowProgress = show_nothing,
 ) -> TrainedStrategy:
     """Train, or resume a training.
 
     Args:
         threads: that walk; nothing depends on how many.
         workers: who computes copies, of which there must be several; threads of this process by default.
-        prepare: called with the part that is done of the buckets of all hands of hold'em.
 
     Raises:
         CheckpointError: the folder holds a training with other settings, is in use, or cannot be written.
@@ -205,7 +191,7 @@ def train(
         begun = load_checkpoint(path) if path.exists() else None
         if begun is not None:
             require_same_settings(path, asdict(plan.settings), begun.settings)
-        cards = _cards(plan, folder, threads, prepare)
+        cards = _cards(plan, folder, threads, show)
         if cards is not None:
             plan = plan._replace(buckets=cards[0].buckets)
         session = _Session(plan, None if cards is None else cards[1], path, begun, workers)
@@ -214,6 +200,33 @@ def train(
         abstraction = None if cards is None else cards[0]
         write_strategy(strategy, plan.tree, plan.buckets, abstraction, session.mean_strategy(), session.record)
     return TrainedStrategy(strategy, session.iteration, session.seconds, session.history)
+
+
+def training_document(plan: TrainingPlan, trained: TrainedStrategy) -> Document:
+    """A training, with the exploitability on the way if the game is small."""
+    facts = (
+        Fact("game", plan.settings.game),
+        Fact("decisions of the betting", len(plan.tree.decisions)),
+        Fact("information sets", plan.information_sets),
+    )
+    sentences = (
+        f"{trained.iteration:,} iterations in {duration(trained.seconds)}.",
+        f"It plays as cfr?strategy={trained.path}",
+    )
+    rows = tuple((row["iteration"], row["seconds"], row["exploitability"]) for row in trained.history)
+    table = Table(
+        "Winnings of best responses",
+        (
+            Column("iterations", ","),
+            Column("time", "duration", rank=1),
+            Column("exploitability", ".4g", meaning="in chips per hand"),
+        ),
+        rows,
+    )
+    series = Series("exploitability", tuple(row[0] for row in rows), tuple(row[2] for row in rows), has_dots=True)
+    axes = Axis("iterations", is_log=True), Axis("exploitability", "chips per hand", is_log=True)
+    sections = (Section("Exploitability", (table, Chart("Exploitability by iterations", *axes, (series,)))),)
+    return Document("The training of cfr", sentences, facts, sections if rows else ())
 
 
 class _CopyState(NamedTuple):
@@ -262,9 +275,8 @@ class _Session:
         extent: TrainingLimit,
         save_every_s: float,
         pool: Executor | None,
-        show: Callable[[CfrProgress], None] | None,
+        show: ShowProgress,
     ) -> None:
-        first, first_s = self._deals, None
         saved_s = self.seconds
         while _part(extent, self.iteration, self.seconds) < 1:
             before = time.perf_counter()
@@ -275,16 +287,17 @@ class _Session:
                 saved_s = self.seconds
             if _is_check(self.iteration):
                 self._check(pool)
-            if first_s is None:
-                # The first iteration has compiled the kernels: it does not count in the speed.
-                first, first_s = self._deals, self.seconds
-            if show is not None:
-                speed = (self._deals - first) / max(self.seconds - first_s, 1e-9)
-                part = _part(extent, self.iteration, self.seconds)
-                last = self.history[-1] if self.history else None
-                show(CfrProgress(self.iteration, self._deals, part, self.seconds, speed, last))
+            show(_part(extent, self.iteration, self.seconds), self._in_words)
         self._check(pool)
         self._save()
+
+    def _in_words(self) -> str:
+        exploited = ""
+        if self.history:
+            last = self.history[-1]
+            exploited = f", exploitability {last['exploitability']:.3g} chips per hand after {last['iteration']:,}"
+        drawn = f", {self._deals:,} deals ({self._deals / self.seconds:,.0f}/s)" if self._plan.is_drawn else ""
+        return f"iteration {self.iteration:,}{drawn}{exploited}"
 
     def mean_strategy(self) -> Strategy:
         """What converges: how often each action was taken over all iterations of all copies."""
@@ -391,7 +404,7 @@ def _threads(count: int) -> Iterator[Executor | None]:
 
 
 def _cards(
-    plan: TrainingPlan, folder: Path, threads: int, prepare: Callable[[float], None] | None
+    plan: TrainingPlan, folder: Path, threads: int, show: ShowProgress
 ) -> tuple[ClusteredHands, CardTables] | None:
     """The buckets of all hands of hold'em, from the folder where they have been computed before."""
     if not plan.is_drawn:
@@ -399,7 +412,7 @@ def _cards(
     path, asked = folder / BUCKETS, plan.settings.bucket_counts
     if path.exists():
         return read_hands(path, asked)
-    found = cluster_hands(*asked, threads, prepare)
+    found = cluster_hands(*asked, threads, lambda part: show(None, f"the buckets of all hands: {part:.0%}"))
     write_hands(path, asked, *found)
     return found
 

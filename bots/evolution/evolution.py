@@ -109,6 +109,11 @@ class StopRule:
             bounds.append((self.opponents - generation.renewals) * self.patience - generation.since_renewal)
         return max(0, min(bounds)) if bounds else None
 
+    def part(self, generation: Generation) -> float | None:
+        """The part that is done after a generation, at least; None where there is no bound."""
+        left = self.most_left(generation)
+        return None if left is None else generation.number / max(1, generation.number + left)
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:
@@ -466,17 +471,3 @@ def _undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-class Pace:
-    """The time of a generation; the first one waits for compiled code and workers, and does not count."""
-
-    def __init__(self) -> None:
-        self._first, self._began_s = -1, 0.0
-
-    def seconds(self, generation: Generation) -> float | None:
-        """Seconds per generation since the first call, by the clock; None at the first call."""
-        if self._first < 0:
-            self._first, self._began_s = generation.number, time.monotonic()
-            return None
-        return (time.monotonic() - self._began_s) / (generation.number - self._first)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +27,6 @@ from bots.evolution.breeding import Chromosomes, Map
 from bots.evolution.evolution import (
     Evolution,
     Generation,
-    Pace,
     State,
     StopReason,
     StopRule,
@@ -36,9 +35,12 @@ from bots.evolution.evolution import (
 )
 from bots.evolved.chromosome import GENES, Chromosome, read_chromosome, write_chromosome
 from bots.evolved.training import GENOME, OPPONENTS, EvolvedSettings, player_evolution, trainer_evolution
-from bots.workers import Workers
+from bots.workers import ShowProgress, Workers, show_nothing, show_within
 from engine.splitmix import MASK_64, mixed
+from engine.text import count_of
+from logs.document import TEXT, Column, Document, Section, Table
 
+_PLAYER: Final = "player"
 _VERSION: Final = 1
 _RANDOM: Final = 0x7261_6E64
 _DEALS: Final = 0x6465_616C
@@ -153,32 +155,6 @@ CHECKS: Final = CheckSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class EvolutionProgress:
-    """The progress of a run after a generation.
-
-    Attributes:
-        number: of the run among the `runs` of the command, from 1.
-        left: the most generations that can follow; None where their number has no bound.
-        is_exact: whether so many will follow, or fewer may.
-        seconds: that a generation takes, by the clock; None after the command's first.
-        hands: that the individuals together play in a generation.
-    """
-
-    name: str
-    number: int
-    runs: int
-    generation: Generation
-    left: int | None
-    is_exact: bool
-    seconds: float | None
-    hands: int
-
-    @property
-    def left_s(self) -> float | None:
-        return None if self.left is None or self.seconds is None else self.left * self.seconds
-
-
-@dataclass(frozen=True, slots=True)
 class EvolvedRun:
     name: str
     path: Path
@@ -198,7 +174,7 @@ def evolve_trainers(
     count: int = OPPONENTS,
     checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
-    show: Callable[[EvolutionProgress], None] = lambda _: None,
+    show: ShowProgress = show_nothing,
 ) -> list[EvolvedRun]:
     """Evolve trainers one after another, each with deals, population and draws of its own.
 
@@ -207,8 +183,8 @@ def evolve_trainers(
     runs = []
     for number, name in enumerate(run_names(count)):
         own = replace(settings, seed=settings.seed + number)
-        place, make = (number + 1, count), partial(trainer_evolution, own)
-        runs.append(_run(folder / name, place, own, {}, make, rule=rule, checks=checks, workers=workers, show=show))
+        make, within = partial(trainer_evolution, own), show_within(show, number, count)
+        runs.append(_run(folder / name, own, {}, make, rule=rule, checks=checks, workers=workers, show=within))
     return runs
 
 
@@ -219,7 +195,7 @@ def evolve_player(
     *,
     checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
-    show: Callable[[EvolutionProgress], None] = lambda _: None,
+    show: ShowProgress = show_nothing,
 ) -> EvolvedRun:
     """Evolve a player against the nine trainers of a folder, or raise a `ChromosomeError`; see `evolve_trainers`."""
     paths = [folder / f"{name}.chromosome" for name in run_names(OPPONENTS)]
@@ -228,13 +204,12 @@ def evolve_player(
             raise ChromosomeError(str(path), f"the file does not exist; a player needs {OPPONENTS} trainers")
     trainers: Chromosomes = np.array([_thresholds(read_chromosome(str(path))) for path in paths])
     about = {"trainers": [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]}
-    path, make = folder / "player", partial(player_evolution, settings, trainers)
-    return _run(path, (1, 1), settings, about, make, rule=rule, checks=checks, workers=workers, show=show)
+    path, make = folder / _PLAYER, partial(player_evolution, settings, trainers)
+    return _run(path, settings, about, make, rule=rule, checks=checks, workers=workers, show=show)
 
 
 def _run(
     start: Path,
-    place: tuple[int, int],
     settings: EvolvedSettings,
     about: dict[str, Any],
     make: Callable[..., Evolution],
@@ -242,13 +217,12 @@ def _run(
     rule: StopRule,
     checks: CheckSettings,
     workers: Workers | None,
-    show: Callable[[EvolutionProgress], None],
+    show: ShowProgress,
 ) -> EvolvedRun:
     folder, name = start.parent, start.name
     about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
     checkpoint = folder / f"{name}.checkpoint"
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
-    hands = 100 * settings.deals * settings.population
     with locked_run(folder, name):
         state = None
         if checkpoint.exists():
@@ -258,15 +232,9 @@ def _run(
             require_same_settings(checkpoint, about["settings"], found.get("settings", {}))
         evolution = make(state=state, **over)
         checker = Checker(folder, name, settings, checks, over.get("over"))
-        pace = Pace()
         with saving(evolution, checkpoint, lambda: about) as save:
             for generation in evolution.generations(rule):
-                left, is_exact = rule.most_left(generation), rule.patience is None and rule.opponents is None
-                show(
-                    EvolutionProgress(
-                        name, *place, generation, left, is_exact, seconds=pace.seconds(generation), hands=hands
-                    )
-                )
+                show(rule.part(generation), partial(_in_words, name, generation))
                 save()
                 assert evolution.state is not None
                 checker.check(evolution.state, is_last=rule.reason(generation) is not None)
@@ -288,6 +256,37 @@ def _run(
         }
         write_chromosome(str(path), thresholds, record)
     return EvolvedRun(name, path, reason, last)
+
+
+def _in_words(name: str, generation: Generation) -> str:
+    """A generation, the most important first; gains are dollars over all hands."""
+    renewed = f"trainers renewed {generation.renewals}x, {generation.since_renewal} generations ago, "
+    return (
+        f"{name}: generation {generation.number}, best {generation.best:+,.0f}, mean {generation.mean:+,.0f}, best "
+        f"trainer {generation.best_opponent or 0:+,.0f} dollars, {renewed if generation.renewals else ''}"
+        f"genes used {generation.used_share:.0%}"
+    )
+
+
+def runs_document(runs: Sequence[EvolvedRun]) -> Document:
+    """The last generations of finished runs."""
+    columns = (
+        Column("run"),
+        Column("generations", ",", rank=1),
+        Column("best", "+,.0f", meaning="what the best individual won, in dollars over all hands"),
+        Column("mean", "+,.0f", meaning="of all individuals", rank=2),
+        Column("best trainer", "+,.0f", meaning="what the best opponent of the best individual won", rank=3),
+        Column("genes used", ".0%", meaning="on average over the individuals", rank=4),
+        Column("ended because", TEXT),
+    )
+    rows = (
+        (run.name, one.number, one.best, one.mean, one.best_opponent or 0.0, one.used_share, run.reason.value)
+        for run in runs
+        for one in [run.last]
+    )
+    sentence = f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands."
+    plays = [f"It plays as evolved?chromosome={run.path}" for run in runs if run.name == _PLAYER]
+    return Document("Agents evolved", (sentence, *plays), sections=(Section("", (Table("", columns, tuple(rows)),)),))
 
 
 def _holds(path: Path, thresholds: bytes) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import math
-import time
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache, partial
 from importlib.metadata import version
 from itertools import permutations
 from pathlib import Path
@@ -29,7 +29,6 @@ from bots.evolution.breeding import Floats
 from bots.evolution.evolution import (
     Evolution,
     Generation,
-    Pace,
     StopRule,
     load_checkpoint,
     saving,
@@ -39,9 +38,9 @@ from bots.kuhn.games import CARDS, Genes, KuhnGame, Variant, sequence_form_of
 from bots.solving import sequence_form as of_plans
 from bots.solving.equilibria import SEATS, LinearProgram, Solution
 from bots.solving.sequence_form import Chances, Choice, Plan, plan_of
-from bots.workers import Workers
+from bots.workers import ShowProgress, Workers, show_nothing, show_within
 from engine.errors import quoted
-from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Part, Section, Series, Table, Value
+from logs.document import CODE, TEXT, Axis, Chart, Column, Document, Fact, Part, Section, Series, Table, Value
 
 
 class BestAnswer(NamedTuple):
@@ -335,46 +334,6 @@ def strategy_parts(game: KuhnGame, found: Solution) -> list[Part]:
     return parts
 
 
-_SHOW_EVERY_S: Final = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class SeedProgress:
-    """The progress of a run after a generation.
-
-    Attributes:
-        number: of the run among the `runs` of the command, from 1.
-        most: generations of the run.
-        seconds: that a generation takes, by the clock; None at first.
-        exact: what the fittest individual wins on average, exactly, from the model, or from the rivals it met.
-        possible: what the best answer wins from the model; None without one.
-        exploitability: what the fittest individual's worst opponent wins more than in an equilibrium.
-    """
-
-    seed: int
-    number: int
-    runs: int
-    generation: Generation
-    most: int
-    seconds: float | None
-    exact: float
-    possible: float | None
-    exploitability: float
-
-    @property
-    def left_s(self) -> float | None:
-        return None if self.seconds is None else (self.most - self.generation.number) * self.seconds
-
-
-@dataclass(frozen=True, slots=True)
-class SeedsDone:
-    """The progress of runs on workers: finished ones of all, and the seconds that the rest will take."""
-
-    done: int
-    runs: int
-    left_s: float
-
-
 @lru_cache(maxsize=8)
 def game_value(game: KuhnGame) -> float:
     """What the first player wins on average in an equilibrium."""
@@ -387,31 +346,15 @@ def exploitability_of(game: KuhnGame, seat: int, genes: Genes) -> float:
     return best_answer(game, 1 - seat, genes).value - (value if seat else -value)
 
 
-def evolve(
-    folder: Path,
-    settings: KuhnSettings,
-    generations: int,
-    *,
-    place: tuple[int, int] = (1, 1),
-    show: Callable[[SeedProgress], None] = lambda _: None,
-) -> KuhnResult:
-    """One run, with checkpoints; `show` is called some times a second.
-
-    `place` is the number of the run among those of the command, and how many those are.
-    """
+def evolve(folder: Path, settings: KuhnSettings, generations: int, *, show: ShowProgress = show_nothing) -> KuhnResult:
+    """One run, with checkpoints."""
     if (finished := _finished(folder, settings, generations)) is not None:
         return finished
     with locked_run(folder, f"seed-{settings.seed}"):
-        return _evolve(folder, settings, generations, place, show)
+        return _evolve(folder, settings, generations, show)
 
 
-def _evolve(
-    folder: Path,
-    settings: KuhnSettings,
-    generations: int,
-    place: tuple[int, int],
-    show: Callable[[SeedProgress], None],
-) -> KuhnResult:
+def _evolve(folder: Path, settings: KuhnSettings, generations: int, show: ShowProgress) -> KuhnResult:
     path = folder / f"seed-{settings.seed}.checkpoint"
     about = {"settings": settings.as_data()}
     state, trace = None, _Trace()
@@ -420,18 +363,11 @@ def _evolve(
         require_same_settings(path, settings.as_data(), found.get("settings", {}))
         trace = _Trace(found.get("trace"))
     evolution = kuhn_evolution(settings, state=state)
-    pace, shown_s = Pace(), 0.0
 
     with saving(evolution, path, lambda: {**about, "trace": trace.as_data()}) as save:
 
         def bred(generation: Generation) -> None:
-            nonlocal shown_s
-            seconds, now_s = pace.seconds(generation), time.monotonic()
-            if now_s - shown_s >= _SHOW_EVERY_S:
-                shown_s = now_s
-                standing = _standing(settings, evolution)
-                progress = SeedProgress(settings.seed, *place, generation, generations, seconds=seconds, **standing)
-                show(progress)
+            show(generation.number / generations, partial(_standing, settings, evolution, generation))
             save()
 
         run_generations(settings, evolution, StopRule(generations=generations), trace, bred)
@@ -447,7 +383,7 @@ def evolve_seeds(
     repeat: int,
     *,
     workers: Workers | None = None,
-    show: Callable[[SeedProgress | SeedsDone], None] = lambda _: None,
+    show: ShowProgress = show_nothing,
 ) -> list[KuhnResult]:
     """Runs with consecutive seeds, from that of the settings on; finished ones are not repeated.
 
@@ -456,11 +392,12 @@ def evolve_seeds(
     runs = [replace(settings, seed=settings.seed + number) for number in range(repeat)]
     if workers is None:
         return [
-            evolve(folder, run, generations, place=(number, repeat), show=show) for number, run in enumerate(runs, 1)
+            evolve(folder, run, generations, show=show_within(show, number, repeat)) for number, run in enumerate(runs)
         ]
     results = {run.seed: _finished(folder, run, generations) for run in runs}
     left = [run for run in runs if results[run.seed] is None]
-    began_s, before = time.monotonic(), repeat - len(left)
+    before = repeat - len(left)
+    show(before / repeat)
     with ExitStack() as locks:
         for run in left:
             locks.enter_context(locked_run(folder, f"seed-{run.seed}"))
@@ -469,22 +406,26 @@ def evolve_seeds(
             for run, result in zip(batch, workers.map(run_seed, batch, [generations] * len(batch)), strict=True):
                 _write(folder, run, generations, result)
                 results[run.seed] = result
-            done = start + len(batch)
-            show(SeedsDone(before + done, repeat, (time.monotonic() - began_s) * (len(left) / done - 1)))
+            show((before + start + len(batch)) / repeat)
     return [result for result in results.values() if result is not None]
 
 
-def _standing(settings: KuhnSettings, evolution: Evolution) -> dict[str, Any]:
+def _standing(settings: KuhnSettings, evolution: Evolution, generation: Generation) -> str:
+    """A generation and its fittest individual, whose winnings from those it met are computed exactly."""
     genes = tuple(evolution.champion.ravel().tolist())
     state = evolution.state
     assert state is not None
     game, seat = settings.rules, settings.seat - 1
-    lost = exploitability_of(game, seat, genes)
     if settings.opposition is OppositionKind.MODEL:
         possible = best_answer(game, seat, settings.model).value
-        return {"exact": _value_against(settings, genes), "possible": possible, "exploitability": lost}
-    met = against_rivals(game, True, evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
-    return {"exact": float(met.fitness[0]), "possible": None, "exploitability": lost}
+        exact = f"{_value_against(settings, genes):+.4f} of {possible:+.4f}"
+    else:
+        met = against_rivals(game, True, evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
+        exact = f"{float(met.fitness[0]):+.4f}"
+    return (
+        f"seed {settings.seed}, generation {generation.number}, mean {generation.mean:+.4f}, best "
+        f"{generation.best:+.4f}, exactly {exact}, exploitable by {exploitability_of(game, seat, genes):.4f}"
+    )
 
 
 def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnResult | None:
@@ -519,8 +460,80 @@ def _write(folder: Path, settings: KuhnSettings, generations: int, result: KuhnR
     write_file(path, json.dumps(data) + "\n", CheckpointError)
 
 
-def fitness_document(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Document:
-    """The fitness of one or several runs over the generations."""
+_TOLD: Final = ("game", "opposition", "seat", "population")
+
+
+def evolution_document(settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> Document:
+    """The results of runs in a folder: winnings and exact values by seed, mean genes, and the fitness over time."""
+    data = settings.as_data()
+    facts = tuple(
+        Fact(one.name, str(data[one.name]))
+        for one in fields(settings)
+        if one.name in _TOLD or (one.name not in ("seed", "model") and getattr(settings, one.name) != one.default)
+    )
+    sections = (
+        Section("Results", (_results_table(settings, results),)),
+        Section("Genes", (_genes_table(settings, results),)),
+        Section("Fitness by generation", (_fitness_chart(settings, results),)),
+    )
+    sentences = (_in_words(settings, results), f"Results and the fittest genes are in {folder}.")
+    return Document("Strategies evolved", sentences, facts, sections)
+
+
+def _results_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table:
+    heads: tuple[str | Column, ...] = ("best", "its exact value", Column("fittest exploitable by", "+.4f", rank=2))
+    if not results[0].record_genes:
+        heads = (Column("later mean", "+.4f", rank=2), "fittest exploitable by", "average exploitable by")
+    columns = [one if isinstance(one, Column) else Column(one, "+.4f") for one in heads]
+    figures = [_row(settings, result) for result in results]
+    rows: list[tuple[Value, ...]] = [(str(result.seed), *row) for result, row in zip(results, figures, strict=True)]
+    if len(results) > 1:
+        by_column = list(zip(*figures, strict=True))
+        rows += [("mean", *map(statistics.fmean, by_column)), ("spread", *map(statistics.stdev, by_column))]
+    return Table.of("", ("seed", Column("mean", "+.4f", rank=1), *columns), rows)
+
+
+def _row(settings: KuhnSettings, result: KuhnResult) -> tuple[float, ...]:
+    game, seat = settings.rules, settings.seat - 1
+    fittest = exploitability_of(game, seat, result.fittest)
+    if result.record_value is not None:
+        return result.mean[-1], result.record, result.record_value, fittest
+    later = statistics.fmean(result.mean[len(result.mean) // 2 :])
+    return result.mean[-1], later, fittest, exploitability_of(game, 0, result.average)
+
+
+def _genes_table(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Table:
+    """The genes on average over the runs, next to those of the best answer."""
+    sides = {"first": [result.average or result.genes for result in results]}
+    if results[0].rival_average:
+        sides["second"] = [result.rival_average for result in results]
+    symbols: Sequence[str] = ()
+    if settings.opposition is OppositionKind.MODEL:
+        symbols = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
+    rows: list[tuple[Value, ...]] = []
+    for side, genes in sides.items():
+        mean = [statistics.fmean(column) for column in zip(*genes, strict=True)]
+        for at, row in enumerate(settings.rules.rows):
+            of_row = slice(len(CARDS) * at, len(CARDS) * (at + 1))
+            rows.append((side if len(sides) > 1 else "", row, *mean[of_row], " ".join(symbols[of_row])))
+    columns = [Column("player"), Column("genes", CODE), *(Column(card, ".2f") for card in CARDS)]
+    return Table.of("", (*columns, Column("best answer", CODE)), rows).without_empty()
+
+
+def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
+    if settings.opposition is not OppositionKind.MODEL:
+        return (
+            "Mean: of the first player's population in the last generation; later mean: of the second half of the "
+            "generations; the average genes are those of the second half; exploitable by: what the best answer wins "
+            "more than in an equilibrium."
+        )
+    possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+    record = max(result.record for result in results)
+    luck = f"; the best fitness, {record:+.4f}, is luck" if record > possible + 1e-9 else ""
+    return f"No strategy wins more than {possible:+.4f} chips per hand from this opponent in this seat{luck}."
+
+
+def _fitness_chart(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Chart:
     lines = [_mean_series("mean", [result.mean for result in results])]
     if settings.opposition is OppositionKind.MODEL:
         possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
@@ -530,15 +543,8 @@ def fitness_document(settings: KuhnSettings, results: Sequence[KuhnResult]) -> D
     else:
         lines.append(_mean_series("mean of the rivals", [result.rivals_mean for result in results]))
     note = f"Means over {len(results)} seeds; bands are one standard deviation wide on each side."
-    chart = Chart(
-        "Fitness",
-        Axis("generation"),
-        Axis("fitness", "chips per hand"),
-        tuple(lines),
-        note if len(results) > 1 else "",
-    )
-    facts = tuple(Fact(name, str(value)) for name, value in settings.as_data().items() if name not in ("seed", "model"))
-    return Document("Strategies evolved", facts=facts, sections=(Section("Fitness by generation", (chart,)),))
+    axes = Axis("generation"), Axis("fitness", "chips per hand")
+    return Chart("Fitness", *axes, tuple(lines), note if len(results) > 1 else "")
 
 
 def _mean_series(name: str, curves: Sequence[Sequence[float]]) -> Series:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import json
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from functools import partial
 from itertools import islice
 from math import ceil
 from pathlib import Path
@@ -42,6 +42,7 @@ from bots.learner.memory import (
 from bots.sdk.options import Wording
 from bots.sdk.registry import make_bot, parse_spec
 from bots.sdk.selfplay import self_play
+from bots.workers import ShowProgress, show_nothing
 from engine import Game, deals
 from engine.equity import DEFAULT_TRIALS
 from engine.game import POSITIONS
@@ -334,21 +335,8 @@ class Block(NamedTuple):
     unseen: Estimate
 
 
-class LearnerProgress(NamedTuple):
-    """The progress of a training: blocks of this command and earlier ones, of all `wanted`.
-
-    The speed is that of learning, by the clock, without the tests; it and the time left are None before this command's
-    second block.
-    """
-
-    blocks: tuple[Block, ...]
-    wanted: int
-    hands_per_s: float | None
-    left_s: float | None
-
-
 def train(
-    settings: LearnerSettings, hands: int, path: Path, show: Callable[[LearnerProgress], None] = lambda _: None
+    settings: LearnerSettings, hands: int, path: Path, show: ShowProgress = show_nothing
 ) -> tuple[Memory, tuple[Block, ...]]:
     """Train a learner, or resume a training, in whole blocks; `show` is called after each, when it is on disk.
 
@@ -368,25 +356,23 @@ def train(
         trainee = Trainee(game, file.start, explore=settings.explore, trials=settings.trials, seed=settings.seed)
         fields = [line_ups(specs, game.num_players - 1) for specs in (settings.opponents, settings.unseen)]
         tests = [(tables, unseen_deals(game, len(tables), settings.test, settings.seed)) for tables in fields]
-        learnt_s, began_s, first = 0.0, time.monotonic(), len(blocks)
         while len(blocks) < wanted:
-            start_s = time.monotonic()
             learning = _train_block(settings, trainee, len(blocks) * deals, deals)
-            now_s = time.monotonic()
             against = [frozen_play(trainee, tables, packs) for tables, packs in tests]
             blocks = (*blocks, Block(trainee.hands, trainee.cells, learning, *against))
             file.write(replace(trainee.memory, training=_record(settings, blocks)))
-            done = len(blocks) - first - 1
-            if done == 0:  # It has waited for the compiler: not the speed of the others.
-                began_s = time.monotonic()
-                show(LearnerProgress(blocks, wanted, None, None))
-                continue
-            learnt_s += now_s - start_s
-            left_s = (time.monotonic() - began_s) / done * (wanted - len(blocks))
-            show(LearnerProgress(blocks, wanted, done * deals * game.num_players / max(learnt_s, 1e-9), left_s))
+            show(len(blocks) / wanted, partial(_in_words, blocks[-1]))
         return replace(trainee.memory, training=_record(settings, blocks)), blocks
     finally:
         file.close()
+
+
+def _in_words(block: Block) -> str:
+    learning, known, other = (text_of(one.mean, "+,.0f") for one in (block.learning, block.field, block.unseen))
+    return (
+        f"{block.hands:,} hands, {block.cells:,} cells; mbb/g learning {learning}, frozen {known}, against the other "
+        f"field {other}"
+    )
 
 
 def _train_block(settings: LearnerSettings, trainee: Trainee, first: int, deals: int) -> Estimate:
@@ -455,8 +441,9 @@ def _blocks_of(memory: Memory, settings: LearnerSettings, path: Path) -> tuple[B
     return tuple(blocks)
 
 
-def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block]) -> Document:
-    """A training of at least one block."""
+def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequence[Block], path: Path) -> Document:
+    """A training of at least one block, whose memory is in the file `path`."""
+    changed = "".join(f",{name}={value:g}" for name, value in _DEFAULT.differences(settings.constants).items())
     shown = sorted({round(at * (len(blocks) - 1) / (_ROWS - 1)) for at in range(_ROWS)})
     curves = ("while learning", "frozen, training field", "frozen, other field")
     winnings = [block[2:] for block in blocks]
@@ -485,6 +472,7 @@ def training_document(settings: LearnerSettings, memory: Memory, blocks: Sequenc
             f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins "
             f"{text_of(last.field, '+,.0f')} mbb/g from its training field, and {text_of(last.unseen, '+,.0f')} from "
             "another field.",
+            f"It plays as learner?memory={path},learn=false{changed}",
         ),
         (
             Fact("game", settings.game),

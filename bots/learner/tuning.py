@@ -11,7 +11,7 @@ search is run again from its start, finds the measurements it asks for, and cont
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -28,7 +28,7 @@ from bots.evolution.evolution import Evolution, StopRule
 from bots.learner.memory import RANGES, Constants, Memory
 from bots.learner.training import DealBatch, Trainee, frozen_play, line_ups, unseen_deals
 from bots.sdk.options import Wording
-from bots.workers import Workers
+from bots.workers import ShowProgress, Workers, show_nothing
 from logs.document import TEXT, Axis, Chart, Column, Document, Fact, Section, Series, Table
 from logs.estimation import RunningMean
 from protocol import find_game
@@ -114,12 +114,9 @@ def search(
     folder: Path,
     *,
     workers: Workers | None = None,
-    show: Callable[[int, MeasuredConstants], None] = lambda done, best: None,
+    show: ShowProgress = show_nothing,
 ) -> tuple[MeasuredConstants, ...]:
-    """Search, or resume a search; all measurements in the order in which they were asked for.
-
-    `show` is called after each batch with the number of sets measured, and the best so far.
-    """
+    """Search, or resume a search; all measurements in the order in which they were asked for."""
     with _Measurements(folder / "evolution.jsonl", settings, workers, show) as measurements:
 
         def evaluate(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
@@ -138,11 +135,11 @@ def check(
     folder: Path,
     *,
     workers: Workers | None = None,
-    show: Callable[[int], None] = lambda done: None,
+    show: ShowProgress = show_nothing,
 ) -> Mapping[str, NDArray[np.float64]]:
     """The winnings of sets of constants on other deals and with other draws: by name, one number for each seed.
 
-    A seed is the same deals for all sets; `show` is called with the number of seeds that are done.
+    A seed is the same deals for all sets.
     """
     over: Any = map if workers is None else workers.each
     with ResultJournal(folder / "anew.jsonl", asdict(settings)) as kept:
@@ -162,7 +159,7 @@ def check(
                 kept.add([astuple(constants), seed, mbb])
                 known[constants, seed] = mbb
             done += 1
-            show(done)
+            show(done / len(seeds))
     return {name: np.array([known[constants, seed] for seed in seeds]) for name, constants in sets.items()}
 
 
@@ -183,7 +180,7 @@ class _Measurements(ResultJournal):
         path: Path,
         settings: TuningSettings,
         workers: Workers | None,
-        show: Callable[[int, MeasuredConstants], None],
+        show: ShowProgress,
     ) -> None:
         super().__init__(path, asdict(settings))
         self.asked: list[MeasuredConstants] = []
@@ -208,7 +205,8 @@ class _Measurements(ResultJournal):
             self.add([row.tolist(), fitness])
             found.append(fitness)
         self.asked += [MeasuredConstants(_constants(row), fitness) for row, fitness in zip(genes, found, strict=True)]
-        self._show(len(self.asked), max(self.asked, key=lambda one: one.mbb))
+        best = max(one.mbb for one in self.asked)
+        self._show(len(self.asked) / self._settings.budget, f"best {best:+,.0f} mbb/g")
         return np.array(found)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from rich.live import Live
 from rich.text import Text
 
+from bots.workers import ShowProgress
 from dealer.cli.console import Terminal
 from engine.text import duration
 
@@ -58,34 +59,32 @@ class LiveLine:
             self._terminal.note(text)
 
 
-class ShowProgress(Protocol):
-    def __call__(self, part: float | None, so_far: str = "") -> None:
-        """Show the finished part of a computation, 0 to 1 or None if unknown, and the results so far, in words."""
-
-
 @contextlib.contextmanager
 def showing_progress(terminal: Terminal, what: str) -> Iterator[ShowProgress]:
-    """A function that shows the progress of a computation and the time left, from half a second on."""
+    """A function that shows the progress of a computation, from half a second on, and the time left.
+
+    The time follows from what was done since the first call: earlier work and the compilation do not count.
+    """
     began_s = time.monotonic()
     next_s = began_s + _QUIET_S
+    first: tuple[float, float] | None = None
     with LiveLine(terminal) as line:
 
-        def show(part: float | None, so_far: str = "") -> None:
-            nonlocal next_s
+        def show(part: float | None, so_far: str | Callable[[], str] = "") -> None:
+            nonlocal next_s, first
             now_s = time.monotonic()
+            if part is not None and first is None:
+                first = part, now_s
             if now_s < next_s or part == 0:
                 return
             next_s = now_s + _REDRAW_S
-            used_s = now_s - began_s
             if part is None:
-                progress = f"{duration(used_s)} so far"
+                progress = f"{duration(now_s - began_s)} so far"
             else:
-                progress = f"{part:.0%}{time_left(used_s * (1 / part - 1))}"
-            line(f"{what}: {progress}{so_far and f', {so_far}'}")
+                progress = f"{part:.0%}"
+                if first is not None and part > first[0]:
+                    progress += f", {duration((now_s - first[1]) * (1 - part) / (part - first[0]))} left"
+            words = so_far() if callable(so_far) else so_far
+            line(f"{what}: {progress}{words and f', {words}'}")
 
         yield show
-
-
-def time_left(seconds: float | None) -> str:
-    """The time left, to follow a count: ``, 5 s left``; empty where it is unknown."""
-    return "" if seconds is None else f", {duration(seconds)} left"

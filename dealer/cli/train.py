@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from annotated_types import Interval
@@ -15,13 +15,10 @@ from bots.sdk.options import Wording
 from dealer.cli.commands import ArenaGroup
 from dealer.cli.computing import TRAINING, LearnerGame, LearnerOpponents
 from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import LiveLine, time_left
-from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
+from dealer.cli.progress import showing_progress
+from dealer.cli.report_output import DocumentOptions
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.train_cfr import cfr
-
-if TYPE_CHECKING:
-    from bots.learner.training import LearnerProgress
 
 app = typer.Typer(
     cls=ArenaGroup, help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True
@@ -53,8 +50,8 @@ def learner(
     memory: Annotated[
         Path, "The bot's memory; an existing training is continued.", Wording("FILE", group="Options")
     ] = Path("learner.memory"),
-    out: PageFile = None,
-    force: PageForce = False,
+    *,
+    output: DocumentOptions,
 ) -> None:
     """Train the learner: play hands against a field, remember what each decision earned, and test it now and then.
 
@@ -64,7 +61,7 @@ def learner(
     terminal = context.ensure_object(Terminal)
     from bots.learner.training import train, training_document
 
-    check_page(out, force)
+    output.check()
     if memory.is_dir():
         abort(f"{memory} is a folder: --memory takes a file")
     settings = replace(
@@ -75,21 +72,8 @@ def learner(
         constants=constants,
     )
     try:
-        with LiveLine(terminal) as show:
-            trained, blocks = train(settings, hands, memory, lambda progress: show(_line(progress)))
+        with showing_progress(terminal, "training") as show:
+            trained, blocks = train(settings, hands, memory, show)
     except KeyboardInterrupt:
         abort(f"interrupted; {memory} holds every finished block: the same command resumes", EXIT_INTERRUPTED)
-    show_document(terminal, training_document(settings, trained, blocks), out)
-    options = "".join(f",{name}={value:g}" for name, value in Constants().differences(constants).items())
-    terminal.sentence(f"It plays as learner?memory={memory},learn=false{options}")
-
-
-def _line(progress: LearnerProgress) -> str:
-    last = progress.blocks[-1]
-    speed = "" if progress.hands_per_s is None else f", {progress.hands_per_s:,.0f} hands/s"
-    return (
-        f"block {len(progress.blocks)} of {progress.wanted}{time_left(progress.left_s)}: "
-        f"{last.hands:,} hands{speed}, {last.cells:,} cells; "
-        f"mbb/g learning {last.learning.mean:+,.0f}, frozen {last.field.mean:+,.0f}, "
-        f"against the other field {last.unseen.mean:+,.0f}"
-    )
+    output.show(terminal, training_document(settings, trained, blocks, memory))

@@ -12,12 +12,11 @@ from bots.cfr.settings import CfrSettings
 from bots.sdk.options import Wording
 from dealer.cli.computing import RunFolder, Scheduler, WorkerCount, resumable, workers_from
 from dealer.cli.console import Terminal, abort
-from dealer.cli.progress import LiveLine, time_left
-from engine.text import duration
-from logs.document import Column, Table
+from dealer.cli.progress import showing_progress
+from dealer.cli.report_output import DocumentOptions
 
 if TYPE_CHECKING:
-    from bots.cfr.training import CfrProgress, TrainedStrategy, TrainingPlan
+    from bots.cfr.training import TrainingPlan
 
 _STOP: Final = "When to stop"
 _ALONG: Final = "Along the way"
@@ -53,14 +52,17 @@ def cfr(
     ] = os.cpu_count() or 1,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
+    *,
+    output: DocumentOptions,
 ) -> None:
     """Train a player near equilibrium: hold'em of two players, limit or no-limit, Leduc or Kuhn poker.
 
     The folder holds a checkpoint, from which the same command resumes, and at the end the strategy, which plays as
     cfr?strategy=FILE.
     """
+    output.check()
     terminal = context.ensure_object(Terminal)
-    from bots.cfr.training import TrainingLimit, plan_training, train
+    from bots.cfr.training import TrainingLimit, plan_training, train, training_document
     from bots.errors import SolvingError
 
     if hours is not None and minutes is not None:
@@ -78,63 +80,21 @@ def cfr(
     with (
         resumable(folder, "the last checkpoint"),
         workers_from(workers, scheduler) as helpers,
-        LiveLine(terminal) as line,
+        showing_progress(terminal, "training") as show,
     ):
-        trained = train(
-            plan,
-            folder,
-            TrainingLimit(iterations, seconds),
-            threads=threads,
-            workers=helpers,
-            prepare=lambda part: line(f"computing the buckets of all hands: {part:.0%}"),
-            show=lambda progress: line(_line(plan, progress)),
-        )
-    _report(terminal, plan, trained)
+        extent = TrainingLimit(iterations, seconds)
+        trained = train(plan, folder, extent, threads=threads, workers=helpers, show=show)
+    output.show(terminal, training_document(plan, trained))
 
 
 def _announce(terminal: Terminal, plan: TrainingPlan) -> None:
-    terminal.sentence(
-        f"{plan.settings.game}: {len(plan.tree.decisions):,} decisions of the betting, {plan.information_sets:,} "
-        f"information sets. Needs about {plan.memory_bytes / _MB:,.0f} MB of memory and, on the disk, "
+    terminal.note(
+        f"{plan.settings.game} needs about {plan.memory_bytes / _MB:,.0f} MB of memory and, on the disk, "
         f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints, {plan.strategy_bytes / _MB:,.1f} MB for the "
         f"strategy{' and 405 MB for the buckets of all hands' if plan.is_drawn else ''}."
     )
     if plan.settings.copies > 1:
-        terminal.sentence(
+        terminal.note(
             f"{plan.settings.copies} copies are trained independently; a worker receives and sends "
             f"{plan.message_bytes / _MB:,.0f} MB for each of them every 15 seconds or so."
         )
-
-
-def _unit(plan: TrainingPlan) -> tuple[float, str]:
-    """What chips are multiplied by, and the word for it."""
-    if plan.is_drawn:
-        return 1000 / plan.tree.game.big_blind, "mbb/g"
-    return 1.0, "chips per hand"
-
-
-def _line(plan: TrainingPlan, progress: CfrProgress) -> str:
-    factor, unit = _unit(plan)
-    left_s = progress.seconds / progress.part - progress.seconds if progress.part else None
-    exploited = ""
-    if progress.last is not None:
-        exploited = f", exploitability {progress.last['exploitability'] * factor:.3g} {unit}"
-        exploited += f" after {progress.last['iteration']:,}"
-    drawn = f", {progress.deals:,} deals" if plan.is_drawn else ""
-    what = "deals" if plan.is_drawn else "boards"
-    return (
-        f"iteration {progress.iteration:,}{drawn}{time_left(left_s)}{exploited}, {progress.deals_per_s:,.0f} {what}/s"
-    )
-
-
-def _report(terminal: Terminal, plan: TrainingPlan, trained: TrainedStrategy) -> None:
-    factor, unit = _unit(plan)
-    if trained.history:
-        columns = (Column("iterations", ","), Column("time", ",", rank=1), f"exploitability, {unit}")
-        rows = (
-            (f"{row['iteration']:,}", duration(row["seconds"]), f"{row['exploitability'] * factor:.4g}")
-            for row in trained.history
-        )
-        terminal.table(Table.of("Winnings of best responses", columns, rows))
-    terminal.sentence(f"{trained.iteration:,} iterations in {duration(trained.seconds)}.")
-    terminal.sentence(f"It plays as cfr?strategy={trained.path}")

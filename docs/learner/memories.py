@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import bots.learner
 from bots.learner.memory import SHIPPED
-from bots.learner.training import LearnerProgress, LearnerSettings, train
-from dealer.cli.progress import time_left
-from logs.document import text_of
+from bots.learner.training import LearnerSettings, train
 from protocol import find_game
 
 SHIPPED_FOLDER: Final = Path(bots.learner.__file__).parent / "memories"
@@ -89,11 +87,8 @@ def main(arguments: Sequence[str]) -> None:
         shutil.copyfile(path, SHIPPED_FOLDER / path.name)
 
 
-def _show(name: str, progress: LearnerProgress) -> None:
-    last = progress.blocks[-1]
-    left = time_left(progress.left_s)
-    won = [text_of(one, "+,.0f") for one in (last.field, last.unseen)]
-    print(f"{name}: {last.hands:,} hands, {won[0]} and {won[1]} mbb/g{left}", flush=True)
+def _show(name: str, part: float | None, so_far: str | Callable[[], str] = "") -> None:
+    print(f"{name}: {part or 0:.0%}, {so_far() if callable(so_far) else so_far}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from bots.errors import EvolutionError, LearnerFileError
 from bots.learner.bot import LearnerBot
 from bots.learner.memory import Constants, read_memory
-from bots.learner.training import Block, LearnerProgress, LearnerSettings, train, training_document
+from bots.learner.training import Block, LearnerSettings, train, training_document
 from logs.document import Chart, Table
 
 _SETTINGS = LearnerSettings(
@@ -31,15 +31,15 @@ def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> Non
     assert [block.hands for block in blocks] == [16, 32, 48]
     assert memory == read_memory(whole, _SETTINGS.constants)
 
-    def stop(progress: LearnerProgress) -> None:
+    def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             train(_SETTINGS, 48, parts, stop)
-    seen: list[LearnerProgress] = []
-    assert train(_SETTINGS, 48, parts, seen.append) == (memory, blocks)
-    assert [len(progress.blocks) for progress in seen] == [3]
+    seen: list[float | None] = []
+    assert train(_SETTINGS, 48, parts, lambda part, so_far="": seen.append(part)) == (memory, blocks)
+    assert seen == [1.0]
     assert parts.read_bytes() == whole.read_bytes()
     assert train(_SETTINGS, 20, parts) == (memory, blocks)
 
@@ -48,7 +48,7 @@ def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> Non
 
 def test_what_is_won_is_told_by_block(tmp_path: Path) -> None:
     memory, blocks = train(_SETTINGS, 32, tmp_path / "memory")
-    document = training_document(_SETTINGS, memory, blocks)
+    document = training_document(_SETTINGS, memory, blocks, tmp_path / "memory")
     assert "32 hands" in document.sentences[0]
     table, chart = document.sections[0].parts
     assert isinstance(table, Table)

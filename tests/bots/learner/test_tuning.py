@@ -14,7 +14,7 @@ import pytest
 from bots.errors import CheckpointError, EvolutionError
 from bots.learner import tuning
 from bots.learner.memory import RANGES, Constants
-from bots.learner.tuning import MeasuredConstants, TuningSettings, check, measured_mbb, search, tuning_document
+from bots.learner.tuning import TuningSettings, check, measured_mbb, search, tuning_document
 
 _SETTINGS = TuningSettings(
     opponents=("bots.baseline:CallingBot",), hands=8, test=4, population=3, generations=2, trials=5
@@ -26,8 +26,8 @@ def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
     whole = search(_SETTINGS, tmp_path / "whole")
     assert len(whole) == _SETTINGS.budget == 7
 
-    def stop(done: int, best: MeasuredConstants) -> None:
-        if done > 3:
+    def stop(part: float | None, so_far: object = "") -> None:
+        if part is not None and part > 3 / 7:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -80,10 +80,10 @@ def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
 
 
 def test_constants_are_measured_anew_on_the_same_deals(tmp_path: Path) -> None:
-    done: list[int] = []
+    done: list[float | None] = []
     sets = {"default": Constants(), "other": Constants(big_qty=2)}
-    found = check(_SETTINGS, sets, (2, 3), tmp_path, show=done.append)
-    assert done == [1, 2]
+    found = check(_SETTINGS, sets, (2, 3), tmp_path, show=lambda part, so_far="": done.append(part))
+    assert done == [0.5, 1.0]
     for name, constants in sets.items():
         assert found[name].tolist() == [measured_mbb(_SETTINGS, constants, seed) for seed in (2, 3)]
 

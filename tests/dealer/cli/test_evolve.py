@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from bots.evolution.evolution import Generation, StopRule, load_checkpoint
+from bots.evolution.evolution import load_checkpoint
 from bots.evolved.chromosome import read_chromosome
-from bots.evolved.runs import EvolutionProgress, read_checks, run_names
-from dealer.cli.evolve import progress_line
+from bots.evolved.runs import read_checks, run_names
 from logs.whole_file import FileLock
 from tests.clusters import local_cluster
 from tests.dealer.cli.conftest import Arena
@@ -101,23 +100,6 @@ def test_checks_that_cannot_be_gone_on_with(arena_here: Arena, tmp_path: Path, t
     ran = arena_here("evolve", "trainers", str(tmp_path))
     assert ran.code == 2
     assert ran.err == f"arena: {tmp_path / 'trainer-1.checks.json'}: {sentence}\n"
-
-
-def test_the_line_says_how_a_run_stands() -> None:
-    generation = Generation(40, 1234.5, -67.8, 890.1, 0.25, 0.9, 3, 12)
-    rule = StopRule(patience=200, opponents=500)
-    left = rule.most_left(generation)
-    assert left == 497 * 200 - 12
-    line = progress_line(EvolutionProgress("trainer-3", 3, 9, generation, left, False, 0.5, 2_000_000))
-    assert line == (
-        "trainer-3 (3/9): generation 40, 13 h 48 min left at most, best +1,234, mean -68, best trainer +890 dollars, "
-        "trainers renewed 3x, 12 generations ago, genes used 25%, 4.0 M hands/s"
-    )
-    left = StopRule(generations=50).most_left(generation)
-    line = progress_line(EvolutionProgress("player", 1, 1, generation, left, True, 0.5, 2_000_000))
-    assert line.startswith("player: generation 40, 5 s left, best +1,234, mean -68, best trainer +890 dollars")
-    assert StopRule(patience=7).most_left(generation) is None
-    assert StopRule(generations=45, patience=200, opponents=500).most_left(generation) == 5
 
 
 def test_a_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:

@@ -64,15 +64,17 @@ def test_a_file_of_genes_that_is_none(arena_here: Arena, tmp_path: Path, text: s
 def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "mine.genes").write_text("# J Q K\n0 .5 1 # B\n0, .5, 1\n")
     runs = tmp_path / "runs"
-    ran = arena_here("evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), *EXACT, "4")
+    ran = arena_here(
+        "evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), "--out", "f.html", *EXACT, "4"
+    )
     assert ran.code == 0
-    assert "no strategy wins more than +0.0833 chips per hand from this opponent in this seat\n" in ran.out
+    assert "No strategy wins more than +0.0833 chips per hand from this opponent in this seat.\n" in ran.out
     assert "C " in ran.out
     found = json.loads((runs / "seed-1.json").read_text())
     assert found["generations"] == 4
     assert len(found["result"]["mean"]) == 5
     assert found["result"]["record_value"] == pytest.approx(found["result"]["record"])
-    assert "<svg" in (runs / "fitness.html").read_text()
+    assert "<svg" in (tmp_path / "f.html").read_text()
     again = arena_here("evolve", "kuhn", str(tmp_path / "next"), "--opponent", str(runs / "fittest.genes"), *EXACT, "1")
     assert again.code == 0
 
@@ -104,7 +106,8 @@ def test_a_damaged_result(arena_here: Arena, tmp_path: Path) -> None:
 def test_repeated_runs_have_a_mean_and_a_spread(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("evolve", "kuhn", str(tmp_path), "--repeat", "3", "--seed", "5", *EXACT, "2")
     assert ran.code == 0
-    assert [line.split()[0] for line in ran.out.splitlines()[2:7]] == ["5", "6", "7", "mean", "spread"]
+    table = ran.out[ran.out.index("  seed") :].splitlines()
+    assert [line.split()[0] for line in table[2:7]] == ["5", "6", "7", "mean", "spread"]
     assert sorted(path.name for path in tmp_path.glob("seed-*.json")) == [f"seed-{seed}.json" for seed in (5, 6, 7)]
 
 

@@ -36,8 +36,9 @@ def terminal_of(stream: io.StringIO, *, is_terminal: bool) -> Terminal:
 def test_what_it_has_come_to_is_told(clock: Clock) -> None:
     stream = io.StringIO()
     with showing_progress(terminal_of(stream, is_terminal=False), "counting") as show:
+        show(0.0, lambda: "never made")
         clock.now_s += 15
-        show(0.5, "3 found")
+        show(0.5, lambda: "3 found")
         clock.now_s += 15
         show(None, "4 found")
     assert stream.getvalue() == "counting: 50%, 15 s left, 3 found\ncounting: 30 s so far, 4 found\n"
@@ -46,7 +47,7 @@ def test_what_it_has_come_to_is_told(clock: Clock) -> None:
 def test_on_a_terminal_a_line_is_redrawn_and_gone_at_the_end(clock: Clock) -> None:
     stream = io.StringIO()
     with showing_progress(terminal_of(stream, is_terminal=True), "counting") as show:
-        show(0.01)
+        show(0)
         assert stream.getvalue() == ""
         clock.now_s += 3
         show(0.25)
@@ -61,6 +62,16 @@ def test_elsewhere_a_line_is_printed_now_and_then(clock: Clock) -> None:
             clock.now_s = 100.0 + second
             show(second / 40)
     assert stream.getvalue() == "counting: 25%, 30 s left\ncounting: 50%, 20 s left\n"
+
+
+def test_work_of_an_earlier_command_does_not_count(clock: Clock) -> None:
+    stream = io.StringIO()
+    with showing_progress(terminal_of(stream, is_terminal=False), "counting") as show:
+        clock.now_s += 5
+        show(0.5)
+        clock.now_s += 10
+        show(0.75)
+    assert stream.getvalue() == "counting: 75%, 10 s left\n"
 
 
 def test_where_nobody_knows_how_long_it_takes_the_time_so_far_is_shown(clock: Clock) -> None:

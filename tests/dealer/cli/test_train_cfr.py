@@ -14,8 +14,9 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
     arguments = ("train", "cfr", str(folder), "--game", "kuhn", "--losses", "0", "--iterations")
     ran = arena_here(*arguments, "70")
     assert ran.code == 0, ran.err
-    assert "kuhn: 4 decisions of the betting, 12 information sets. Needs about" in ran.out
-    assert "exploitability, chips per hand" in ran.out
+    assert "kuhn needs about" in ran.err
+    assert "game kuhn, decisions of the betting 4, information sets 12" in ran.out
+    assert "exploitability" in ran.out
     assert f"It plays as cfr?strategy={folder / 'cfr.strategy'}" in ran.out.replace("\n", "")
     other = arena_here(*arguments, "70", "--seed", "2")
     assert other.code == 2
