@@ -30,7 +30,7 @@ from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, Watch
 from dealer.run.ending import Outcome
 from dealer.run.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, new_folder
-from dealer.run.plan import Plan, planned_contests, settle
+from dealer.run.plan import Plan, planned_contests, repeatable, settle
 from dealer.run.results import AnyResult, ContestResult, TournamentResult, read_result
 from dealer.run.resume import check_match, extend_log
 from dealer.run.settings import Command, RunSettings, Score, read_config, validated
@@ -83,12 +83,12 @@ class Run(Generic[_Result_co]):
     @property
     def is_table(self) -> bool:
         """Whether its first player is a person at this terminal."""
-        return self.plan.settings.command is Command.TABLE
+        return self.plan.command is Command.TABLE
 
     def history_warnings(self) -> list[ExportWarning]:
         """Problems of importers with the hand histories, where their stakes or folder were asked for."""
         plan = self.plan
-        if not plan.settings.histories and all(named.chip_value == 1 for named in plan.games):
+        if not plan.histories and all(named.chip_value == 1 for named in plan.games):
             return []
         found = [
             format_.warning(contest.game, contest.record.options)
@@ -152,7 +152,7 @@ class Run(Generic[_Result_co]):
     def _result(self, tournament: Tournament) -> _Result_co:
         """The result, or the error of a play that could not begin."""
         result: Any
-        if self.plan.settings.command is Command.TOURNAMENT:
+        if self.plan.command is Command.TOURNAMENT:
             result = tournament_result(tournament, self.folder, resume=self.resume_command)
         else:
             (contest,) = tournament.contests
@@ -280,7 +280,7 @@ def _new(config: RunSettings, command: Command, out: Path | None) -> Run[Any]:
     folder = new_folder(out, names)
     try:
         plan.keep_games(folder)
-        write_whole(folder / CONFIG_NAME, plan.repeatable().to_toml())
+        write_whole(folder / CONFIG_NAME, repeatable(config, plan).to_toml())
     except OSError as error:
         raise LaunchError(f"write to {folder}", error.strerror) from None
     forget = partial(empty_folder, folder, is_removed=is_ours)
@@ -305,7 +305,7 @@ def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
     plan = settle(config)
     finished = read_result(folder) if (folder / RESULT_NAME).exists() else None
     if deals is not None:
-        plan = _extended(plan, folder, deals, finished)
+        plan = _extended(config, plan, folder, deals, finished)
     contests = finished.contests if finished else []
     if finished is not None and (
         not finished.outcome.is_complete or any(contest.deals_asked != plan.deals for contest in contests)
@@ -314,7 +314,7 @@ def reopen(folder: Path, deals: int | None = None) -> Run[AnyResult]:
     return Run(plan, folder, finished)
 
 
-def _extended(plan: Plan, folder: Path, deals: int, result: AnyResult | None) -> Plan:
+def _extended(config: RunSettings, plan: Plan, folder: Path, deals: int, result: AnyResult | None) -> Plan:
     validated({"deals": deals})
     if deals <= plan.deals:
         raise ConfigError(SettingProblem("deals", f"{deals} is not more than the {plan.deals} asked for before"))
@@ -325,15 +325,15 @@ def _extended(plan: Plan, folder: Path, deals: int, result: AnyResult | None) ->
     if any(contest.slices > 1 for contest in planned):
         why = "its hands are cut into slices, one for each worker; start a new run instead"
         raise ConfigError(SettingProblem("deals", f"a run of more workers than seatings cannot have more deals: {why}"))
-    stop = None if isinstance(plan.stop, FixedDeals) else plan.settings.stop
-    longer = settle(replace(plan.settings, deals=deals, stop=stop))
+    config = replace(config, deals=deals, stop=None if isinstance(plan.stop, FixedDeals) else config.stop)
+    longer = settle(config)
     with contextlib.closing(RunLock(folder)):
         try:
             for contest in planned:
                 for slot in contest.slots:
                     log = contest.record.folder / f"{slot.name}.log"
                     extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), plan.deals, deals)
-            write_whole(folder / CONFIG_NAME, longer.repeatable().to_toml())
+            write_whole(folder / CONFIG_NAME, repeatable(config, longer).to_toml())
         except OSError as error:
             raise LaunchError(f"write to {folder}", error.strerror) from None
     return longer

@@ -85,7 +85,7 @@ def merged(command: Command, settings: dict[str, Any], path: Path | None) -> Run
 
 
 def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, scheduler: str | None) -> None:
-    if scheduler is not None and run.plan.settings.command is not Command.TOURNAMENT:
+    if scheduler is not None and run.plan.command is not Command.TOURNAMENT:
         abort(f"a cluster plays the contests of a tournament; {run.folder} holds one contest: leave --scheduler out")
     with _cluster(scheduler) as cluster:
         play_and_show(terminal, run, options, cluster)
@@ -123,7 +123,7 @@ def play_and_show(
 
 async def _play(run: Run[AnyResult], line: RunLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
     on_stop(run.interrupt)
-    is_here = run.plan.settings.in_process
+    is_here = run.plan.in_process
     with interrupting_bot_code(partial(line.give_up, run.resume_command)) if is_here else contextlib.nullcontext():
         return await run.play(line.show, watch, cluster)
 

@@ -61,7 +61,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         outcome=ending.outcome,
         reason=ending.reason,
         stop=str(plan.run.stop),
-        score=Score.CORRECTED if plan.run.settings.score is Score.CORRECTED else Score.RAW,
+        score=Score.CORRECTED if plan.run.score is Score.CORRECTED else Score.RAW,
         verdict=None if contest.monitor is None else contest.monitor.verdict,
         interval=_interval(plan),
         seconds=contest.seconds,
@@ -92,7 +92,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
 def _corrected_means(contest: Contest) -> list[RunningMean]:
     """The players' means without the luck of the cards; none where they are not counted."""
     plan = contest.plan
-    if plan.run.settings.score is Score.CORRECTED:
+    if plan.run.score is Score.CORRECTED:
         deals: Iterable[Sequence[float]] = contest.judged.in_order()
     else:
         fitted = contest.deals_without_luck()
@@ -180,7 +180,7 @@ def tournament_result(tournament: Tournament, folder: Path, *, resume: str | Non
     }
     reason = reasons.get(outcome, "all contests were played.")
     return TournamentResult(
-        format=plan.settings.format,
+        format=plan.format,
         outcome=outcome,
         reason=reason,
         players=list(plan.names),

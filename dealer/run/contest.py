@@ -126,7 +126,7 @@ class Contest:
         if plan.looks:
             self.monitor = Monitor(plan.run.stop, plan.bounds)
         self._corrected: list[CorrectedValues] = []
-        self._live = plan.new_mean(plan.run.settings.score)
+        self._live = plan.new_mean(plan.run.score)
         self._workers = workers
         self._watch = watch
         self._fitted: tuple[int, NDArray[np.float64] | None] | None = None
@@ -251,7 +251,7 @@ class Contest:
             self.training.begin()
         plans = [self.match_plan(slot) for slot in self.slots]
         self._count(list(map(self._recovered, plans)))
-        kind = LocalRun if self.plan.run.settings.in_process else TcpRun
+        kind = LocalRun if self.plan.run.in_process else TcpRun
         for index, (plan, tally) in enumerate(zip(plans, self.tallies, strict=True)):
             watchers: list[Watcher] = [*self._corrected[index : index + 1]]
             if self._watch is not None:
@@ -269,7 +269,7 @@ class Contest:
         """Let these be the tallies of the matches; corrected values of their hands are made from the logs."""
         self.tallies = tallies
         self.scores = self._judged = self._scores_of(tallies)
-        if self.plan.run.settings.score is not Score.CORRECTED:
+        if self.plan.run.score is not Score.CORRECTED:
             return
         # Loads compiled code.
         from dealer.run.corrected import corrected_values
@@ -286,7 +286,7 @@ class Contest:
         players = tuple([plan.players[player] for player in slot.players])
         bot_seeds = tuple([plan.bot_seed(slot, player) for player in slot.players])
         learner_files = () if self.training is None else self.training.learner_files(slot)
-        return MatchPlan(plan.setup_of(slot), plan.record, players, bot_seeds, plan.run.settings, learner_files)
+        return MatchPlan(plan.setup_of(slot), plan.record, players, bot_seeds, plan.run.listening, learner_files)
 
     @property
     def _is_over(self) -> bool:

@@ -89,7 +89,7 @@ def fitted_deals(plan: ContestPlan, scores: Scores) -> NDArray[np.float64] | Non
         shape (deals, players), in mbb/g; None where the plan has none, they are counted during play, counting takes
         long, or there are too few deals.
     """
-    if plan.run.settings.score is Score.CORRECTED or not plan.is_corrected:
+    if plan.run.score is Score.CORRECTED or not plan.is_corrected:
         return None
     if not is_cheap(plan.game, scores.hands_played):
         return None

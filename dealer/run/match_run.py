@@ -46,8 +46,8 @@ from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import Loss, MatchSetup, Phase
 from dealer.run.bot_code import bot_code
 from dealer.run.ending import AwaitedPlayer, Wait
+from dealer.run.plan import Listening
 from dealer.run.record import MatchFiles, RecordPlan
-from dealer.run.settings import RunSettings
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
@@ -74,7 +74,7 @@ class MatchPlan:
     record: RecordPlan
     players: tuple[Player, ...]
     bot_seeds: tuple[int, ...]
-    settings: RunSettings = field(default=RunSettings(), hash=False)
+    listening: Listening = field(default_factory=Listening)
     learner_files: tuple[LearnerFiles | None, ...] = ()
 
     def files_of(self, seat: int) -> LearnerFiles | None:
@@ -331,7 +331,7 @@ class TcpRun(MatchRun):
         return [
             AwaitedPlayer(
                 plan.setup.names[seat],
-                plan.settings.host,
+                plan.listening.host,
                 self.ports[seat],
                 plan.players[seat].kind is PlayerKind.TCP,
                 connections.open_seat(seat),
@@ -400,23 +400,23 @@ class TcpRun(MatchRun):
     # ---- opening
 
     def _open(self, hands: int) -> Connections:
-        plan, settings = self.plan, self.plan.settings
+        plan = self.plan
         match = Match(plan.setup, self._watchers, progress=self._progress)
         match.play_until(hands)
         connections = Connections(
             match,
-            host=settings.host,
+            host=plan.listening.host,
             reads_versions=True,
             may_return=[Seat(seat) for seat, player in enumerate(plan.players) if player.kind is PlayerKind.TCP],
             only_from={Seat(seat): p.address for seat, p in enumerate(plan.players) if p.address is not None},
             linked=[Seat(seat) for seat, player in enumerate(plan.players) if player.is_linked],
             keys={Seat(seat): player.key for seat, player in enumerate(plan.players) if player.key is not None},
-            coalesce_s=None if settings.coalesce_ms is None else settings.coalesce_ms / 1000,
+            coalesce_s=plan.listening.coalesce_s,
         )
         connections.on_loss = partial(self._on_loss, connections)
         connections.on_stray = self._tell
         connections.may_be_late = lambda seat: seat in self._lost_again or self._is_compiling(seat)
-        self.ports = connections.listen(settings.ports)
+        self.ports = connections.listen(plan.listening.ports)
         self._connections = connections
         self._opened_s = time.monotonic()
         for seat in match.missing_seats():
@@ -431,7 +431,7 @@ class TcpRun(MatchRun):
             return
         self._processes[seat] = BotProcess(
             plan.players[seat],
-            host=REACHABLE.get(plan.settings.host, plan.settings.host),
+            host=REACHABLE.get(plan.listening.host, plan.listening.host),
             port=self.ports[seat],
             game=GameFile(self._game_file(plan.players[seat]), plan.record.game_name),
             seed=plan.bot_seeds[seat],

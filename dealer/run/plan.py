@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from typing import NamedTuple
 from bots.sdk.registry import is_builtin
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match import MatchSetup
+from dealer.match.clocks import TimeLimits
 from dealer.match.faults import FaultPolicy
 from dealer.run.record import RecordPlan
 from dealer.run.settings import BotSettings, Command, Format, RunSettings, Score, Seating
@@ -84,20 +85,37 @@ class NamedGame:
 
 
 @dataclass(frozen=True, slots=True)
+class Listening:
+    """How the players of matches over TCP are served.
+
+    Attributes:
+        ports: by seat, of a single match; any free ports if it is empty.
+        coalesce_s: how long lines for a player that is not to act may be held; None sends them at once.
+    """
+
+    host: str = "127.0.0.1"
+    ports: tuple[int, ...] = ()
+    coalesce_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A run with nothing left open.
 
     Attributes:
-        settings: as written; those that can be left out stand below.
         games: at least one; exactly one unless it is a tournament.
         players: who plays; in a match, by seat.
         names: of the players, all different.
         deals: the most to play, each once in every seating.
         seed: of the cards, a number or a key; built-in bots get seeds of their own that follow from it.
         workers: how many matches are played at a time.
+        limits: of all players that have none of their own.
+        histories: the folder for the hand histories of all runs; None for a folder per format in the run's own.
+        export_options: of hand histories of a contest between all players, with its hero or default hero.
     """
 
-    settings: RunSettings = field(hash=False)
+    command: Command
+    format: Format
     games: tuple[NamedGame, ...]
     players: tuple[Player, ...]
     names: tuple[str, ...]
@@ -105,22 +123,15 @@ class Plan:
     seed: Seed
     seating: Seating
     stop: StopRule
+    score: Score
     workers: int
-
-    def repeatable(self) -> RunSettings:
-        """The settings with every default that was decided: the same run can be made of them anywhere."""
-        settings = self.settings
-        return replace(
-            settings,
-            games=tuple(named.name for named in self.games),
-            bots=settings.bots or tuple(BotSettings(bot=player.text) for player in self.players),
-            deals=self.deals,
-            seed=self.seed,
-            seating=self.seating,
-            workers=self.workers,
-            directory=settings.directory or os.getcwd(),
-            histories=settings.histories and os.path.abspath(settings.histories),
-        )
+    in_process: bool
+    fixed_seats: bool
+    limits: TimeLimits
+    on_fault: FaultPolicy
+    listening: Listening
+    histories: Path | None
+    export_options: ExportOptions
 
     def keep_games(self, folder: Path) -> None:
         """Write the definitions of games that are not shipped next to the file of the run.
@@ -131,6 +142,21 @@ class Plan:
         for named in self.games:
             if named.name not in shipped_games():
                 (folder / named.name).write_text(format_game_definition(named.game), "ascii")
+
+
+def repeatable(settings: RunSettings, plan: Plan) -> RunSettings:
+    """The settings of a plan with every default that was decided: the same run can be made of them anywhere."""
+    return replace(
+        settings,
+        games=tuple(named.name for named in plan.games),
+        bots=settings.bots or tuple(BotSettings(player.text) for player in plan.players),
+        deals=plan.deals,
+        seed=plan.seed,
+        seating=plan.seating,
+        workers=plan.workers,
+        directory=settings.directory or os.getcwd(),
+        histories=settings.histories and os.path.abspath(settings.histories),
+    )
 
 
 class Slot(NamedTuple):
@@ -178,7 +204,7 @@ class ContestPlan:
 
         A tournament has enough matches to keep its workers busy.
         """
-        is_whole = self.run.settings.command is Command.TOURNAMENT or self.learners
+        is_whole = self.run.command is Command.TOURNAMENT or self.learners
         return 1 if is_whole else -(-self.run.workers // self.seatings)
 
     @property
@@ -208,17 +234,16 @@ class ContestPlan:
 
     def setup_of(self, slot: Slot) -> MatchSetup:
         """One of its matches."""
-        settings = self.run.settings
         return MatchSetup(
             game=self.game,
             name=slot.name,
             hands=slot.hands,
             seed=self.seed_of(slot),
             names=tuple([self.names[player] for player in slot.players]),
-            fixed_seats=settings.fixed_seats,
+            fixed_seats=self.run.fixed_seats,
             first_hand=slot.first_hand,
-            limits=settings.limits,
-            on_fault=settings.on_fault,
+            limits=self.run.limits,
+            on_fault=self.run.on_fault,
             max_idle_lines_per_hand=_MAX_IDLE_LINES_PER_HAND,
             own_limits=tuple([self.players[player].limits for player in slot.players]),
         )
@@ -251,13 +276,13 @@ class ContestPlan:
         They are not where a player learns, or where a sequential test decides about the chips: its scores may not
         depend on later ones.
         """
-        score = self.run.settings.score
+        score = self.run.score
         return score is Score.CORRECTED or (score is Score.BOTH and not self.learners and not self.is_sequential)
 
     @property
     def bounds(self) -> Bounds:
         """The lowest and the highest possible score of a deal that the stop rule looks at, in mbb/g."""
-        return bounds_of(self.run.settings.score, self.run.stop, self.game)
+        return bounds_of(self.run.score, self.run.stop, self.game)
 
     def new_mean(self, score: Score = Score.RAW) -> RunningMean:
         """A mean of scores whose interval is the one that the stop rule needs; without one in training."""
@@ -337,6 +362,8 @@ def settle(settings: RunSettings) -> Plan:
         raise _problem("directory", f"commands cannot start in {settings.directory}: there is no such folder")
     games = tuple([_find_game(name, settings) for name in settings.games])
     players = _find_players(settings, games)
+    names = unique_names(players)
+    _check_histories(settings, games, names)
     deals, stop = _length(settings)
     seating = settings.seating
     if seating is None:
@@ -346,23 +373,49 @@ def settle(settings: RunSettings) -> Plan:
     workers = settings.workers
     if workers is None:
         workers = 1 if settings.in_process else min(os.cpu_count() or 1, seatings)
-    seed = secrets.randbits(32) if settings.seed is None else settings.seed
+    has_own_hero = settings.observed or settings.hero is not None
     plan = Plan(
-        settings,
+        settings.command,
+        settings.format,
         games,
         players,
-        unique_names(players),
+        names,
         deals=deals,
-        seed=seed,
+        seed=secrets.randbits(32) if settings.seed is None else settings.seed,
         seating=seating,
         stop=stop,
+        score=settings.score,
         workers=workers,
+        in_process=settings.in_process,
+        fixed_seats=settings.fixed_seats,
+        limits=_limits(settings),
+        on_fault=settings.on_fault,
+        listening=Listening(
+            settings.host,
+            settings.ports,
+            None if settings.coalesce_ms is None else settings.coalesce_ms / 1000,
+        ),
+        histories=Path(settings.histories) if settings.histories else None,
+        export_options=ExportOptions(
+            hero=settings.hero,
+            default_hero=None if has_own_hero else names[0],
+            currency=parse_currency(settings.currency),
+        ),
     )
     _check(plan, seatings)
     _check_games(plan)
     _check_training(plan)
-    _check_histories(plan)
     return plan
+
+
+def _limits(settings: RunSettings) -> TimeLimits:
+    """The clocks of all players that have none of their own; a start timeout of 0 waits without limit."""
+    return TimeLimits(
+        response_us=round(settings.t_response_s * 1e6),
+        hand_us=round(settings.t_hand_s * 1e6),
+        per_hand_us=round(settings.t_per_hand_s * 1e6),
+        start_us=round(settings.start_timeout_s * 1e6) if settings.start_timeout_s > 0 else None,
+    )
 
 
 def _find_game(name: str, settings: RunSettings) -> NamedGame:
@@ -449,7 +502,7 @@ def _find_player(bot: BotSettings, settings: RunSettings, games: Sequence[Game])
         key=bot.key,
         is_linked=bool(bot.linked),
         environment=tuple(bot.environment.items()),
-        limits=replace(settings.limits, **own) if own else None,
+        limits=replace(_limits(settings), **own) if own else None,
         confinement=confinement,
     )
 
@@ -473,15 +526,15 @@ def _length(settings: RunSettings) -> tuple[int, StopRule]:
 
 
 def _check(plan: Plan, seatings: int) -> None:
-    settings, players, stop, workers = plan.settings, plan.players, plan.stop, plan.workers
+    players, stop, workers, ports = plan.players, plan.stop, plan.workers, plan.listening.ports
     largest = max(named.game.num_players for named in plan.games)
-    if settings.in_process:
+    if plan.in_process:
         for player in players:
             if player.kind is not PlayerKind.PYTHON:
                 raise _problem(
                     "in_process", f"only Python bots play in process, {player.name} is a {player.kind.value} player"
                 )
-        if settings.on_fault is FaultPolicy.RESTART:
+        if plan.on_fault is FaultPolicy.RESTART:
             raise _problem("on_fault", "a bot that plays in process cannot be restarted: 'end' or 'forfeit'")
         if workers > 1:
             raise _problem("workers", "matches in process are played one after the other, by 1 worker")
@@ -492,13 +545,13 @@ def _check(plan: Plan, seatings: int) -> None:
             f"their rotations are {largest}",
         )
     at_once = largest * (workers if isinstance(stop, FixedDeals) else max(workers, seatings))
-    if MOST_SEATS is not None and at_once > MOST_SEATS and not settings.in_process:
+    if MOST_SEATS is not None and at_once > MOST_SEATS and not plan.in_process:
         raise _problem("workers", f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve")
     for named in plan.games:
-        if settings.score is Score.CORRECTED:
+        if plan.score is Score.CORRECTED:
             _check_correction(named)
         try:
-            Monitor(stop, bounds_of(settings.score, stop, named.game))
+            Monitor(stop, bounds_of(plan.score, stop, named.game))
         except StopRuleError as error:
             raise _problem("stop", f"{named.shown}: {error}") from None
     if not isinstance(stop, FixedDeals) and seatings * largest > _MOST_PROCESSES:
@@ -507,11 +560,11 @@ def _check(plan: Plan, seatings: int) -> None:
             f"'{stop}' keeps all {seatings} seatings at the table at once, {seatings * largest} bots; "
             "play the rotations only, or a fixed number of deals",
         )
-    if settings.ports and (seatings > 1 or workers > 1 or settings.command is Command.TOURNAMENT):
+    if ports and (seatings > 1 or workers > 1 or plan.command is Command.TOURNAMENT):
         raise _problem("ports", "ports can be given for one match only: play a single seating with one worker")
-    if len(settings.ports) > largest:
-        raise _problem("ports", f"{len(settings.ports)} ports are given, but there are {largest} seats")
-    taken = [port for port in settings.ports if port]
+    if len(ports) > largest:
+        raise _problem("ports", f"{len(ports)} ports are given, but there are {largest} seats")
+    taken = [port for port in ports if port]
     if len(set(taken)) < len(taken):
         raise _problem("ports", f"every seat needs a port of its own, not {', '.join(map(str, taken))}")
 
@@ -523,8 +576,7 @@ def _check_correction(named: NamedGame) -> None:
         raise _problem("score", f"{named.shown}: {refusal}")
 
 
-def _check_histories(plan: Plan) -> None:
-    settings, games, names = plan.settings, plan.games, plan.names
+def _check_histories(settings: RunSettings, games: Sequence[NamedGame], names: Sequence[str]) -> None:
     if settings.observed and settings.hero is not None:
         raise _problem("observed", "hand histories have a hero or none; leave one of the two settings out")
     if settings.hero is not None and settings.hero not in names:
@@ -542,9 +594,9 @@ def _check_training(plan: Plan) -> None:
     if learner.has_own_user:
         raise _problem("bots", f"{learner.name} learns, but another user cannot write its journal; add learn=false")
     frozen = f"{learner.name} learns while it plays, so it is another player in every hand"
-    if plan.settings.score is Score.CORRECTED:
+    if plan.score is Score.CORRECTED:
         raise _problem("score", f"{frozen} and has no win rate to be corrected; add learn=false")
-    if plan.settings.command is Command.TOURNAMENT:
+    if plan.command is Command.TOURNAMENT:
         raise _problem("bots", f"{frozen} and cannot be ranked; add learn=false, or train it in a play")
     if not isinstance(plan.stop, FixedDeals):
         raise _problem(
@@ -565,33 +617,27 @@ def _problem(setting: str, problem: str) -> ConfigError:
 
 def planned_contests(plan: Plan, folder: Path) -> tuple[ContestPlan, ...]:
     """All contests of a run, in its folder; those of a tournament in folders of their own."""
-    settings = plan.settings
     tables = [
         (named, entrants)
         for named in plan.games
-        for entrants in pairings(settings.format, len(plan.players), named.game.num_players)
+        for entrants in pairings(plan.format, len(plan.players), named.game.num_players)
     ]
-    histories = Path(settings.histories) if settings.histories else None
     contests = []
     for number, (named, entrants) in enumerate(tables, 1):
         names = [plan.names[entrant] for entrant in entrants]
         own = folder
-        if settings.command is Command.TOURNAMENT:
+        if plan.command is Command.TOURNAMENT:
             own = folder / _label(number, len(tables), named.name, names)
-        options = _export_options(settings, named, names)
-        record = RecordPlan(own, named.name, named.exports, options, histories)
+        hero = plan.export_options.hero
+        options = replace(
+            plan.export_options,
+            hero=hero if hero in names else None,
+            default_hero=plan.export_options.default_hero and names[0],
+            chip_value=named.chip_value,
+        )
+        record = RecordPlan(own, named.name, named.exports, options, plan.histories)
         contests.append(ContestPlan(plan, named.game, entrants, record))
     return tuple(contests)
-
-
-def _export_options(settings: RunSettings, named: NamedGame, names: Sequence[str]) -> ExportOptions:
-    hero = settings.hero
-    return ExportOptions(
-        hero=hero if hero in names else None,
-        default_hero=None if settings.observed or hero is not None else names[0],
-        chip_value=named.chip_value,
-        currency=parse_currency(settings.currency),
-    )
 
 
 def _label(number: int, of: int, game: str, names: Sequence[str]) -> str:

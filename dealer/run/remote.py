@@ -193,7 +193,7 @@ def _local_player(player: Player, plan: ContestPlan, directory: str) -> Player:
         starts_in = os.path.join(directory, player.directory) if player.directory else directory
         if not os.path.isdir(starts_in):
             raise PlayerError(f"{player.name} cannot start in {starts_in}: there is no such folder")
-    in_process = plan.run.settings.in_process
+    in_process = plan.run.in_process
     found = parse_player(f"x={player.text}", starts_in, (plan.game,), in_process=in_process)
     if in_process and (refusal := found.refusals[0]) is not None:
         raise PlayerError(f"{player.name} does not play {short_name(plan.record.game_name)}: {refusal}")

@@ -45,7 +45,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from bots.sdk.options import Wording, options_of
 from dealer.errors import ConfigError, SettingProblem
-from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
+from dealer.match.clocks import DEFAULT_LIMITS
 from dealer.match.faults import FaultPolicy
 from engine import DealKey, Seed
 from engine.errors import quoted
@@ -352,16 +352,6 @@ class RunSettings:
     directory: Annotated[
         str | None, "The folder in which commands start.", Wording(is_flag=False, otherwise="the current one")
     ] = None
-
-    @property
-    def limits(self) -> TimeLimits:
-        """The clocks of all players that have none of their own; a start timeout of 0 waits without limit."""
-        return TimeLimits(
-            response_us=round(self.t_response_s * 1e6),
-            hand_us=round(self.t_hand_s * 1e6),
-            per_hand_us=round(self.t_per_hand_s * 1e6),
-            start_us=round(self.start_timeout_s * 1e6) if self.start_timeout_s > 0 else None,
-        )
 
     def to_toml(self) -> str:
         """The file that repeats this run: all settings, including those left at their defaults."""

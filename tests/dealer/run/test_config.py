@@ -23,7 +23,7 @@ from tests.programs import KUHN
 def test_nothing_asked_for_is_fine() -> None:
     config = validated({}, "here")
     assert (config.command, config.games, config.bots, config.on_fault) == ("play", ("limit",), (), FaultPolicy.END)
-    limits = config.limits
+    limits = settle(config).limits
     assert (limits.response_us, limits.hand_us, limits.per_hand_us) == (600_000_000, 600_000_000, 7_000_000)
     assert limits.start_us == 30_000_000
 
@@ -36,7 +36,7 @@ def test_formats_of_hand_histories_are_written_back_as_they_are_meant(words: str
 
 
 def test_a_start_timeout_of_0_waits_for_ever() -> None:
-    assert validated({"start_timeout_s": 0.0}, "here").limits.start_us is None
+    assert settle(validated({"start_timeout_s": 0.0}, "here")).limits.start_us is None
 
 
 @pytest.mark.parametrize("formats", [[], ["none"], "none"])

@@ -16,16 +16,15 @@ from dealer.match.faults import FaultPolicy
 from dealer.reports.sentences import expectation
 from dealer.reports.summary import contest_result, tournament_result
 from dealer.run.contest import Contest, MatchEvent
-from dealer.run.plan import ContestPlan, NamedGame, Plan, number_of_seatings, settle
+from dealer.run.plan import ContestPlan, number_of_seatings, settle
 from dealer.run.record import RecordPlan
 from dealer.run.results import ContestResult
 from dealer.run.settings import Score, Seating, validated
 from dealer.run.tournament import Progress, Tournament, progress_of
 from dealer.table.loop import new_event_loop
-from dealer.table.players import parse_player
 from engine import Seat
 from logs.acpc_log.reader import read_log
-from logs.estimation import Verdict, parse_stop_rule, score_bounds
+from logs.estimation import Verdict, score_bounds
 from logs.variance.correction import ChanceCorrection, corrected_bounds
 from protocol import find_game
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
@@ -40,17 +39,17 @@ def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 200, **o
     name, rules = find_game(game)
     folder.mkdir(parents=True, exist_ok=True)
     seating, slices = options.pop("seating", Seating.ROTATIONS), options.pop("slices", 1)
-    run = Plan(
-        validated({"score": Score.RAW} | options),
-        (NamedGame(name, rules, ()),),
-        tuple(parse_player(text) for text in players),
-        tuple("ABCDEF"[: len(players)]),
-        deals=hands,
-        seed=5,
-        seating=seating,
-        stop=parse_stop_rule(options.get("stop", str(hands))),
-        workers=slices * number_of_seatings(seating, len(players)),
-    )
+    asked: dict[str, Any] = {
+        "games": [game],
+        "bots": players,
+        "deals": hands,
+        "seed": 5,
+        "seating": seating,
+        "score": Score.RAW,
+        "export": "none",
+    }
+    workers = slices * number_of_seatings(seating, len(players))
+    run = replace(settle(validated(asked | options)), names=tuple("ABCDEF"[: len(players)]), workers=workers)
     return ContestPlan(run, rules, tuple(range(len(players))), RecordPlan(folder, name))
 
 

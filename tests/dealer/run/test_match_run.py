@@ -24,9 +24,9 @@ from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.reports.sentences import fault_phrase
 from dealer.run.match_run import MatchPlan, TcpRun
+from dealer.run.plan import Listening
 from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.resume import recover_match
-from dealer.run.settings import validated
 from dealer.table.launcher import BotProcess
 from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player
@@ -64,8 +64,8 @@ def _plan(
         name if given.count(name) == 1 else f"{name}#{given[: seat + 1].count(name)}" for seat, name in enumerate(given)
     )
     setup = MatchSetup(rules, "match", hands, 1, names, **of_setup)
-    settings = validated({"host": host, "ports": list(ports), "coalesce_ms": coalesce_s and 1000 * coalesce_s})
-    return MatchPlan(setup, RecordPlan(out, name), parsed, tuple(range(len(parsed))), settings)
+    listening = Listening(host, tuple(ports), coalesce_s)
+    return MatchPlan(setup, RecordPlan(out, name), parsed, tuple(range(len(parsed))), listening)
 
 
 async def _to_the_end(run: TcpRun) -> TcpRun:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dealer.errors import ConfigError
-from dealer.run.plan import ContestPlan, planned_contests, settle
+from dealer.run.plan import ContestPlan, planned_contests, repeatable, settle
 from dealer.run.settings import Seating, read_config, validated
 from engine import DealKey
 from logs.estimation import IntervalWidth
@@ -41,7 +41,7 @@ def test_a_seat_for_somebody_else_is_played_once(tmp_path: Path) -> None:
 def test_a_key_is_written_and_read_back_as_its_digits(tmp_path: Path) -> None:
     config = validated({"seed": KEY, "bots": ["random", "calling"]})
     path = tmp_path / "run.toml"
-    path.write_text(settle(config).repeatable().to_toml())
+    path.write_text(repeatable(config, settle(config)).to_toml())
     assert f'seed = "{KEY.secret.hex()}"' in path.read_text()
     (contest,) = planned_contests(settle(validated(read_config(path))), tmp_path)
     assert contest.run.seed == KEY
@@ -137,10 +137,10 @@ def test_a_tournament_has_a_folder_per_contest(tmp_path: Path) -> None:
 def test_settled_settings_leave_nothing_open_and_plan_the_same_run(tmp_path: Path) -> None:
     asked = validated({"bots": ["calling", "calling"], "stop": "300"})
     settled = settle(asked)
-    whole = settled.repeatable()
+    whole = repeatable(asked, settled)
     assert (whole.deals, whole.seed, whole.seating) == (300, settled.seed, "rotations")
     assert (whole.workers, whole.directory) == (settled.workers, str(Path.cwd()))
-    assert settle(whole).repeatable() == whole
+    assert repeatable(whole, settle(whole)) == whole
     assert planned_contests(settle(whole), tmp_path) == planned_contests(settle(whole), tmp_path)
     assert planned_contests(settle(whole), tmp_path)[0].slots == planned_contests(settled, tmp_path)[0].slots
 
