@@ -21,8 +21,7 @@
     │   ├── RemoteError        another machine cannot play a contest
     │   └── TrainingError      a player's memory cannot be read or kept
     ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
-    ├── UnreadLinesError       a player does not read what it is sent (also an OSError); never leaves a match
-    └── ConversationError      a bot under examination sends no more; never leaves `dealer.doctor`
+    └── UnreadLinesError       a player does not read what it is sent (also an OSError); never leaves a match
 
 Every error composes its sentence from the facts it carries. None names an option of a command line: the command line
 adds these.
@@ -32,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine import Seat
 from engine.errors import PortableError
@@ -249,13 +248,3 @@ class MatchFailure(DealerError):
 
 class UnreadLinesError(DealerError, OSError):
     """More lines wait for a player than allowed: it does not read."""
-
-
-@dataclass(eq=False, repr=False)
-class ConversationError(DealerError):
-    """The conversation with a bot under examination is over, by a `dealer.doctor.dialogue.Ending`."""
-
-    ending: Any
-
-    def __str__(self) -> str:
-        return f"the conversation is over: {self.ending.value}"

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from bots.sdk.registry import make_bot
-from dealer.doctor.dialogue import Ending
 from dealer.doctor.situations import find_situation
 from dealer.errors import Cause, MatchFailure, SettingProblem
 from dealer.match.causes import NotStarted, StartProblem
@@ -48,7 +47,6 @@ SAMPLES: dict[Any, object] = {
     Rule: Rule.RAISE_CAP,
     Cause: Cause(),
     LogProblem: LogProblem("x.log", 7, 12, "bad", ProblemKind.SKIPPED),
-    Any: Ending.CLOSED,
     object: "reasons",
 }
 """An argument of each type that errors are made of."""

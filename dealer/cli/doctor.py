@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from collections.abc import Iterator
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,14 +10,14 @@ import typer
 from annotated_types import Interval
 
 from bots.sdk.options import Wording
-from dealer.cli.console import Terminal, abort, check_writable, write_file
+from dealer.cli.console import Terminal, abort, check_writable, until_stopped, write_file
 from dealer.cli.options import JsonOutput, Junit, Quiet
 from dealer.cli.progress import LiveLine
 from dealer.cli.report_output import PageFile, PageForce, check_page, show_document
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
-from dealer.match.events import StrayConnection
-from dealer.match.sentences import stray_sentence
+from dealer.match.events import LineReceived, LineSent
 from dealer.run.settings import NO_ADDRESS, Host
+from dealer.table.loop import new_event_loop
 from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Game
 from protocol import find_game
@@ -156,44 +154,27 @@ def _setup(game: Game, player: Player, options: DoctorOptions) -> ExaminationSet
 def _examine(
     terminal: Terminal, player: Player, game_name: str, setup: ExaminationSetup, options: DoctorOptions
 ) -> Examination:
-    from dealer.doctor.dialogue import BotHost, Event, Line, Waiting
-    from dealer.doctor.examination import examine
+    from dealer.doctor.examination import BotHost, examine
     from dealer.doctor.report import printable
     from dealer.doctor.situations import Situation
 
     is_silent = options.quiet or options.as_json or options.verbose or not terminal.err.is_terminal
-    with LiveLine(terminal, is_silent=is_silent) as line, _stopped_by_signals():
+    address = (options.host, options.port) if player.kind is PlayerKind.TCP else ("127.0.0.1", 0)
+    with LiveLine(terminal, is_silent=is_silent) as line, asyncio.Runner(loop_factory=new_event_loop) as runner:
         line("waiting for the bot")
 
-        def show(event: Event) -> None:
+        def show(event: Situation | LineSent | LineReceived | str) -> None:
             match event:
                 case Situation(name, what):
                     line(f"{name}: {what}")
-                case Line(is_bots, data) if options.verbose:
+                case str(note):
+                    terminal.note(note)
+                case LineSent(line=data) | LineReceived(line=data) if options.verbose:
                     text = printable(data[:_MOST_SHOWN]).removesuffix(r"\r\n")
                     more = "..." if len(data) > _MOST_SHOWN else ""
-                    terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{more}")
-                case Waiting(host, port):
-                    left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
-                    terminal.note(f"waiting for the bot at {host}:{port}, {left}")
-                case StrayConnection():
-                    terminal.note(stray_sentence(event, player.name))
+                    terminal.trace(f"{'dealer' if isinstance(event, LineSent) else 'bot   '}  {text}{more}")
 
-        address = (options.host, options.port) if player.kind is PlayerKind.TCP else ("127.0.0.1", 0)
         with BotHost(player, setup, game_name, address, show) as bot_host:
-            return examine(setup, bot_host, show)
-
-
-@contextlib.contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM end the command as Ctrl-C does, so that the bot is stopped."""
-    try:
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    except ValueError:
-        # Only the main thread receives signals.
-        before = None
-    try:
-        yield
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
+            examination = runner.run(until_stopped(examine(setup, bot_host, show)))
+    assert examination is not None, "an examination that is stopped is a result"
+    return examination

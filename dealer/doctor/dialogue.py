@@ -1,34 +1,28 @@
-"""The dealer's side of one connection to a bot under examination: waits for it, sends states, asks, judges the replies.
+"""One match between the bot under examination and scripted opponents, over one connection of the bot.
 
-All sockets, processes and clocks of the doctor are in `BotHost` and `Connection`. Each bot that we start gets a
-listener of its own, so that a bot that connects twice is not taken for the next one. A client that connects by itself
-finds the same port each time, and is the first to begin with a version line; all others are turned away and reported,
-as in a match. The beginning of the line is enough: whatever is wrong with the rest of it is a finding.
+A `Dialogue` is a `Match` like any other: `dealer.table.connections` reads, writes and keeps its time. Two things come
+between the match and its bot. The lines to the bot travel as the situation has it, in pieces with pauses between them;
+its time runs from the last piece. The lines from the bot are judged, and the match gets the answer that they amount to.
 
-A dealer would wait until time is up; a `Dialogue` continues at once if a line was plainly meant as the answer: it plays
+A dealer would wait until time is up; a dialogue continues at once if a line was plainly meant as the answer: it plays
 what was meant, or a call, and finds more in less time. A bot may send anything: nothing, binary noise, ten megabytes
-without a line end, endless comments. Beyond the current line at most what one read returns is kept, the beginning of an
-overlong line is judged once, and too much for one question is a flood.
+without a line end, endless comments. The beginning of an overlong line is judged once, and too many lines for one
+question are a flood.
+
+The match is held at its end, after the last hand or where the dealer is to disappear: then the bot is hung up on, and
+what it still sends is judged.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import enum
 import itertools
-import math
-import random
-import socket
-import tempfile
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from functools import partial
+from random import Random
+from typing import Final, TypeAlias
 
-from bots.sdk.program import write_game
 from dealer.doctor.judge import (
     EXPECTED_VERSION,
     Judge,
@@ -36,231 +30,28 @@ from dealer.doctor.judge import (
     Outcome,
     Problem,
     SentState,
-    Verdict,
     expected_answer,
     first_difference,
     judge_version,
 )
 from dealer.doctor.report import Examination
-from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, Policy, Situation, Turn
-from dealer.errors import ConversationError
-from dealer.match.events import StrayConnection
-from dealer.match.faults import StrayProblem
-from dealer.table.launcher import BotProcess
-from dealer.table.listener import Listener
-from dealer.table.loop import new_event_loop
-from dealer.table.players import Player, PlayerKind
-from engine import Action, BettingState, Deal, Seat, betting_start, deals, rank_hand
-from protocol.betting_nodes import HandLines, node_of
+from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Delivery, Situation
+from dealer.match import FaultKind, Match, MatchSetup, Phase, PlayerCause, TimeLimits, Watcher, Write
+from dealer.match.causes import TooManyIdleLines
+from dealer.match.events import Event, HandStarted, LineReceived, LineSent
+from engine import Deal, Seat, betting_start, deals, rank_hand
+from logs import Times
+from logs.transaction_log import Transaction
+from protocol.actions import format_action
 from protocol.framing import MAX_LINE_BYTES, LineReader
-
-_POLL_S: Final = 0.1
-"""The longest time without a look at the keyboard and the bot's process."""
-_RECEIVE_BYTES: Final = 1 << 16
-_SEND_TIMEOUT_S: Final = 5.0
-"""A bot that reads nothing is given up after this time, once the system buffers no more for it."""
-_BEGINNING: Final = b"VERSION"
-
-
-class Line(NamedTuple):
-    """A line was sent, by the bot or to it."""
-
-    is_bots: bool
-    line: bytes
-
-
-class Waiting(NamedTuple):
-    """A client that connects by itself is awaited at this address."""
-
-    host: str
-    port: int
-
-
-Event: TypeAlias = Situation | Line | Waiting | StrayConnection
-"""What can be watched during an examination: a situation that begins, and the above."""
-OnEvent: TypeAlias = Callable[[Event], None]
-
-
-class Exit(NamedTuple):
-    """How a bot ended: its exit code, negative for a signal, None if it still runs or is not ours; its last lines."""
-
-    code: int | None
-    last_lines: tuple[str, ...] = ()
-
-
-class Absence(NamedTuple):
-    """The bot did not connect; so many others did and were turned away."""
-
-    exit: Exit
-    waited_s: float
-    strays: int = 0
-
-
-@dataclass(slots=True)
-class Connection:
-    """One connection of the bot, over TCP, with its process if we started it."""
-
-    socket: socket.socket
-    process: BotProcess | None
-    received: bytes = b""
-    takes_no_more: bool = False
-
-    def send(self, data: bytes) -> None:
-        """Send bytes as a segment of their own; a bot that takes no more is given up."""
-        if self.takes_no_more:
-            return
-        self.socket.settimeout(_SEND_TIMEOUT_S)
-        try:
-            self.socket.sendall(data)
-        except OSError:
-            # A bot that has gone, or reads nothing, is noticed while its answer is awaited.
-            self.takes_no_more = True
-
-    def receive(self, deadline_s: float) -> bytes | None:
-        """Received bytes, at most 64 KiB; empty when the bot has closed, None when the deadline passes."""
-        if self.received:
-            received, self.received = self.received, b""
-            return received
-        while True:
-            left_s = deadline_s - self.now_s()
-            self.socket.settimeout(max(0.0, min(_POLL_S, left_s)))
-            try:
-                return self.socket.recv(_RECEIVE_BYTES)
-            except (TimeoutError, BlockingIOError):
-                if left_s <= 0:
-                    return None
-            except OSError:
-                return b""
-
-    def pause(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def now_s(self) -> float:
-        return time.monotonic()
-
-    def hang_up(self) -> None:
-        """Close the dealer's side; what the bot still sends can be read."""
-        with contextlib.suppress(OSError):
-            self.socket.shutdown(socket.SHUT_WR)
-
-    def wait_for_exit(self, timeout_s: float) -> Exit:
-        return _exit_of(self.process, timeout_s)
-
-    def close(self) -> None:
-        self.socket.close()
-        if self.process is not None:
-            self.process.stop()
-
-
-class BotHost:
-    """Receives the bot that a `Player` describes; use it in a ``with`` block.
-
-    Attributes:
-        can_start: whether the process is ours: it connects again whenever we like, and its end can be observed.
-    """
-
-    def __init__(
-        self,
-        player: Player,
-        setup: ExaminationSetup,
-        game_name: str,
-        address: tuple[str, int],
-        on_event: OnEvent = lambda event: None,
-    ) -> None:
-        """Prepare; port 0 takes a free one, and a bot that we start is given the game, of this canonical name."""
-        self.can_start = player.kind is not PlayerKind.TCP
-        self._player, self._setup, self._game_name, self._address = player, setup, game_name, address
-        self._on_event = on_event
-        self._exit = contextlib.ExitStack()
-        self._loop = new_event_loop()
-        self._listener: Listener | None = None
-        self._arrived: deque[tuple[socket.socket, bytes]] = deque()
-        self._strays = self._starts = 0
-
-    def __enter__(self) -> BotHost:
-        self._folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        self._game_file = write_game(self._folder / "match.game", self._setup.game, self._game_name)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close_listener()
-        self._loop.close()
-        self._exit.close()
-
-    def receive_bot(self) -> Connection | Absence:
-        """Start the bot if it is ours to start, and wait for it.
-
-        Raises:
-            LaunchError: it cannot be started.
-            ListenError: the address cannot be listened on.
-        """
-        listener = self._listener = self._listener or self._open_listener()
-        if not self.can_start:
-            self._on_event(Waiting(listener.hosts[0], listener.port))
-            return self._await_bot(None)
-        try:
-            self._starts += 1
-            process = BotProcess(
-                self._player,
-                host=listener.hosts[0],
-                port=listener.port,
-                game=self._game_file,
-                seed=self._setup.seed,
-                output_path=self._folder / f"bot{self._starts}.out",
-            )
-            self._exit.callback(process.stop)
-            return self._await_bot(process)
-        finally:
-            self._close_listener()
-
-    def _open_listener(self) -> Listener:
-        # No other program has the port of a bot that we start: it is the first to connect.
-        is_version = None if self.can_start else lambda line: line[: len(_BEGINNING)].upper() == _BEGINNING
-        listener = Listener(*self._address, Seat(0), is_version=is_version, is_unfinished=_is_unfinished)
-        listener.watch(self._loop, lambda sock, _, received: self._arrived.append((sock, received)), self._reject)
-        return listener
-
-    def _close_listener(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
-        while self._arrived:
-            self._arrived.popleft()[0].close()
-
-    def _reject(self, host: str, problem: StrayProblem, line: bytes) -> None:
-        self._strays += 1
-        self._on_event(StrayConnection(Seat(0), host, problem, line))
-
-    def _await_bot(self, process: BotProcess | None) -> Connection | Absence:
-        start_s, limit_s = time.monotonic(), self._setup.start_timeout_s
-        self._strays = 0
-        while True:
-            # Asked before looking: a bot that ends right after connecting is still let in here.
-            has_ended = process is not None and process.exit_code is not None
-            self._loop.run_until_complete(asyncio.sleep(0 if has_ended else _POLL_S / 10))
-            if self._arrived:
-                sock, received = self._arrived.popleft()
-                self._exit.callback(sock.close)
-                return Connection(sock, process, received)
-            waited_s = time.monotonic() - start_s
-            if has_ended or waited_s > (math.inf if limit_s is None else limit_s):
-                return Absence(_exit_of(process, 0.0), waited_s, self._strays)
-
-
-def _is_unfinished(received: bytes) -> bool:
-    return len(received) < len(_BEGINNING) and _BEGINNING.startswith(received.upper())
-
-
-def _exit_of(process: BotProcess | None, timeout_s: float) -> Exit:
-    if process is None:
-        return Exit(None)
-    code = process.wait(timeout_s)
-    return Exit(code, tuple(process.last_lines()))
-
+from protocol.match_state import read_match_state
+from protocol.session import VERSION_LINE
 
 MOST_LINES: Final = 1000
-MOST_BYTES: Final = 1 << 20
-"""At most so many lines and bytes may arrive for one question."""
+"""At most so many lines may arrive for one question; of overlong lines, every piece that a dealer reads counts."""
+_UNLIMITED_US: Final = 2**50
+_DEATH_NOTICE_S: Final = 2.0
+"""How long to wait for the exit code of a bot that has closed the connection."""
 _STRADDLE_BYTES, _FIRST_LINES = 7, 4
 """How long the pieces of straddled lines are; how many lines are sent slowly, as a bot is slow just after its start."""
 _PIECE_PAUSE_S, _LINE_PAUSE_S, _FIRST_PAUSE_S, _LAST_PIECE_PAUSE_S = 0.0005, 0.001, 0.02, 0.05
@@ -270,129 +61,85 @@ _COMMENTS: Final = (b"# a line for people\r\n", b"; MATCHSTATE:0:0:f:|\r\n", b"#
 _STRONG_AMONG: Final = 20
 """Good hole cards are the best of this many deals."""
 
-
-class Ending(enum.Enum):
-    SILENT = "silent"
-    CLOSED = "closed"
-    FLOOD = "flood"
+OnEvent: TypeAlias = Callable[[Situation | LineSent | LineReceived | str], None]
+"""Called with a situation that begins, a line to or from the bot, or a sentence about who connects."""
 
 
-class Inbox:
-    """The lines of one bot, with every length bounded."""
+class Dialogue(Match, Watcher):
+    """A match that is entered in an `Examination`; use it with `Connections`, or as they use it.
 
-    def __init__(self, wire: Connection) -> None:
-        self._wire = wire
-        self._reader = LineReader()
-        self._last = b""
-        self._lines = self._bytes = 0
-        self._drops_rest = self._is_closed = False
-
-    def allow_more(self) -> None:
-        """Start a new question: reset the counts of lines and bytes."""
-        self._lines = self._bytes = 0
-
-    def next_line(self, deadline_s: float) -> bytes | None:
-        """The next line with its end; what is left when the bot closes counts as a line. None when time is up."""
-        while True:
-            line = self._reader.pop()
-            if line is not None:
-                # Whether the rest of this line is still to come, as another line.
-                is_cut = not line.endswith(b"\n") and not (self._is_closed and len(line) < MAX_LINE_BYTES)
-                is_rest, self._drops_rest = self._drops_rest, is_cut
-                if not is_rest:
-                    self._count(lines=1)
-                    return line
-            elif self._is_closed:
-                raise ConversationError(Ending.CLOSED)
-            elif not self._receive(deadline_s):
-                return None
-
-    def take_rest(self) -> bytes:
-        """What has arrived of an unfinished line; read nothing afterwards."""
-        if self._drops_rest:
-            return b""
-        self._reader.feed_eof()
-        return self._reader.pop() or b""
-
-    def line_from(self, text: bytes) -> bytes:
-        """What has arrived of the line that begins with a text, read or unread; empty if nothing. Does not wait."""
-        if self._reader.buffered_bytes < MAX_LINE_BYTES and not self._is_closed:
-            self._receive(self._wire.now_s())
-        start = self._last.find(text)
-        return b"" if start < 0 else b"".join(self._last[start:].partition(b"\n")[:2])
-
-    def _receive(self, deadline_s: float) -> bool:
-        data = self._wire.receive(deadline_s)
-        if data is None:
-            return False
-        if data:
-            self._count(bytes_=len(data))
-            self._reader.feed(data)
-            self._last = (self._last + data)[-2 * MAX_LINE_BYTES :]
-        else:
-            self._is_closed = True
-            self._reader.feed_eof()
-        return True
-
-    def _count(self, *, lines: int = 0, bytes_: int = 0) -> None:
-        self._lines += lines
-        self._bytes += bytes_
-        if self._lines > MOST_LINES or self._bytes > MOST_BYTES:
-            raise ConversationError(Ending.FLOOD)
-
-
-class Dialogue:
-    """A conversation with one bot over one connection, entered in an `Examination`.
-
-    Its methods raise `ConversationError` when the bot is silent for too long, floods, or has closed.
+    Attributes:
+        bot: the seat of the bot. judge: knows all states that were sent. has_come, has_closed: whether the bot has
+        connected, and has closed its side. call_later: calls a function after a time in seconds; the match's driver
+        sets it.
     """
 
-    def __init__(self, wire: Connection, setup: ExaminationSetup, examination: Examination, on_event: OnEvent) -> None:
-        self.judge = Judge(setup.game)
-        self._wire = wire
-        self._examination = examination
-        self._setup = setup
-        self._on_event = on_event
-        self._inbox = Inbox(wire)
-        self._held: list[SentState] = []
-        self._line_count = 0
-        self._is_refused = False
-        self._follows_another = False
+    wants = frozenset({HandStarted, LineSent})
+    """Where lines are watched, a match sends each one alone."""
 
-    # ---- the hands
-
-    def play(self, situations: Sequence[Situation]) -> None:
-        """Play all hands: opponents as the situations require, the bot as it likes, all by the rules."""
-        game, first = self._setup.game, situations[0] if situations else HANDSHAKE
-        cards, number = deals(game, self._setup.seed), first.first_hand
-        opening = None if first.opening is None else first.opening(game)
+    def __init__(self, examination: Examination, situations: Sequence[Situation], on_event: OnEvent) -> None:
+        setup = examination.setup
+        game, first = setup.game, situations[0] if situations else HANDSHAKE
+        betting = (first.opening or betting_start)(game)
+        opening = [] if betting.finished else [action for actions in betting.rounds for _, action in actions]
         # As in a real match, the bot keeps its seat and its position moves by one from hand to hand.
-        position = 0 if opening is None or opening.finished else opening.acting_position
-        for situation in situations:
-            self.begin(situation)
-            for policy in situation.policies(game):
-                self._examination.row.hands += 1
-                deal = _strong_deal(cards, position) if situation.has_strong_cards else next(cards)
-                lines = HandLines(game, deal, number)
-                if not self._play_hand(policy, lines, number, position, opening or betting_start(game)):
-                    return
-                number, position, opening = number + 1, (position - 1) % game.num_players, None
-            self._flush()
+        position = betting.acting_position if opening else 0
+        players = game.num_players
+        self.bot = Seat((position + first.first_hand) % players)
+        self.judge = Judge(game)
+        self.has_come = self.has_closed = False
+        self.call_later: Callable[[float, Callable[[], None]], object]
+        self._examination, self._on_event = examination, on_event
+        self._script = [(situation, policy) for situation in situations for policy in situation.policies(game)]
+        self._last = situations[-1] if situations and situations[-1].needs_connection else END_OF_MATCH
+        self._policy, self._chance = self._script[0][1] if self._script else None, Random()
+        self._position = position
+        self._reader = LineReader()
+        self._lines = self._line_count = 0
+        """Of the bot since the present question, and of the dealer in the present situation."""
+        self._is_cut = self._is_refused = self._is_paused = False
+        self._repeats: list[tuple[bytes, SentState]] = []
+        self._held = b""
+        self._pieces: list[tuple[float, bytes]] = []
+        """What is on its way to the bot, each piece with the pause before it."""
+        self._told = dict.fromkeys(map(Seat, range(players)), b"")
+        """The last line of each opponent."""
+        limits = TimeLimits(
+            round(setup.timeout_s * 1e6),
+            _UNLIMITED_US,
+            _UNLIMITED_US,
+            None if setup.start_timeout_s is None else round(setup.start_timeout_s * 1e6),
+        )
+        names = tuple([f"player{seat + 1}" for seat in range(players)])
+        # One hand more than are played, so that the match is held after them.
+        match = MatchSetup(
+            game, "doctor", len(self._script) + 1, setup.seed, names, first_hand=first.first_hand, limits=limits
+        )
+        replayed = [Transaction("", action, first.first_hand, Times(0, 0)) for action in opening]
+        super().__init__(match, [self], replayed)
+        self.play_until(len(self._script))
+        self._play.dealer.deals = self._deals(position)
+        for seat in set(self._told) - {self.bot}:
+            super().connect(seat, partial(self._tell, seat))
+            super().receive(seat, VERSION_LINE)
 
-    def _play_hand(self, policy: Policy, lines: HandLines, number: int, position: int, betting: BettingState) -> bool:
-        situation = self._examination.situation
-        chance = random.Random(f"{self._setup.seed}/{situation.name}/{number}")
-        while not betting.finished:
-            asks = betting.acting_position == position
-            line = lines.line(position, node_of(betting)).rstrip()
-            state = self._send(line, number, betting, asks=asks)
-            betting = betting.after(self.ask(state) if asks else policy(Turn(betting, position, chance)))
-            if asks and situation.breaks_off and not betting.finished:
-                return False
-        self._send(lines.line(position, node_of(betting)).rstrip(), number, betting, asks=False)
-        return True
+    def _deals(self, position: int) -> Iterator[Deal]:
+        game = self.setup.game
+        cards = deals(game, self.setup.seed)
+        for number, (situation, _) in enumerate(self._script):
+            seated = (position - number) % game.num_players
+            yield _strong_deal(cards, seated) if situation.has_strong_cards else next(cards)
 
-    # ---- what the dealer sends
+    def _tell(self, seat: Seat, line: bytes, is_asked: bool) -> None:
+        self._told[seat] = line
+
+    def notice(self, event: Event) -> None:
+        if isinstance(event, HandStarted):
+            situation, self._policy = self._script[self.hands_played]
+            if situation is not self._examination.situation:
+                self.begin(situation)
+            self._examination.row.hands += 1
+            self._chance = Random(f"{self._examination.setup.seed}/{situation.name}/{event.hand_number}")
 
     def begin(self, situation: Situation) -> None:
         self._flush()
@@ -400,152 +147,214 @@ class Dialogue:
         self._on_event(situation)
         self._line_count = 0
 
-    def _send(self, text: bytes, hand: int, betting: BettingState, *, asks: bool) -> SentState:
-        situation = self._examination.situation
-        state = SentState(text, hand, situation.name, betting, asks)
-        self.judge.sent[text] = self.judge.latest = state
-        if situation.delivery in (Delivery.JOINED, Delivery.STRADDLED):
-            self._held.append(state)
-        else:
-            self._deliver(state)
-        return state
+    # ---- what connections call
 
-    def _flush(self) -> None:
-        lines = [state.text + b"\r\n" for state in self._held]
-        self._held.clear()
-        for line in lines:
-            self._on_event(Line(False, line))
-        data = b"".join(lines)
-        size = max(1, len(data)) if self._examination.situation.delivery is Delivery.JOINED else _STRADDLE_BYTES
-        for at in range(0, len(data), size):
-            if at:
-                self._wire.pause(_PIECE_PAUSE_S)
-            self._wire.send(data[at : at + size])
+    def connect(self, seat: Seat, write: Write) -> None:
+        self._write, self.has_come = write, True
+        self.begin(HANDSHAKE)
+        super().connect(seat, self._send)
 
-    def _deliver(self, state: SentState) -> None:
-        line = state.text + b"\r\n"
-        number, self._line_count = self._line_count, self._line_count + 1
-        if self._follows_another:
+    def receive(self, seat: Seat, data: bytes) -> bool:
+        self._reader.feed(data)
+        self._advance()
+        return False
+
+    def receive_eof(self, seat: Seat) -> None:
+        self._reader.feed_eof()
+        self.has_closed = True
+        self._advance()
+
+    @property
+    def deadline_ns(self) -> int | None:
+        return None if self._pieces else super().deadline_ns
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the situations are over, and the bot has been sent all of them."""
+        return self.phase is Phase.HOLDING and not self._pieces
+
+    # ---- what the dealer sends
+
+    def _send(self, line: bytes, is_asked: bool) -> None:
+        """Send a state to the bot, as lines travel in the situation."""
+        text, situation = line.rstrip(), self._examination.situation
+        state, betting = read_match_state(text.decode("latin-1"), self.setup.game)
+        self._position = state.position
+        asks = not betting.finished and betting.acting_position == state.position
+        sent = SentState(text, state.hand_number, situation.name, betting, asks)
+        self.judge.sent[text] = sent
+        self._held += line
+        if asks:
+            self.judge.asked = sent
+            self._lines = 0
+            self._repeats = []
+        if asks or situation.delivery not in (Delivery.JOINED, Delivery.STRADDLED):
+            self._flush(asks=asks)
+        self.judge.latest = sent
+
+    def _flush(self, *, asks: bool = False) -> None:
+        lines, self._held = self._held, b""
+        for line in lines.splitlines(keepends=True):
+            self._on_event(LineSent(self.bot, 0, line))
+        if lines:
+            self._pieces += self._cut(lines, asks=asks)
+            self._pump()
+
+    def _cut(self, lines: bytes, *, asks: bool) -> list[tuple[float, bytes]]:
+        """The pieces of lines that are sent at once, each with the pause before it."""
+        judge, wait_s, number = self.judge, self._examination.setup.wait_s, self._line_count
+        self._line_count += 1
+        delivery = self._examination.situation.delivery
+        before_s, between_s, cuts = 0.0, _PIECE_PAUSE_S, list[int]()
+        if judge.latest is not None and not judge.latest.asks:
             # A bot that takes one read for one line is to fail only in the situations made for that fault.
-            self._wire.pause(_LINE_PAUSE_S if len(self.judge.sent) > _FIRST_LINES else _FIRST_PAUSE_S)
-        self._follows_another = not state.asks
-        delivery, wait_s = self._examination.situation.delivery, self._setup.wait_s
+            before_s = _LINE_PAUSE_S if len(judge.sent) > _FIRST_LINES else _FIRST_PAUSE_S
+        if delivery is Delivery.STRADDLED:
+            cuts = list(range(_STRADDLE_BYTES, len(lines), _STRADDLE_BYTES))
+        elif delivery is Delivery.BYTEWISE:
+            cuts = list(range(1, len(lines))) if asks else [1 + number % (len(lines) - 1)]
+        elif delivery is Delivery.WAITING and number == 0:
+            before_s += wait_s
+        elif delivery is Delivery.WAITING and number == 1:
+            cuts, between_s = [len(lines) // 2], wait_s
+        bounds = itertools.pairwise([0, *cuts, len(lines)])
+        pieces = [(between_s if start else before_s, lines[start:end]) for start, end in bounds]
         if delivery is Delivery.COMMENTED:
             comment = _COMMENTS[number % len(_COMMENTS)]
-            self._on_event(Line(False, comment))
-            self._wire.send(comment)
-        self._on_event(Line(False, line))
-        pieces, pause_s = [line], _PIECE_PAUSE_S
-        if delivery is Delivery.BYTEWISE and state.asks:
-            pieces = [line[at : at + 1] for at in range(len(line))]
-        elif delivery is Delivery.BYTEWISE:
-            cut = 1 + number % (len(line) - 1)
-            pieces = [line[:cut], line[cut:]]
-        elif delivery is Delivery.WAITING and number == 0:
-            self._wire.pause(wait_s)
-        elif delivery is Delivery.WAITING and number == 1:
-            pieces, pause_s = [line[: len(line) // 2], line[len(line) // 2 :]], wait_s
-        for piece in pieces[:-1]:
-            self._wire.send(piece)
-            self._wire.pause(pause_s)
-        if pieces[-1] == b"\n":
-            self._wire.pause(_LAST_PIECE_PAUSE_S)
-            line = self._inbox.line_from(state.text + b":")
-            if line:
-                wrong = "the answer came before the LF of the state: the bot takes CR for the end of a line"
-                advice = "A line ends at LF; the CR before it is part of the end, not the end."
-                expected = "no answer before the whole line has arrived"
-                problem = Problem(Kind.EARLY, len(state.text) + 1, wrong, advice, expected)
-                self._examination.find(problem, line, state)
-        self._wire.send(pieces[-1])
+            self._on_event(LineSent(self.bot, 0, comment))
+            pieces = [(before_s, comment), (0.0, lines)]
+        elif delivery is Delivery.BYTEWISE and asks:
+            pieces[-1] = (_LAST_PIECE_PAUSE_S, b"\n")
+        return pieces
+
+    def _pump(self) -> None:
+        """Send pieces up to the next pause."""
+        while self._pieces and not self._is_paused:
+            pause_s, piece = self._pieces[0]
+            if pause_s:
+                self._pieces[0] = (0.0, piece)
+                self._is_paused = True
+                self.call_later(pause_s, self._resume)
+                return
+            if piece == b"\n" and self._examination.situation.delivery is Delivery.BYTEWISE:
+                self._find_early()
+            del self._pieces[0]
+            # A bot that has gone, or reads nothing, is noticed while its answer is awaited.
+            with contextlib.suppress(OSError):
+                self._write(piece, True)
+
+    def _resume(self) -> None:
+        self._is_paused = False
+        self._pump()
+        if not self._pieces:
+            if self.judge.asked is not None and self.phase is Phase.PLAYING:
+                self._play.start_clock(self._play.actor)
+            self._advance()
+
+    def _find_early(self) -> None:
+        state, rest = self.judge.asked, self._reader.take_rest()
+        self._reader.feed(rest)
+        start = rest.find(b"" if state is None else state.text + b":")
+        if state is not None and start >= 0:
+            wrong = "the answer came before the LF of the state: the bot takes CR for the end of a line"
+            advice = "A line ends at LF; the CR before it is part of the end, not the end."
+            expected = "no answer before the whole line has arrived"
+            problem = Problem(Kind.EARLY, len(state.text) + 1, wrong, advice, expected)
+            self._examination.find(problem, rest[start:].splitlines(keepends=True)[0], state)
 
     # ---- what the bot sends
 
-    def greet(self) -> None:
-        """Wait for the version line and judge it."""
-        limit_s = self._setup.start_timeout_s
-        line = self._inbox.next_line(self._wire.now_s() + (math.inf if limit_s is None else limit_s))
-        received = self._inbox.take_rest() if line is None else line
-        if line is not None:
-            self._on_event(Line(True, line))
-        wrong = f"the bot connected, but sent no line within {limit_s or 0:g} s"
-        advice = "The bot sends the first line: send it right after connecting, without waiting for the dealer."
-        silent = Problem(Kind.NO_VERSION, 0, wrong, advice, EXPECTED_VERSION)
-        for problem in judge_version(received, self._setup.game) if received else (silent,):
-            self._examination.find(problem, received)
-            self._is_refused |= problem.kind is Kind.NO_VERSION
-        if line is None:
-            raise ConversationError(Ending.SILENT)
+    def _advance(self) -> None:
+        """Let the opponents act and judge the lines of the bot, until more is needed of it."""
+        while self.phase not in (Phase.FAILED, Phase.FINISHED):
+            if self.phase is Phase.HOLDING:
+                self._flush()
+            if self.phase is Phase.PLAYING and not self.is_asked(self.bot):
+                self._act()
+            elif self._pieces or (self.phase is not Phase.HOLDING and not self.is_asked(self.bot)):
+                return
+            elif (line := self._reader.pop()) is not None:
+                self._judge_line(line)
+            else:
+                if self.has_closed and self.phase is not Phase.HOLDING:
+                    super().receive_eof(self.bot)
+                return
 
-    def ask(self, state: SentState) -> Action:
-        """Wait for the answer to a state just sent, and judge every line that arrives until then.
+    def _act(self) -> None:
+        """Let an opponent act."""
+        seat, state = self._play.actor.seat, self.judge.latest
+        assert state is not None
+        assert self._policy is not None
+        action = self._policy(state.betting, self._position, self._chance)
+        super().receive(seat, self._told[seat].rstrip() + b":" + format_action(action).encode() + b"\r\n")
 
-        Returns what a dealer plays for it; if a dealer would pass over the line, what the bot meant.
-        """
-        self._flush()
-        self.judge.asked = state
-        self._inbox.allow_more()
-        start_s, examination = self._wire.now_s(), self._examination
-        repeats: list[tuple[bytes, SentState]] = []
-        while True:
-            line = self._inbox.next_line(start_s + self._setup.timeout_s)
-            if line is None:
-                self._find_silence(state, repeats)
-                raise ConversationError(Ending.SILENT)
-            verdict = self._hear(line)
-            if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
-                repeats.append((line, verdict.about))
-            # A bot that was sent part of a state may have answered just that part.
-            elif verdict.outcome in (Outcome.ANSWER, Outcome.ATTEMPT) or (
-                verdict.outcome is Outcome.FRAGMENT and not examination.situation.delivery.is_cut
-            ):
-                for repeat, known in repeats:
-                    self._find_repeat(repeat, known)
-                state.is_given_up = verdict.outcome is not Outcome.ANSWER
-                self.judge.asked = None
-                examination.slowest_s = max(examination.slowest_s, self._wire.now_s() - start_s)
-                examination.row.count(verdict.action)
-                return verdict.action
-
-    def read_to_the_end(self) -> bool:
-        """Judge what still arrives until the bot closes; returns False if it does not close in time, or floods."""
-        self.judge.asked = None
-        self._inbox.allow_more()
-        deadline_s = self._wire.now_s() + self._setup.timeout_s
-        while True:
-            try:
-                line = self._inbox.next_line(deadline_s)
-            except ConversationError as over:
-                return over.ending is Ending.CLOSED
-            if line is None:
-                return False
-            verdict = self._hear(line)
-            if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
-                self._find_repeat(line, verdict.about)
-
-    def _hear(self, line: bytes) -> Verdict:
-        self._on_event(Line(True, line))
+    def _judge_line(self, line: bytes) -> None:
+        """Judge a line, and play what it amounts to."""
+        judge, examination, situation = self.judge, self._examination, self._examination.situation
+        is_rest, self._is_cut = self._is_cut, len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n")
+        self._lines += 1
+        if self._lines > MOST_LINES:
+            self.lose(TooManyIdleLines(self.bot, self._play.dealer.hand_number, MOST_LINES, line=line))
+            return
+        if is_rest:
+            return
+        self._on_event(LineReceived(self.bot, 0, line))
+        if self.phase is Phase.GREETING:
+            for problem in judge_version(line, self.setup.game):
+                examination.find(problem, line)
+                self._is_refused |= problem.kind is Kind.NO_VERSION
+            super().receive(self.bot, VERSION_LINE)
+            return
         if self._is_refused and line.startswith(b"VERSION:"):
             # That the version line is late has been reported.
-            return Verdict(Outcome.OTHER)
-        verdict = self.judge.judge(line)
+            return
+        verdict, state = judge.judge(line), judge.asked
         for problem in verdict.problems:
-            self._examination.find(problem, line, verdict.about)
-        return verdict
+            examination.find(problem, line, verdict.about)
+        if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
+            self._repeats.append((line, verdict.about))
+            if state is None:
+                self._find_repeats()
+        # A bot that was sent part of a state may have answered just that part.
+        elif state is not None and (
+            verdict.outcome in (Outcome.ANSWER, Outcome.ATTEMPT)
+            or (verdict.outcome is Outcome.FRAGMENT and not situation.delivery.is_cut)
+        ):
+            self._find_repeats()
+            state.is_given_up = verdict.outcome is not Outcome.ANSWER
+            judge.asked = None
+            examination.row.count(verdict.action)
+            if (question := self.question) is not None:
+                examination.slowest_s = max(examination.slowest_s, (time.monotonic_ns() - question.asked_ns) / 1e9)
+            if situation.breaks_off and not state.betting.after(verdict.action).finished:
+                # The dealer disappears in the middle of the hand.
+                self.phase = Phase.HOLDING
+            else:
+                super().receive(self.bot, state.text + b":" + format_action(verdict.action).encode() + b"\r\n")
 
-    def _find_repeat(self, line: bytes, known: SentState) -> None:
+    def _find_repeats(self) -> None:
         wrong = "this state has been answered already; a dealer ignores the second answer"
         advice = "Answer every question once; make sure that nothing sends the reply again."
-        expected = "nothing: the answer had been taken"
-        self._examination.find(Problem(Kind.TWICE, len(known.text) + 1, wrong, advice, expected), line, known)
+        for line, known in self._repeats:
+            problem = Problem(Kind.TWICE, len(known.text) + 1, wrong, advice, "nothing: the answer had been taken")
+            self._examination.find(problem, line, known)
+        self._repeats = []
 
-    def _find_silence(self, state: SentState, repeats: list[tuple[bytes, SentState]]) -> None:
-        line, limit = self._inbox.take_rest(), f"{self._setup.timeout_s:g} s"
+    def find_silence(self) -> None:
+        """Enter that the bot has named no version, or not answered the present question, in time."""
+        setup, state = self._examination.setup, self.judge.asked
+        line, limit = b"" if self._is_cut else self._reader.take_rest(), f"{setup.timeout_s:g} s"
         if line:
-            self._on_event(Line(True, line))
+            self._on_event(LineReceived(self.bot, 0, line))
+        if state is None:
+            wrong = f"the bot connected, but sent no line within {setup.start_timeout_s or 0:g} s"
+            advice = "The bot sends the first line: send it right after connecting, without waiting for the dealer."
+            silent = Problem(Kind.NO_VERSION, 0, wrong, advice, EXPECTED_VERSION)
+            problems = judge_version(line, setup.game) if line else (silent,)
+        elif line:
             problems = self.judge.judge(line).problems
-        elif repeats:
-            line, _ = repeats[-1]
+        elif self._repeats:
+            line = self._repeats[-1][0]
             wrong = f"this answers an earlier state, and no answer to the present one came within {limit}"
             advice = "Echo the state that asks: the last line received, not one kept from before."
             byte = first_difference(line, state.text) + 1
@@ -556,10 +365,34 @@ class Dialogue:
                 "Find out whether it has read this line, took it for a question to another player, or waited for "
                 "something."
             )
-            wrong = f"no answer came within {limit}"
-            problems = (Problem(Kind.SILENT, 0, wrong, advice, expected_answer(state)),)
+            problems = (Problem(Kind.SILENT, 0, f"no answer came within {limit}", advice, expected_answer(state)),)
         for problem in problems:
             self._examination.find(problem, line, state)
+
+    def begin_end(self) -> None:
+        """Enter that the dealer closes: in a situation of its own, or in one that breaks off."""
+        self._lines = 0
+        if self._last is not self._examination.situation:
+            self.begin(self._last)
+
+    @property
+    def breaks_off(self) -> bool:
+        """Whether the dealer closes before the end of the match."""
+        return self._last is not END_OF_MATCH and (self._last.breaks_off or not self._script)
+
+    @property
+    def judges_end(self) -> bool:
+        """Whether it matters how the bot ends: that it lingers is not found again where it would only cost time."""
+        is_about_end = self._last is END_OF_MATCH or self.breaks_off
+        return self.failure is None and (is_about_end or not self._examination.has(Kind.LINGERS))
+
+    @property
+    def exit_timeout_s(self) -> float:
+        """The longest wait for the end of the bot, once the match is over."""
+        if self.judges_end:
+            return self._examination.setup.timeout_s
+        is_gone = isinstance(self.failure, PlayerCause) and self.failure.kind is FaultKind.DISCONNECT
+        return _DEATH_NOTICE_S if is_gone else 0.0
 
 
 def _strong_deal(cards: Iterator[Deal], position: int) -> Deal:

@@ -3,203 +3,309 @@
 Situations that can follow one another share a connection. If the bot drops out, it is started again and continues with
 the next situation, so that one fault does not hide others. A client that connects by itself is examined over one
 connection unless it is expected to reconnect. The examination stops early after a few unanswered questions.
+
+Each bot that we start gets a listener of its own, so that a bot that connects twice is not taken for the next one. A
+client that connects by itself finds the same port each time, and is the first to begin with a version line; all others
+are turned away and reported, as in a match. The beginning of the line is enough: whatever is wrong with the rest of it
+is a finding.
 """
 
 from __future__ import annotations
 
+import asyncio
 import signal
-from collections import deque
-from collections.abc import Sequence
-from typing import Final
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias
 
-from dealer.doctor.dialogue import MOST_BYTES, MOST_LINES, Absence, BotHost, Connection, Dialogue, Ending, Exit, OnEvent
-from dealer.doctor.judge import EXPECTED_VERSION, Kind, Problem, SentState, Severity
+from bots.sdk.program import write_game
+from dealer.doctor.dialogue import MOST_LINES, Dialogue, OnEvent
+from dealer.doctor.judge import EXPECTED_VERSION, Kind, Problem, Severity
 from dealer.doctor.report import Examination, SituationState
 from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, ExaminationSetup, Situation
-from dealer.errors import ConversationError
+from dealer.match import FaultKind, Phase, PlayerCause
+from dealer.match.causes import NotStarted, StartProblem
+from dealer.match.sentences import stray_sentence
+from dealer.table.connections import Connections
+from dealer.table.launcher import BotProcess
+from dealer.table.listener import Listener
+from dealer.table.loop import notify_from_thread
+from dealer.table.players import Player, PlayerKind
 
 MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
 """The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
+_BEGINNING: Final = b"VERSION"
 
-_DEATH_NOTICE_S: Final = 2.0
-"""How long to wait for the exit code of a bot that has closed the connection."""
+Exit: TypeAlias = tuple[int | None, tuple[str, ...]]
+"""How a bot ended: its exit code, negative for a signal, None if it still runs or is not ours; its last lines."""
 
 
-def examine(setup: ExaminationSetup, host: BotHost, on_event: OnEvent = lambda event: None) -> Examination:
-    """Examine a bot, to the end or until Ctrl-C.
+class Host(Protocol):
+    """Connects a bot to one match after another.
+
+    Attributes:
+        can_start: whether the process is ours: it connects again whenever we like, and its end can be observed.
+    """
+
+    can_start: bool
+
+    async def play(self, match: Dialogue) -> Exit:
+        """Connect a bot, play the match, close the connection and wait for the end of the bot."""
+        ...
+
+
+class BotHost:
+    """Starts or awaits the bot that a `Player` describes; use it in a ``with`` block."""
+
+    def __init__(
+        self,
+        player: Player,
+        setup: ExaminationSetup,
+        game_name: str,
+        address: tuple[str, int],
+        on_event: OnEvent,
+    ) -> None:
+        """Prepare; port 0 takes a free one, and a bot that we start is given the game, of this canonical name."""
+        self.can_start = player.kind is not PlayerKind.TCP
+        self._player, self._setup, self._address, self._on_event = player, setup, address, on_event
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._game_file = write_game(Path(self._folder.name) / "match.game", setup.game, game_name)
+        self._listener: Listener | None = None
+
+    def __enter__(self) -> BotHost:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._listener is not None:
+            self._listener.close()
+        self._folder.cleanup()
+
+    async def play(self, match: Dialogue) -> Exit:
+        """Play a match with the bot.
+
+        Raises:
+            LaunchError: it cannot be started.
+            ListenError: the address cannot be listened on.
+        """
+        (host, port), bot, loop = self._address, match.bot, asyncio.get_running_loop()
+        if not self.can_start and self._listener is None:
+            self._listener = Listener(host, port, bot, is_version=_is_version, is_unfinished=_is_unfinished)
+        connections = Connections(match, host=host, listeners={bot: self._listener} if self._listener else None)
+        connections.on_stray = lambda stray: self._on_event(stray_sentence(stray, self._player.name))
+        match.call_later = partial(_call_later, connections)
+        process, playing = None, None
+        try:
+            port = connections.listen()[bot]
+            if self.can_start:
+                process = BotProcess(
+                    self._player,
+                    host=connections.hosts[0],
+                    port=port,
+                    game=self._game_file,
+                    seed=self._setup.seed,
+                    output_path=Path(self._folder.name) / "bot.out",
+                    on_exit=partial(notify_from_thread, loop, connections.changes),
+                )
+            else:
+                limit_s = self._setup.start_timeout_s
+                left = "no time limit" if limit_s is None else f"{limit_s:g} s left"
+                self._on_event(f"waiting for the bot at {connections.hosts[0]}:{port}, {left}")
+            playing = asyncio.create_task(connections.run())
+
+            def is_over() -> bool:
+                has_ended = process is not None and process.exit_code is not None
+                return match.is_done or connections.is_over or (has_ended and match.phase is Phase.CONNECTING)
+
+            await connections.changes.wait_for(is_over)
+            if match.phase is Phase.CONNECTING:
+                match.miss(connections.start_cause(bot, StartProblem.ENDED))
+            if match.is_done:
+                match.begin_end()
+                connections.hang_up(bot)
+            await connections.changes.wait_for(
+                lambda: (
+                    (connections.is_over or match.has_closed) and (process is None or process.exit_code is not None)
+                ),
+                match.exit_timeout_s,
+            )
+            return (None, ()) if process is None else (process.exit_code, tuple(process.last_lines()))
+        finally:
+            if playing is not None:
+                playing.cancel()
+            connections.close()
+            if process is not None:
+                process.stop()
+
+
+def _is_version(line: bytes) -> bool:
+    return line[: len(_BEGINNING)].upper() == _BEGINNING
+
+
+def _is_unfinished(received: bytes) -> bool:
+    return len(received) < len(_BEGINNING) and _BEGINNING.startswith(received.upper())
+
+
+def _call_later(connections: Connections, delay_s: float, step: Callable[[], None]) -> None:
+    def act() -> None:
+        try:
+            step()
+            connections.after_step()
+        except Exception as error:
+            connections.fail_by_mistake(error)
+
+    asyncio.get_running_loop().call_later(delay_s, act)
+
+
+async def examine(setup: ExaminationSetup, host: Host, on_event: OnEvent = lambda event: None) -> Examination:
+    """Examine a bot, to the end or until the task is cancelled.
 
     Raises:
         LaunchError: the bot cannot be started.
         ListenError: the address cannot be listened on.
     """
-    examiner = _Examiner(setup, host, on_event)
-    examiner.run()
-    return examiner.examination
+    examination = Examination(setup)
+    try:
+        stopped = await _play_all(examination, host, on_event)
+    except asyncio.CancelledError:
+        examination.is_interrupted = True
+        stopped = "interrupted"
+        examination.row.result = SituationState.INTERRUPTED
+    for row in examination.rows:
+        if any(row.name in finding.situations for finding in examination.findings):
+            row.result = SituationState.FAULTS
+        elif row.result is SituationState.NOT_TRIED and not row.reason:
+            row.reason = stopped or "the bot did not get that far"
+    return examination
 
 
-class _Examiner:
-    def __init__(self, setup: ExaminationSetup, host: BotHost, on_event: OnEvent) -> None:
-        self.examination = Examination(setup)
-        self._setup = setup
-        self._host = host
-        self._on_event = on_event
-        self._silences = 0
-        self._connections = 0
-        self._stopped = ""
-        """Why the examination stopped early; empty if it has not."""
-
-    def run(self) -> None:
-        examination = self.examination
-        try:
-            for situations in self._matches():
-                self._examine_over_connections(situations)
-        except KeyboardInterrupt:
-            examination.is_interrupted = True
-            self._stopped = "interrupted"
-            examination.row.result = SituationState.INTERRUPTED
-        for row in examination.rows:
-            if any(row.name in finding.situations for finding in examination.findings):
-                row.result = SituationState.FAULTS
-            elif row.result is SituationState.NOT_TRIED and not row.reason:
-                row.reason = self._stopped or "the bot did not get that far"
-
-    def _matches(self) -> list[list[Situation]]:
-        shared: list[Situation] = []
-        alone: list[list[Situation]] = []
-        for row, situation in zip(self.examination.rows, self._setup.situations, strict=True):
-            missing = situation.missing_in(self._setup.game)
-            if missing:
-                row.result, row.reason = SituationState.NOT_IN_GAME, missing
-            elif situation.needs_connection:
-                alone.append([situation])
-            elif situation not in (HANDSHAKE, END_OF_MATCH):
-                shared.append(situation)
-        # Every connection begins with the handshake; every shared one reaches the end of the match.
-        wants_shared = shared or END_OF_MATCH in self._setup.situations or not alone
-        return [shared, *alone] if wants_shared else alone
-
-    def _examine_over_connections(self, situations: Sequence[Situation]) -> None:
-        left, rows = deque(situations), self.examination.rows
-        while not self._stopped:
-            if self._connections and not (self._host.can_start or self._setup.comes_again):
-                for row in rows:
+async def _play_all(examination: Examination, host: Host, on_event: OnEvent) -> str:
+    """Play all matches; returns why the examination stopped early, or an empty text."""
+    connections = silences = 0
+    for situations in _matches(examination):
+        left = situations
+        while True:
+            if connections and not (host.can_start or examination.setup.comes_again):
+                for row in examination.rows:
                     if row.name in [situation.name for situation in left]:
                         row.reason = "another connection is needed, with --reconnect"
-                return
-            self._connections += 1
-            connection = self._host.receive_bot()
-            if isinstance(connection, Absence):
-                self._find_absence(connection)
-                self._stopped = "the bot did not connect"
-                return
-            try:
-                is_done = self._play(connection, list(left))
-            finally:
-                connection.close()
-            if self._connections >= MOST_WITHOUT_ANSWER and not any(row.answers for row in rows):
-                self._stopped = self._stopped or f"not one answer in {MOST_WITHOUT_ANSWER} connections is enough"
-            while not is_done and left and left.popleft() is not self.examination.situation:
-                pass
-            if is_done or not left:
-                return
+                break
+            connections += 1
+            match = Dialogue(examination, left, on_event)
+            ended = await host.play(match)
+            if stopped := _conclude(examination, match, ended, can_start=host.can_start):
+                return stopped
+            silences += isinstance(match.failure, PlayerCause) and match.failure.kind is FaultKind.TIMEOUT
+            if silences >= MOST_SILENCES:
+                return f"{MOST_SILENCES} questions were left unanswered, which is enough"
+            if connections >= MOST_WITHOUT_ANSWER and not any(row.answers for row in examination.rows):
+                return f"not one answer in {MOST_WITHOUT_ANSWER} connections is enough"
+            current = examination.situation
+            left = left[left.index(current) + 1 :] if match.failure is not None and current in left else []
+            if not left:
+                break
+    return ""
 
-    def _play(self, connection: Connection, situations: Sequence[Situation]) -> bool:
-        """Play one match; returns whether it was played to its end."""
-        dialogue = Dialogue(connection, self._setup, self.examination, self._on_event)
-        dialogue.begin(HANDSHAKE)
-        try:
-            try:
-                dialogue.greet()
-            except ConversationError:
-                self._stopped = "the bot named no version"
-                raise
-            dialogue.play(situations)
-            self._close(connection, dialogue, situations)
-        except ConversationError as over:
-            self._find_break(over.ending, connection, dialogue)
-            return False
-        return True
 
-    # ---- the end of a match
+def _matches(examination: Examination) -> list[list[Situation]]:
+    shared: list[Situation] = []
+    alone: list[list[Situation]] = []
+    setup = examination.setup
+    for row, situation in zip(examination.rows, setup.situations, strict=True):
+        missing = situation.missing_in(setup.game)
+        if missing:
+            row.result, row.reason = SituationState.NOT_IN_GAME, missing
+        elif situation.needs_connection:
+            alone.append([situation])
+        elif situation not in (HANDSHAKE, END_OF_MATCH):
+            shared.append(situation)
+    # Every connection begins with the handshake; every shared one reaches the end of the match.
+    wants_shared = shared or END_OF_MATCH in setup.situations or not alone
+    return [shared, *alone] if wants_shared else alone
 
-    def _close(self, connection: Connection, dialogue: Dialogue, situations: Sequence[Situation]) -> None:
-        last = situations[-1] if situations else END_OF_MATCH
-        if not last.needs_connection:
-            last = END_OF_MATCH
-            dialogue.begin(END_OF_MATCH)
-        breaks_off = last is not END_OF_MATCH and (last.breaks_off or not last.policies(self._setup.game))
-        connection.hang_up()
-        if self.examination.has(Kind.LINGERS) and last is not END_OF_MATCH and not breaks_off:
-            # Already reported; checking again would cost the whole timeout again.
-            return
-        has_closed = dialogue.read_to_the_end()
-        how = connection.wait_for_exit(self._setup.timeout_s if self._host.can_start else 0.0)
-        if how.code is None and (self._host.can_start or not has_closed):
-            what = "has not ended, although it has closed as well" if has_closed else "has neither closed nor ended"
-            wrong = f"the dealer has closed, but after {self._setup.timeout_s:g} s the bot {what}"
-            advice = "Take a read that returns nothing for the end of the match: close, and end the program."
-            problem = Problem(Kind.LINGERS, 0, wrong, advice, "the bot ends by itself")
-            self.examination.find(problem, output=how.last_lines)
-        elif how.code is not None and how.code < 0:
-            self._find_crash(how, "after the dealer had closed", None)
-        elif how.code:
-            when = "when the dealer closed before the end of the match" if breaks_off else "though nothing was wrong"
-            wrong = f"the bot ended with exit code {how.code} {when}"
-            advice = "End with exit code 0 when the dealer closes: tools take anything else for a failure."
-            # The bot may take a match that breaks off for a failure.
-            severity = Severity.NOTE if breaks_off else None
-            problem = Problem(Kind.EXIT_CODE, 0, wrong, advice, "exit code 0")
-            self.examination.find(problem, output=how.last_lines, severity=severity)
 
-    # ---- what ends a conversation early
+# ---- how a match ended
 
-    def _find_break(self, ending: Ending, connection: Connection, dialogue: Dialogue) -> None:
-        if ending is Ending.SILENT:
-            self._silences += 1
-            if self._silences >= MOST_SILENCES:
-                self._stopped = f"{MOST_SILENCES} questions were left unanswered, which is enough"
-            return
-        asked = dialogue.judge.asked
-        about = asked or dialogue.judge.latest
-        if ending is Ending.FLOOD:
-            wrong = f"more than {MOST_LINES} lines or {MOST_BYTES >> 10} KiB came without an answer among them"
-            advice = "Send one reply to each question; print what is meant for you to stderr."
-            self.examination.find(Problem(Kind.FLOOD, 0, wrong, advice, "one line for each question"), about=about)
-            return
-        how = connection.wait_for_exit(_DEATH_NOTICE_S)
+
+def _conclude(examination: Examination, match: Dialogue, ended: Exit, *, can_start: bool) -> str:
+    """Enter how a match ended; returns why no other is to be played, or an empty text."""
+    cause, asked = match.failure, match.judge.asked
+    stopped = "the bot named no version" if isinstance(cause, NotStarted) else ""
+    if cause is None:
+        if match.judges_end:
+            _judge_end(examination, match, ended, can_start=can_start)
+    elif isinstance(cause, NotStarted) and not match.has_come:
+        _find_absence(examination, cause, ended, can_start=can_start)
+        stopped = "the bot did not connect"
+    elif not isinstance(cause, PlayerCause):
+        raise RuntimeError(f"the match failed by a mistake of the doctor: {cause}")
+    elif cause.kind is FaultKind.TIMEOUT:
+        match.find_silence()
+    elif cause.kind is FaultKind.FLOOD:
+        wrong = f"more than {MOST_LINES} lines came without an answer among them"
+        advice = "Send one reply to each question; print what is meant for you to stderr."
+        problem = Problem(Kind.FLOOD, 0, wrong, advice, "one line for each question")
+        examination.find(problem, about=asked or match.judge.latest)
+    else:
+        code, output = ended
         when = "before the first state" if asked is None else "instead of answering"
-        if how.code:
-            self._find_crash(how, when, about)
-            return
-        wrong = f"the bot closed the connection{' and ended with exit code 0' if how.code == 0 else ''} {when}"
-        advice = "A bot stays until the dealer closes: find out what made it leave at this state."
-        problem = Problem(Kind.LEFT, 0, wrong, advice, "the bot answers, and waits for more")
-        self.examination.find(problem, about=about, output=how.last_lines)
+        kind, wrong = Kind.CRASHED, f"the bot {_describe_exit(code or 0)} {when}"
+        advice, expected = _CRASH_ADVICE, _CRASH_EXPECTED
+        if not code:
+            kind = Kind.LEFT
+            wrong = f"the bot closed the connection{' and ended with exit code 0' if code == 0 else ''} {when}"
+            advice = "A bot stays until the dealer closes: find out what made it leave at this state."
+            expected = "the bot answers, and waits for more"
+        examination.find(Problem(kind, 0, wrong, advice, expected), about=asked or match.judge.latest, output=output)
+    return stopped
 
-    def _find_crash(self, how: Exit, when: str, about: SentState | None) -> None:
-        wrong = f"the bot {_describe_exit(how.code or 0)} {when}"
-        advice = "See what it wrote last, and what is special about the state it was looking at."
-        problem = Problem(Kind.CRASHED, 0, wrong, advice, "the bot runs until the dealer closes")
-        self.examination.find(problem, about=about, output=how.last_lines)
 
-    def _find_absence(self, absence: Absence) -> None:
-        how, kind = absence.exit, Kind.NO_CONNECTION
-        expected = "a TCP connection to the host and port that are its last two arguments"
-        if absence.strays:
-            kind, expected = Kind.NO_VERSION, EXPECTED_VERSION
-            wrong = f"no client began with a version line within {absence.waited_s:.0f} s"
-        elif how.code is None:
-            wrong = f"the bot did not connect within {absence.waited_s:.0f} s"
-        else:
-            wrong = f"the bot {_describe_exit(how.code)} without connecting"
-        advice = "Start the client with the host and the port that were named, while the doctor waits."
-        if self._host.can_start:
-            advice = (
-                "See what it wrote. To start it as it was started here: host and port behind its command, "
-                "nothing on its standard input, ARENA_GAME and PYTHONUNBUFFERED=1 in its environment."
-            )
-        self.examination.situation = HANDSHAKE
-        self.examination.find(Problem(kind, 0, wrong, advice, expected), output=how.last_lines)
+_CRASH_ADVICE: Final = "See what it wrote last, and what is special about the state it was looking at."
+_CRASH_EXPECTED: Final = "the bot runs until the dealer closes"
+
+
+def _judge_end(examination: Examination, match: Dialogue, ended: Exit, *, can_start: bool) -> None:
+    """Judge how a bot ends after the dealer has closed."""
+    (code, output), severity = ended, None
+    if code is None and (can_start or not match.has_closed):
+        what = "has not ended, although it has closed as well" if match.has_closed else "has neither closed nor ended"
+        wrong = f"the dealer has closed, but after {examination.setup.timeout_s:g} s the bot {what}"
+        advice = "Take a read that returns nothing for the end of the match: close, and end the program."
+        problem = Problem(Kind.LINGERS, 0, wrong, advice, "the bot ends by itself")
+    elif code is not None and code < 0:
+        wrong = f"the bot {_describe_exit(code)} after the dealer had closed"
+        problem = Problem(Kind.CRASHED, 0, wrong, _CRASH_ADVICE, _CRASH_EXPECTED)
+    elif code:
+        when = "when the dealer closed before the end of the match" if match.breaks_off else "though nothing was wrong"
+        advice = "End with exit code 0 when the dealer closes: tools take anything else for a failure."
+        problem = Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {code} {when}", advice, "exit code 0")
+        # The bot may take a match that breaks off for a failure.
+        severity = Severity.NOTE if match.breaks_off else None
+    else:
+        return
+    examination.find(problem, output=output, severity=severity)
+
+
+def _find_absence(examination: Examination, cause: NotStarted, ended: Exit, *, can_start: bool) -> None:
+    (code, output), kind = ended, Kind.NO_CONNECTION
+    limit = f"{examination.setup.start_timeout_s or 0:g} s"
+    expected = "a TCP connection to the host and port that are its last two arguments"
+    if cause.problem is StartProblem.ENDED:
+        wrong = f"the bot {_describe_exit(code or 0)} without connecting"
+    elif cause.problem is StartProblem.NOT_CONNECTED:
+        wrong = f"the bot did not connect within {limit}"
+    else:
+        kind, expected = Kind.NO_VERSION, EXPECTED_VERSION
+        wrong = f"no client began with a version line within {limit}"
+    advice = "Start the client with the host and the port that were named, while the doctor waits."
+    if can_start:
+        advice = (
+            "See what it wrote. To start it as it was started here: host and port behind its command, "
+            "nothing on its standard input, ARENA_GAME and PYTHONUNBUFFERED=1 in its environment."
+        )
+    examination.situation = HANDSHAKE
+    examination.find(Problem(kind, 0, wrong, advice, expected), output=output)
 
 
 def _describe_exit(code: int) -> str:

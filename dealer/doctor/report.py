@@ -120,7 +120,7 @@ class Examination:
     """
 
     def __init__(self, setup: ExaminationSetup) -> None:
-        self.seed = setup.seed
+        self.setup = setup
         self.situation = HANDSHAKE
         self.row = SituationReport(name=HANDSHAKE.name)
         self.rows = [SituationReport(name=situation.name) for situation in setup.situations]
@@ -185,7 +185,7 @@ class Examination:
         return DoctorReport(
             bot=bot,
             game=game,
-            seed=self.seed,
+            seed=self.setup.seed,
             result="faulty" if severities["error"] else "interrupted" if self.is_interrupted else "sound",
             errors=severities["error"],
             warnings=severities["warning"],

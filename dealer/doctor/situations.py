@@ -4,17 +4,17 @@ A situation is a few hands: an opponents' policy for each, and a way in which th
 one another in one match over one connection, as they might in a real match. Those that occur only at the start or the
 end of a match (a resumed match, a dealer that disappears) need a connection of their own.
 
-A policy is a function from a `Turn` to a legal action; it steers the hand towards one situation, whatever the bot does,
-and looks at no cards.
+A policy gives an opponent's action from the betting so far, the position of the bot, and random numbers; it steers the
+hand towards one situation, whatever the bot does, and looks at no cards.
 """
 
 from __future__ import annotations
 
 import enum
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from random import Random
+from typing import Final, TypeAlias
 
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, betting_start, raise_to
 from engine.errors import quoted
@@ -28,15 +28,8 @@ one more digit two hands later."""
 # ---- opponents
 
 
-class Turn(NamedTuple):
-    """An opponent's turn: the betting so far, the position of the bot, and random numbers."""
-
-    betting: BettingState
-    bot_position: int
-    random: random.Random
-
-
-Policy: TypeAlias = Callable[[Turn], Action]
+Policy: TypeAlias = Callable[[BettingState, int, Random], Action]
+"""An opponent's action: of the betting so far, the position of the bot, and random numbers."""
 
 
 def smallest_raise(betting: BettingState) -> Action:
@@ -55,55 +48,53 @@ def _raise_or_call(betting: BettingState, size: int) -> Action:
     return RAISE if betting.game.is_limit else raise_to(size)
 
 
-def call(turn: Turn) -> Action:
+def call(betting: BettingState, bot: int, chance: Random) -> Action:
     return CALL
 
 
-def fold(turn: Turn) -> Action:
+def fold(betting: BettingState, bot: int, chance: Random) -> Action:
     """Fold as soon as that is legal: the hand ends early, perhaps before the bot has acted."""
-    return FOLD if turn.betting.legal_actions().can_fold else CALL
+    return FOLD if betting.legal_actions().can_fold else CALL
 
 
-def bet_once(turn: Turn) -> Action:
+def bet_once(betting: BettingState, bot: int, chance: Random) -> Action:
     """Make the first bet of every round, a minimum bet, and call the bets of others."""
-    is_first = all(action.kind is not ActionKind.RAISE for _, action in turn.betting.rounds[-1])
-    return smallest_raise(turn.betting) if is_first else CALL
+    is_first = all(action.kind is not ActionKind.RAISE for _, action in betting.rounds[-1])
+    return smallest_raise(betting) if is_first else CALL
 
 
-def raise_always(turn: Turn) -> Action:
+def raise_always(betting: BettingState, bot: int, chance: Random) -> Action:
     """Make a minimum raise whenever it is legal: up to the cap, or to the longest chain the protocol carries."""
-    return smallest_raise(turn.betting)
+    return smallest_raise(betting)
 
 
 def shove_in_round(round_: int) -> Policy:
     """Check and call before this round, 0-based, then make the largest raise."""
-    return lambda turn: largest_raise(turn.betting) if turn.betting.round >= round_ else CALL
+    return lambda betting, bot, chance: largest_raise(betting) if betting.round >= round_ else CALL
 
 
-def _short_stack_all_in(turn: Turn) -> Action:
-    betting = turn.betting
+def _short_stack_all_in(betting: BettingState, bot: int, chance: Random) -> Action:
     stacks = betting.game.stacks
-    others = [position for position in range(len(stacks)) if position != turn.bot_position]
+    others = [position for position in range(len(stacks)) if position != bot]
     shortest = min(others, key=lambda position: stacks[position])
     if betting.acting_position == shortest:
         return largest_raise(betting)
-    return CALL if betting.is_able(shortest) or betting.round == 0 else bet_once(turn)
+    return CALL if betting.is_able(shortest) or betting.round == 0 else bet_once(betting, bot, chance)
 
 
-def draw(turn: Turn) -> Action:
+def draw(betting: BettingState, bot: int, chance: Random) -> Action:
     """Draw an action, folds seldom, and its size among all legal ones; the bounds are drawn often."""
-    legal = turn.betting.legal_actions()
-    number = turn.random.random()
+    legal, number = betting.legal_actions(), chance.random()
     if legal.can_fold and number < 0.08:
         return FOLD
     if not legal.can_raise or number < 0.6:
         return CALL
-    if turn.betting.game.is_limit:
+    if betting.game.is_limit:
         return RAISE
     least, most = legal.raise_min, legal.raise_max
     # Mostly small: sizes drawn uniformly would end most hands in their first round.
-    largest = most if number > 0.97 else min(most, least + 3 * turn.betting.pot)
-    return raise_to(turn.random.choice((least, turn.random.randint(least, largest), largest)))
+    largest = most if number > 0.97 else min(most, least + 3 * betting.pot)
+    return raise_to(chance.choice((least, chance.randint(least, largest), largest)))
 
 
 # ---- what a situation is

@@ -93,6 +93,7 @@ class HandDealer:
     Attributes:
         hands_played: finished hands, those of an earlier run included.
         totals: net chips over them, by seat.
+        deals: the cards of the hands to come, as the seed gives them unless they are replaced.
     """
 
     def __init__(self, setup: MatchSetup, hands_played: int, totals: Sequence[float]) -> None:
@@ -100,7 +101,7 @@ class HandDealer:
         self.hands_played = hands_played
         self.totals = list(totals) or [0.0] * players
         self._setup = setup
-        self._deals = deals(setup.game, setup.seed, setup.first_hand + hands_played)
+        self.deals = deals(setup.game, setup.seed, setup.first_hand + hands_played)
         self._start = betting_start(setup.game)
         self._seats_by_shift = [
             tuple([Seat((position + shift) % players) for position in range(players)]) for shift in range(players)
@@ -115,7 +116,7 @@ class HandDealer:
         """Deal the next hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
         number = self.hand_number
         shift = 0 if self._setup.fixed_seats else number % len(self._seats_by_shift)
-        return HandInPlay(number, next(self._deals), self._seats_by_shift[shift], self._start, offset_ns)
+        return HandInPlay(number, next(self.deals), self._seats_by_shift[shift], self._start, offset_ns)
 
     def settle(self, hand: HandInPlay) -> HandRecord:
         """Count a finished hand; returns what it was."""

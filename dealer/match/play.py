@@ -290,7 +290,7 @@ class Play:
         self.actor = actor = player_seats[asked]
         if self.watches_lines:
             self._tell_in_order(actor if is_repeated else None)
-            self._start_clock(actor)
+            self.start_clock(actor)
             return
         lines, text = self._lines, node.text
         number, views, board = lines.number, lines.views, lines.boards[node.round]
@@ -302,7 +302,7 @@ class Play:
         except OSError as error:
             self._on_unreachable(sending_failed(actor.seat, error))
         else:
-            self._start_clock(actor)
+            self.start_clock(actor)
         for position, player_seat in () if is_repeated else others[asked]:
             line = b"".join((player_seat.pending, HEADS[position], number, text, views[position], board, b"\r\n"))
             player_seat.pending = b""
@@ -333,8 +333,8 @@ class Play:
                 if self._send(player_seat, line, True):
                     self._publish(events.LineSent(player_seat.seat, time.time_ns() // 1000, line))
 
-    def _start_clock(self, actor: PlayerSeat) -> None:
-        """The player to act has its question: its time runs, unless it is not there."""
+    def start_clock(self, actor: PlayerSeat) -> None:
+        """Start the time of the player to act, which has its question, unless it is not there."""
         self._asked_ns = now_ns = time.monotonic_ns()
         self._comments = 0
         self.overhead_ns += now_ns - self._answered_ns

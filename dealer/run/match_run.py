@@ -51,8 +51,9 @@ from dealer.run.record import MatchFiles, RecordPlan
 from dealer.run.tally import Tally
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
+from dealer.table.links import OpenSeat
 from dealer.table.listener import REACHABLE
-from dealer.table.loop import Changes
+from dealer.table.loop import notify_from_thread
 from dealer.table.players import LearnerFiles, Player, PlayerKind, make_player
 from engine import Seat
 
@@ -409,7 +410,7 @@ class TcpRun(MatchRun):
             reads_versions=True,
             may_return=[Seat(seat) for seat, player in enumerate(plan.players) if player.kind is PlayerKind.TCP],
             only_from={Seat(seat): p.address for seat, p in enumerate(plan.players) if p.address is not None},
-            linked=[Seat(seat) for seat, player in enumerate(plan.players) if player.is_linked],
+            listeners={Seat(seat): OpenSeat() for seat, player in enumerate(plan.players) if player.is_linked},
             keys={Seat(seat): player.key for seat, player in enumerate(plan.players) if player.key is not None},
             coalesce_s=plan.listening.coalesce_s,
         )
@@ -438,7 +439,7 @@ class TcpRun(MatchRun):
             output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
             learner_files=plan.files_of(seat),
-            on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), connections.changes),
+            on_exit=partial(notify_from_thread, asyncio.get_running_loop(), connections.changes),
         )
 
     def _game_file(self, player: Player) -> Path:
@@ -599,9 +600,3 @@ class TcpRun(MatchRun):
         elif code == 0 and kind is FaultKind.CRASH:
             kind = FaultKind.DISCONNECT
         return kind, code, list(process.last_lines())
-
-
-def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
-    """Report a process that has ended, unless the loop is closed."""
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(changes.notify)

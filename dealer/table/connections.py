@@ -12,6 +12,7 @@ read what it is sent may leave up to `max_unsent_bytes` waiting, then the match 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import socket
 import time
@@ -63,7 +64,7 @@ class Connections:
         may_return: Collection[Seat] = (),
         only_from: Mapping[Seat, str] | None = None,
         keys: Mapping[Seat, str] | None = None,
-        linked: Collection[Seat] = (),
+        listeners: Mapping[Seat, Listener | OpenSeat] | None = None,
         coalesce_s: float | None = None,
         max_unread_bytes: int = 1 << 16,
         max_unsent_bytes: int = 1 << 20,
@@ -78,7 +79,7 @@ class Connections:
                 and then play on over the new connection; needs `reads_versions`.
             only_from: the addresses of players that may come from one address only; needs `reads_versions`.
             keys: what has to be sent for a seat, as a line before the version line; needs `reads_versions`.
-            linked: the seats that are taken by a `Link`, without a port.
+            listeners: of seats that are open already and stay open: for a `Link`, or for players of later matches, too.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
             drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
@@ -95,7 +96,7 @@ class Connections:
         self._may_return = may_return
         self._only_from = only_from or {}
         self._keys = keys or {}
-        self._linked = linked
+        self._given = listeners or {}
         self._strays: dict[Seat, StrayConnection] = {}
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         self.may_be_late: Callable[[Seat], bool] = lambda seat: False
@@ -134,29 +135,28 @@ class Connections:
         return self.match.phase is Phase.HOLDING or self.is_over
 
     def listen(self, ports: Sequence[int] = ()) -> list[int]:
-        """Open one listening socket per seat; seats without a given port, or with port 0, get a free one.
+        """Open a listening socket for each player that is missing; without a given port, or with port 0, at a free one.
 
         Returns:
-            the port of each seat; 0 where it is linked.
+            the port of each seat; 0 where none is opened.
 
         Raises:
             ListenError: a port cannot be had.
         """
         self._ports = [0] * len(self._listeners)
         try:
-            for seat in range(len(self._listeners)):
-                self._open_listener(Seat(seat), ports[seat] if seat < len(ports) else 0)
+            for seat in self.match.missing_seats():
+                self._open_listener(seat, ports[seat] if seat < len(ports) else 0)
         except ListenError:
             self.close()
             raise
         return list(self._ports)
 
     def _open_listener(self, seat: Seat, port: int) -> Listener | OpenSeat:
-        if seat in self._linked:
-            self._listeners[seat] = open_seat = OpenSeat()
-            return open_seat
         is_version = self._is_version if self._reads_versions else None
-        listener = Listener(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
+        listener = self._given.get(seat) or Listener(
+            self._host, port, seat, is_version=is_version, key=self._keys.get(seat)
+        )
         self._listeners[seat] = listener
         self._ports[seat] = listener.port
         _log.info("%s: listening on %s port %d", self.label(seat), self._host, listener.port)
@@ -213,14 +213,11 @@ class Connections:
         start_us = match.setup.limits.start_us
         if start_us is not None:
             self._start_timer = loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
-        awaited = match.missing_seats()
-        for seat, listener in enumerate(self._listeners):
+        for seat in match.missing_seats():
+            listener = self._listeners[seat]
             if listener is None:
                 raise RuntimeError("listen() comes first")
-            if seat in awaited:
-                self._watch(listener, Seat(seat))
-            else:
-                self._close_listener(seat)
+            self._watch(listener, seat)
         match.open()
         self.changes.notify()
         self._needs_step = True
@@ -246,8 +243,18 @@ class Connections:
 
     def _close_listener(self, seat: int) -> None:
         listener, self._listeners[seat] = self._listeners[seat], None
-        if listener is not None:
+        if listener is None:
+            return
+        listener.unwatch()
+        if isinstance(listener, Listener) and listener not in self._given.values():
             listener.close()
+
+    def hang_up(self, seat: Seat) -> None:
+        """Close our side of a player's connection; what it still sends is read."""
+        connection = self._connections[seat]
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.sock.shutdown(socket.SHUT_WR)
 
     def _watch(self, listener: Listener | OpenSeat, seat: Seat) -> None:
         listener.watch(self._loop, partial(self._admit, seat), partial(self._reject, seat))

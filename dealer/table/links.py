@@ -73,6 +73,6 @@ class OpenSeat:
         else:
             self._on_player(link, ("", 0), b"")
 
-    def close(self) -> None:
-        """Admit nobody any more."""
+    def unwatch(self) -> None:
+        """Admit nobody until it is watched again."""
         self._on_player = None

@@ -238,14 +238,19 @@ class Listener:
         sock.close()
         self._on_stray(client.address[0], problem, bytes(client.received[:QUOTED_BYTES]))
 
-    def close(self) -> None:
-        """Stop listening and turn away all clients, without a report; a second call does nothing."""
+    def unwatch(self) -> None:
+        """Turn away all clients that wait, without a report; later ones wait until it is watched again."""
         if self._loop is not None:
             for sock in self.sockets:
                 self._loop.remove_reader(sock)
             for sock in list(self._clients):
                 self._leave(self._loop, sock)
                 sock.close()
+            self._loop = None
+
+    def close(self) -> None:
+        """Stop listening and turn away all clients, without a report; a second call does nothing."""
+        self.unwatch()
         for sock in self.sockets:
             sock.close()
         self.sockets = []

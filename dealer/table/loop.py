@@ -17,6 +17,7 @@ behaviour is the same.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import select
 import selectors
 import sys
@@ -185,6 +186,12 @@ class Changes:
         except TimeoutError:
             return is_true()
         return True
+
+
+def notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
+    """Call `changes.notify` in its loop, unless that is closed."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(changes.notify)
 
 
 def new_event_loop() -> MatchLoop:

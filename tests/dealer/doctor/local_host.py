@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from dealer.doctor import examination
-from dealer.doctor.dialogue import Absence, Exit
+from dealer.doctor.dialogue import Dialogue, OnEvent
+from dealer.doctor.examination import Exit
 from dealer.doctor.report import Examination
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation
+from dealer.match import Phase
+from dealer.match.causes import NotStarted, StartProblem
 from engine import Game
 from tests.dealer.doctor.peers import SECRET, Leave
 
@@ -26,16 +31,56 @@ class Speaker(Protocol):
 
 
 class LocalVisit:
-    """A conversation with a bot within this process."""
+    """A match with a bot within this process."""
 
-    def __init__(self, bot: Speaker) -> None:
+    def __init__(self, bot: Speaker, match: Dialogue) -> None:
         self.bot = bot
         self.sent: list[bytes] = []
         self.closed = False
-        self._time_s = 0.0
+        self._match = match
         self._waiting = b""
         self._exit: Exit | None = None
-        self._let(bot.open)
+        self._steps: deque[tuple[float, Callable[[], None]]] = deque()
+
+    def play(self) -> Exit:
+        match = self._match
+        match.call_later = lambda delay_s, step: self._steps.append((delay_s, step))
+        self._let(self.bot.open)
+        try:
+            match.connect(match.bot, self._send)
+            self._run()
+            if match.is_done:
+                match.begin_end()
+                if self._exit is None and self.bot.exit_code is not None:
+                    self._exit = (self.bot.exit_code, ())
+                self._run()
+        finally:
+            self.closed = True
+        return self._exit or (None, ())
+
+    def _run(self) -> None:
+        """Let the bot speak and time pass until the match is held or over, or the bot has nothing more to say."""
+        match = self._match
+        while match.phase not in (Phase.FINISHED, Phase.FAILED):
+            data, self._waiting = self._waiting[:MOST_BYTES_AT_ONCE], self._waiting[MOST_BYTES_AT_ONCE:]
+            if data:
+                match.receive(match.bot, data)
+            elif self._exit is not None and not match.has_closed:
+                match.receive_eof(match.bot)
+            elif self._steps:
+                delay_s, step = self._steps.popleft()
+                self._let(lambda: self.bot.on_silence(delay_s))  # noqa: B023
+                if self._waiting:
+                    self._steps.appendleft((0.0, step))
+                else:
+                    step()
+            elif match.phase is Phase.HOLDING:
+                return
+            elif match.phase is Phase.GREETING:
+                match.fail(NotStarted(match.bot, StartProblem.VERSION_LATE))
+            else:
+                assert match.deadline_ns is not None
+                match.check_time(match.deadline_ns)
 
     def _let(self, speak: Callable[[], bytes | None]) -> None:
         if self._exit is not None:
@@ -43,39 +88,13 @@ class LocalVisit:
         try:
             self._waiting += speak() or b""
         except Leave as leaving:
-            self._exit = Exit(leaving.code, (SECRET,))
+            self._exit = (leaving.code, (SECRET,))
         except ValueError as error:
-            self._exit = Exit(1, (str(error),))
+            self._exit = (1, (str(error),))
 
-    def send(self, data: bytes) -> None:
+    def _send(self, data: bytes, is_asked: bool) -> None:
         self.sent.append(data)
         self._let(lambda: self.bot.receive_data(data))
-
-    def receive(self, deadline_s: float) -> bytes | None:
-        data, self._waiting = self._waiting[:MOST_BYTES_AT_ONCE], self._waiting[MOST_BYTES_AT_ONCE:]
-        if data:
-            return data
-        if self._exit is not None:
-            return b""
-        self._time_s = max(self._time_s, deadline_s)
-        return None
-
-    def pause(self, seconds: float) -> None:
-        self._time_s += seconds
-        self._let(lambda: self.bot.on_silence(seconds))
-
-    def now_s(self) -> float:
-        return self._time_s
-
-    def hang_up(self) -> None:
-        if self._exit is None and self.bot.exit_code is not None:
-            self._exit = Exit(self.bot.exit_code)
-
-    def wait_for_exit(self, timeout_s: float) -> Exit:
-        return self._exit or Exit(None)
-
-    def close(self) -> None:
-        self.closed = True
 
 
 class LocalHost:
@@ -91,22 +110,28 @@ class LocalHost:
         self._make = make
         self._game = game
 
-    def receive_bot(self) -> LocalVisit:
-        self.visits.append(LocalVisit(self._make(self._game)))
-        return self.visits[-1]
+    async def play(self, match: Dialogue) -> Exit:
+        self.visits.append(LocalVisit(self._make(self._game), match))
+        return self.visits[-1].play()
 
 
-class EmptyHost(LocalHost):
+class EmptyHost:
     """Nobody connects."""
 
-    def __init__(self, how: Exit) -> None:
+    def __init__(self, how: Exit, problem: StartProblem = StartProblem.NOT_CONNECTED) -> None:
         self.how = how
+        self.problem = problem if how[0] is None else StartProblem.ENDED
         self.can_start = True
 
-    def receive_bot(self) -> Absence:  # type: ignore[override]
-        return Absence(self.how, 2.0)
+    async def play(self, match: Dialogue) -> Exit:
+        match.miss(NotStarted(match.bot, self.problem))
+        return self.how
+
+
+def examined(setup: ExaminationSetup, host: examination.Host, on_event: OnEvent = lambda event: None) -> Examination:
+    return asyncio.run(examination.examine(setup, host, on_event))
 
 
 def examine(make: Callable[[Game], Speaker], game: Game, situations: Sequence[Situation] = SITUATIONS) -> Examination:
     """Examine bots of this make to the end."""
-    return examination.examine(ExaminationSetup(game, situations), LocalHost(make, game))
+    return examined(ExaminationSetup(game, situations), LocalHost(make, game))

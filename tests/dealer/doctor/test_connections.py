@@ -2,98 +2,89 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
 
 import pytest
 
-from dealer.doctor.dialogue import Absence, BotHost, Connection, Event, Waiting
-from dealer.doctor.situations import ExaminationSetup
-from dealer.match.events import StrayConnection
-from dealer.match.faults import StrayProblem
+from dealer.doctor.examination import BotHost, examine
+from dealer.doctor.judge import Kind
+from dealer.doctor.report import Examination
+from dealer.doctor.situations import ExaminationSetup, find_situation
+from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from tests.dealer.helpers import PATIENCE_S, game
 
-Visit = Callable[[tuple[str, int]], None]
-
 
 class Port:
-    """A host, and who was turned away; those who connect do so in a thread once the port is known."""
+    """The doctor, and the sentences it prints; a thread of its own visits it whenever it waits for the bot."""
 
-    def __init__(self, start_timeout_s: float = PATIENCE_S) -> None:
-        self.strays: list[StrayConnection] = []
-        setup = ExaminationSetup(game("kuhn"), [], start_timeout_s=start_timeout_s)
-        player = parse_player("tcp")
-        self.host = BotHost(player, setup, "kuhn", ("127.0.0.1", 0), self._note)
-        self.sockets: list[socket.socket] = []
-        self._visit: Visit = lambda address: None
+    def __init__(self, *visits: bytes) -> None:
+        self.notes: list[str] = []
+        self._visits = visits
 
-    def _note(self, event: Event) -> None:
-        if isinstance(event, StrayConnection):
-            self.strays.append(event)
-        elif isinstance(event, Waiting):
-            threading.Thread(target=self._visit, args=(tuple(event),)).start()
+    def _on_event(self, event: object) -> None:
+        if isinstance(event, str):
+            self.notes.append(event)
+            if found := re.match(r"waiting for the bot at ([0-9.]+):([0-9]+), ", event):
+                threading.Thread(target=self._visit, args=(found[1], int(found[2]))).start()
 
-    def receive(self, *visits: bytes) -> Connection | Absence:
-        """What comes of clients that connect one after another, each when the one before has been turned away."""
-
-        def visit(address: tuple[str, int]) -> None:
-            for number, words in enumerate(visits):
-                sock = socket.create_connection(address)
-                self.sockets.append(sock)
+    def _visit(self, host: str, port: int) -> None:
+        """Connect once for each of the visits, and say nothing after its words."""
+        for words in self._visits:
+            with socket.create_connection((host, port), timeout=PATIENCE_S) as sock:
                 sock.sendall(words)
-                if not words:
-                    sock.shutdown(socket.SHUT_WR)
-                if number + 1 < len(visits):
-                    sock.settimeout(PATIENCE_S)
-                    assert sock.recv(1) == b""
+                sock.shutdown(socket.SHUT_WR)
+                while sock.recv(1 << 12):
+                    pass
 
-        self._visit = visit
-        return self.host.receive_bot()
-
-
-@pytest.fixture
-def port() -> Iterator[Port]:
-    one = Port()
-    with one.host:
-        yield one
-    for sock in one.sockets:
-        sock.close()
+    def examine(self, *names: str, start_timeout_s: float = PATIENCE_S, comes_again: bool = False) -> Examination:
+        situations = [find_situation(name) for name in names]
+        setup = ExaminationSetup(
+            game("kuhn"), situations, start_timeout_s=start_timeout_s, timeout_s=PATIENCE_S, comes_again=comes_again
+        )
+        with (
+            asyncio.Runner(loop_factory=new_event_loop) as runner,
+            BotHost(parse_player("tcp"), setup, "kuhn", ("127.0.0.1", 0), self._on_event) as host,
+        ):
+            return runner.run(examine(setup, host, self._on_event))
 
 
 @pytest.mark.parametrize("words", [b"VERSION:2.0.0\r\n", b"VERSION:1.0.0\n", b"version 2", b"VERSION"])
-def test_whoever_begins_with_a_version_is_the_bot(port: Port, words: bytes) -> None:
+def test_whoever_begins_with_a_version_is_the_bot(words: bytes) -> None:
     """What is wrong with the line is for the examination to find: nothing of it is lost."""
-    connection = port.receive(words)
-    assert isinstance(connection, Connection)
-    heard = b""
-    while len(heard) < len(words):
-        heard += connection.receive(connection.now_s() + PATIENCE_S) or b""
-    assert heard == words
-    assert port.strays == []
+    port = Port(words)
+    examination = port.examine("bets")
+    lines = [finding.line.encode() for finding in examination.findings if finding.kind is not Kind.LEFT]
+    assert set(lines) == ({words} if words != b"VERSION:2.0.0\r\n" else set())
+    assert Kind.LEFT in [finding.kind for finding in examination.findings]
+    assert len(port.notes) == 1
 
 
-def test_strangers_are_turned_away_and_reported(port: Port) -> None:
-    connection = port.receive(b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"VERSION:2.0.0\r\n")
-    assert isinstance(connection, Connection)
-    assert [stray.problem for stray in port.strays] == [StrayProblem.LEFT, StrayProblem.NO_VERSION]
-    assert port.strays[1].line.startswith(b"GET / HTTP")
-    assert port.strays[1].host == "127.0.0.1"
+def test_strangers_are_turned_away_and_reported() -> None:
+    port = Port(b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"VERSION:2.0.0\r\n")
+    port.examine("bets")
+    left, http = port.notes[1:]
+    assert left.startswith("a connection from 127.0.0.1 to tcp's port was closed: ")
+    assert left.endswith(": it closed the connection without sending anything")
+    assert "did not begin with a version line: 'GET / HTTP" in http
 
 
-def test_a_client_finds_the_same_port_again(port: Port) -> None:
-    addresses = []
-    for _ in range(2):
-        connection = port.receive(b"VERSION:2.0.0\r\n")
-        assert isinstance(connection, Connection)
-        addresses.append(connection.socket.getsockname())
-        connection.close()
-    assert addresses[0] == addresses[1]
+def test_a_client_finds_the_same_port_again() -> None:
+    """It may connect again before the doctor is ready for it."""
+    port = Port(b"VERSION:2.0.0\r\n")
+    port.examine("empty-match", "cut-off", comes_again=True)
+    assert len(port.notes) == 2
+    assert port.notes[0] == port.notes[1]
 
 
 def test_nobody_comes() -> None:
-    with Port(start_timeout_s=0.0).host as host:
-        absence = host.receive_bot()
-    assert isinstance(absence, Absence)
-    assert (absence.exit.code, absence.strays) == (None, 0)
+    (finding,) = Port().examine("bets", start_timeout_s=0.01).findings
+    assert (finding.kind, finding.wrong) == (Kind.NO_CONNECTION, "the bot did not connect within 0.01 s")
+
+
+def test_only_strangers_come() -> None:
+    (finding,) = Port(b"hello\r\n").examine("bets", start_timeout_s=1.0).findings
+    assert (finding.kind, finding.wrong) == (Kind.NO_VERSION, "no client began with a version line within 1 s")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dealer.doctor.dialogue import Event, Line
-from dealer.doctor.examination import examine
+import pytest
+
+from dealer.doctor.dialogue import MOST_LINES
 from dealer.doctor.judge import Kind
 from dealer.doctor.report import Examination
 from dealer.doctor.situations import ExaminationSetup, find_situation
-from tests.dealer.doctor.local_host import LocalHost, LocalVisit
+from dealer.match import LineReceived, LineSent
+from tests.dealer.doctor.local_host import LocalHost, LocalVisit, examined
 from tests.dealer.doctor.peers import OneReadOneLine, Peer
 from tests.dealer.helpers import game
 
@@ -30,7 +32,7 @@ class Listener(Peer):
 
 def visit(name: str, *, wait_s: float = 2.0) -> tuple[LocalVisit, Examination]:
     host = LocalHost(Listener, RULES)
-    examination = examine(ExaminationSetup(RULES, [find_situation(name)], wait_s=wait_s), host)
+    examination = examined(ExaminationSetup(RULES, [find_situation(name)], wait_s=wait_s), host)
     assert list(examination.findings) == []
     return host.visits[0], examination
 
@@ -82,18 +84,52 @@ def test_every_answer_is_counted() -> None:
 def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() -> None:
     names = ("check-down", "bets", "raises", "mixed", "joined")
     host = LocalHost(OneReadOneLine, RULES)
-    examination = examine(ExaminationSetup(RULES, [find_situation(name) for name in names]), host)
+    examination = examined(ExaminationSetup(RULES, [find_situation(name) for name in names]), host)
     (group,) = examination.findings
     assert (group.kind, group.situations) == (Kind.SILENT, ("joined",))
     assert "collect bytes until LF" in group.advice
 
 
 def test_every_line_is_told() -> None:
-    events: list[Event] = []
+    events: list[object] = []
     host = LocalHost(Listener, RULES)
     setup = ExaminationSetup(RULES, [find_situation("folds")])
-    examine(setup, host, events.append)
-    said = [(event.is_bots, event.line) for event in events if isinstance(event, Line)]
+    examined(setup, host, events.append)
+    said = [
+        (isinstance(event, LineReceived), event.line) for event in events if isinstance(event, LineSent | LineReceived)
+    ]
     assert said[0] == (True, b"VERSION:2.0.0\r\n")
     assert [line for is_bots, line in said if not is_bots] == host.visits[0].sent
     assert (True, said[3][1][:-2] + b":c\r\n") in said
+
+
+@pytest.mark.parametrize(("size", "findings"), [(4094, 0), (4095, 1), (12_000, 1)])
+def test_the_rest_of_a_line_that_is_too_long_is_dropped(size: int, findings: int) -> None:
+    """A dealer reads it as lines of their own; the doctor reports the line once."""
+
+    class Long(Peer):
+        def reply(self, text: bytes, action: bytes, betting: object) -> bytes:
+            return b"#" + b"x" * (size - 1) + b"\n" + text + b":c\r\n"
+
+    examination = examined(ExaminationSetup(RULES, [find_situation("folds")]), LocalHost(Long, RULES))
+    assert [(finding.kind, finding.count) for finding in examination.findings] == [(Kind.LINE_TOO_LONG, 4)] * findings
+
+
+@pytest.mark.parametrize(("lines", "kinds"), [(MOST_LINES - 1, []), (MOST_LINES, [Kind.FLOOD])])
+def test_lines_are_counted_for_each_question(lines: int, kinds: list[Kind]) -> None:
+    class Talks(Peer):
+        def reply(self, text: bytes, action: bytes, betting: object) -> bytes:
+            return b"#\r\n" * lines + text + b":c\r\n"
+
+    examination = examined(ExaminationSetup(RULES, [find_situation("bets")]), LocalHost(Talks, RULES))
+    assert [finding.kind for finding in examination.findings] == kinds
+
+
+def test_a_line_without_an_end_is_judged_when_time_is_up() -> None:
+    class Open(Peer):
+        def reply(self, text: bytes, action: bytes, betting: object) -> bytes:
+            return text + b":c"
+
+    examination = examined(ExaminationSetup(RULES, [find_situation("bets")]), LocalHost(Open, RULES))
+    (finding,) = examination.findings
+    assert (finding.kind, finding.line[-2:]) == (Kind.LINE_UNFINISHED, ":c")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from xml.etree import ElementTree
 
 import pytest
 
-from dealer.doctor import examination as examinations
-from dealer.doctor.dialogue import Absence, Dialogue, Event, Exit
-from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER
+from dealer.doctor.dialogue import Dialogue
+from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Exit
 from dealer.doctor.judge import Kind, Severity
 from dealer.doctor.report import Examination, SituationState, junit_of
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation, find_situation
+from dealer.match.causes import StartProblem
 from engine import BettingState
-from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine
+from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine, examined
 from tests.dealer.doctor.peers import (
     FAULTS,
     SECRET,
@@ -32,7 +33,7 @@ ALONE = [situation.name for situation in SITUATIONS if situation.needs_connectio
 
 def run(host: LocalHost, *names: str, comes_again: bool = False) -> Examination:
     situations = [find_situation(name) for name in names] or SITUATIONS
-    examination = examinations.examine(ExaminationSetup(LIMIT, situations, comes_again=comes_again), host)
+    examination = examined(ExaminationSetup(LIMIT, situations, comes_again=comes_again), host)
     return examination
 
 
@@ -116,18 +117,18 @@ def test_nothing_is_tried_without_a_version() -> None:
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        (Exit(None), "did not connect within 2 s"),
-        (Exit(3, ("boom",)), "ended with exit code 3 without connecting"),
-        (Exit(-9), "was ended by signal SIGKILL without connecting"),
-        (Exit(-4000), "was ended by signal 4000 without connecting"),
+        ((None, ()), "did not connect within 30 s"),
+        ((3, ("boom",)), "ended with exit code 3 without connecting"),
+        ((-9, ()), "was ended by signal SIGKILL without connecting"),
+        ((-4000, ()), "was ended by signal 4000 without connecting"),
     ],
 )
 def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
-    examination = examinations.examine(ExaminationSetup(LIMIT, SITUATIONS), EmptyHost(how))
+    examination = examined(ExaminationSetup(LIMIT, SITUATIONS), EmptyHost(how))
     (group,) = examination.findings
     assert group.kind is Kind.NO_CONNECTION
     assert words in group.wrong
-    assert group.output == how.last_lines
+    assert group.output == how[1]
     assert examination.report(bot="x", game="limit").sentence.startswith(
         "1 error found before the first hand of limit. 16 situations not tried: the bot did not connect."
     )
@@ -164,10 +165,10 @@ def test_a_finding_belongs_to_the_hand_it_was_made_in() -> None:
 
 
 def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(self: Dialogue, told: object) -> object:
-        raise KeyboardInterrupt
+    def interrupt(self: Dialogue) -> None:
+        raise asyncio.CancelledError
 
-    monkeypatch.setattr(Dialogue, "ask", interrupt)
+    monkeypatch.setattr(Dialogue, "_act", interrupt)
     host = LocalHost(FAULTS["LF alone"].make, LIMIT)
     examination = run(host)
     assert examination.is_interrupted
@@ -181,10 +182,10 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_progress_is_told() -> None:
-    events: list[Event] = []
+    events: list[object] = []
     setup = ExaminationSetup(LIMIT, [find_situation("bets"), find_situation("end-of-match"), find_situation("cut-off")])
     host = LocalHost(Peer, LIMIT)
-    examinations.examine(setup, host, events.append)
+    examined(setup, host, events.append)
     names = [event.name for event in events if isinstance(event, Situation)]
     assert names == [
         "handshake",
@@ -198,7 +199,7 @@ def test_progress_is_told() -> None:
 def test_cards_and_opponents_follow_from_the_seed() -> None:
     def sent(seed: int) -> bytes:
         host = LocalHost(Peer, LIMIT)
-        examinations.examine(ExaminationSetup(LIMIT, SITUATIONS, seed=seed), host)
+        examined(ExaminationSetup(LIMIT, SITUATIONS, seed=seed), host)
         return b"".join(segment for visit in host.visits for segment in visit.sent)
 
     assert sent(1) == sent(1)
@@ -207,9 +208,9 @@ def test_cards_and_opponents_follow_from_the_seed() -> None:
 
 def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
     def advice(player: str) -> str:
-        host = EmptyHost(Exit(None))
+        host = EmptyHost((None, ()))
         host.can_start = player != "tcp"
-        examination = examinations.examine(ExaminationSetup(LIMIT, SITUATIONS), host)
+        examination = examined(ExaminationSetup(LIMIT, SITUATIONS), host)
         (group,) = examination.findings
         return group.advice
 
@@ -218,14 +219,11 @@ def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
 
 
 def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
-    class Crowded(EmptyHost):
-        def receive_bot(self) -> Absence:  # type: ignore[override]
-            return Absence(Exit(None), 5.0, strays=2)
-
-    examination = examinations.examine(ExaminationSetup(LIMIT, SITUATIONS), Crowded(Exit(None)))
+    host = EmptyHost((None, ()), StartProblem.UNREADABLE_VERSION)
+    examination = examined(ExaminationSetup(LIMIT, SITUATIONS), host)
     (group,) = examination.findings
     assert group.kind is Kind.NO_VERSION
-    assert group.wrong == "no client began with a version line within 5 s"
+    assert group.wrong == "no client began with a version line within 30 s"
 
 
 def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:

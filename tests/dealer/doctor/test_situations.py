@@ -6,22 +6,20 @@ import random
 
 import pytest
 
-from dealer.doctor import examination
 from dealer.doctor import situations as opponents
 from dealer.doctor.report import SituationState
 from dealer.doctor.situations import (
     SITUATIONS,
     ExaminationSetup,
     Situation,
-    Turn,
     find_situation,
     middle_of_a_hand,
     middle_of_a_long_hand,
 )
-from engine import CALL, BettingType, Game, betting_start
+from engine import CALL, BettingState, BettingType, Game, betting_start
 from protocol import parse_game_definition
 from protocol.match_state import betting_after, parse_match_state
-from tests.dealer.doctor.local_host import LocalHost, examine
+from tests.dealer.doctor.local_host import LocalHost, examine, examined
 from tests.dealer.doctor.peers import Peer
 from tests.dealer.helpers import ALL_IN_BLINDS, game
 
@@ -37,7 +35,7 @@ def told(name: str, game_name: str) -> list[str]:
     """The lines of one situation, to a bot that calls."""
     rules = game(game_name)
     host = LocalHost(Caller, rules)
-    assert list(examination.examine(ExaminationSetup(rules, [find_situation(name)]), host).findings) == []
+    assert list(examined(ExaminationSetup(rules, [find_situation(name)]), host).findings) == []
     return b"".join(host.visits[-1].sent).decode().splitlines()
 
 
@@ -121,7 +119,7 @@ def test_the_middle_of_a_hand() -> None:
 def test_comments_are_sent_where_they_are_promised() -> None:
     rules = game("kuhn")
     host = LocalHost(Caller, rules)
-    examination.examine(ExaminationSetup(rules, [find_situation("comments")]), host)
+    examined(ExaminationSetup(rules, [find_situation("comments")]), host)
     lines = b"".join(host.visits[0].sent).splitlines()
     assert sum(line[:1] in (b"#", b";") for line in lines) == len(lines) / 2
 
@@ -199,31 +197,31 @@ def test_why_a_situation_does_not_arise() -> None:
 # ---- opponents
 
 
-def turn(name: str, betting: str, *, bot: int = 0, seed: int = 0) -> Turn:
-    return Turn(betting_after(game(name), betting), bot, random.Random(seed))
+def turn(name: str, betting: str, *, seed: int = 0) -> tuple[BettingState, int, random.Random]:
+    return betting_after(game(name), betting), 0, random.Random(seed)
 
 
 def test_policies() -> None:
-    assert opponents.call(turn("limit", "cr")) == CALL
-    assert opponents.fold(turn("nolimit", "cr300")).kind.name == "FOLD"
-    assert opponents.fold(turn("nolimit", "cc/")) == CALL
-    assert opponents.bet_once(turn("nolimit", "cc/")).hand_total == 200
-    assert opponents.bet_once(turn("nolimit", "cc/r200")) == CALL
-    assert opponents.raise_always(turn("nolimit", "cc/r200")).hand_total == 300
-    assert opponents.raise_always(turn("limit", "crrr")) == CALL
-    assert opponents.shove_in_round(1)(turn("nolimit", "c")) == CALL
-    assert opponents.shove_in_round(1)(turn("nolimit", "cc/")).hand_total == 20000
+    assert opponents.call(*turn("limit", "cr")) == CALL
+    assert opponents.fold(*turn("nolimit", "cr300")).kind.name == "FOLD"
+    assert opponents.fold(*turn("nolimit", "cc/")) == CALL
+    assert opponents.bet_once(*turn("nolimit", "cc/")).hand_total == 200
+    assert opponents.bet_once(*turn("nolimit", "cc/r200")) == CALL
+    assert opponents.raise_always(*turn("nolimit", "cc/r200")).hand_total == 300
+    assert opponents.raise_always(*turn("limit", "crrr")) == CALL
+    assert opponents.shove_in_round(1)(*turn("nolimit", "c")) == CALL
+    assert opponents.shove_in_round(1)(*turn("nolimit", "cc/")).hand_total == 20000
     assert opponents.largest_raise(betting_start(game("limit"))).hand_total == 0
 
 
 def test_drawn_actions_are_of_all_kinds() -> None:
-    drawn = {opponents.draw(turn("nolimit", "cr300", seed=seed)) for seed in range(300)}
+    drawn = {opponents.draw(*turn("nolimit", "cr300", seed=seed)) for seed in range(300)}
     assert {action.kind.name for action in drawn} == {"FOLD", "CALL", "RAISE"}
     sizes = {action.hand_total for action in drawn if action.hand_total}
     assert min(sizes) == 500
     assert max(sizes) == 20000
     assert len(sizes) > 20
-    assert {opponents.draw(turn("limit", "c", seed=seed)).kind.name for seed in range(50)} == {"CALL", "RAISE"}
+    assert {opponents.draw(*turn("limit", "c", seed=seed)).kind.name for seed in range(50)} == {"CALL", "RAISE"}
 
 
 def test_a_situation_is_data() -> None:
